@@ -17,7 +17,8 @@ struct shifted {
 };
 
 work aligned_so(std::string name, int moved) {
-  return work("alignment", dsl::dtype::float32, std::to_string(n), std::move(name), 4.0 * moved * n);
+  return work("alignment", dsl::dtype::float32, std::to_string(n), std::move(name),
+              4.0 * moved * n);
 }
 
 void add_row(std::string name, std::int64_t of_a, std::int64_t of_b, std::int64_t of_out) {

@@ -1,4 +1,5 @@
-// Reductions along axes, and formulas that use them, beside CUB's DeviceSegmentedReduce and kernels that keep a row in registers.
+// Reductions along axes, and formulas that use them, beside CUB's DeviceSegmentedReduce and kernels
+// that keep a row in registers.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/block/block_reduce.cuh>
@@ -112,28 +113,35 @@ const rows along_axes([] {
                                      {100, 1'000'000},
                                      {1000, 3}}) {
     sum_of_rows(rows, columns).within(1e-4).by("CUB", [](const matrix& x) {
-      const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), times{x.width});
+      const auto begins = thrust::make_transform_iterator(
+          thrust::make_counting_iterator(std::int64_t{0}), times{x.width});
       return with_workspace([=](void* memory, std::size_t& size) {
-        return cub::DeviceSegmentedReduce::Sum(memory, size, x.m.data(), x.of_rows.data(), x.height, begins, begins + 1,
-                                               stream());
+        return cub::DeviceSegmentedReduce::Sum(memory, size, x.m.data(), x.of_rows.data(), x.height,
+                                               begins, begins + 1, stream());
       });
     });
     sum_of_columns(rows, columns);
     largest_of_rows(rows, columns);
-    work_on_matrix("axis", "m - mean of rows", rows, columns, 2 * bytes_of_matrix(rows, columns), whole)
-        .by("dsl", [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); });
+    work_on_matrix("axis", "m - mean of rows", rows, columns, 2 * bytes_of_matrix(rows, columns),
+                   whole)
+        .by("dsl",
+            [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); });
   }
   const auto row = [](const char* name, auto call) {
-    return work_on_matrix("axis", name, row_width, row_width, 2 * bytes_of_matrix(row_width, row_width), whole).by("dsl", call);
+    return work_on_matrix("axis", name, row_width, row_width,
+                          2 * bytes_of_matrix(row_width, row_width), whole)
+        .by("dsl", call);
   };
   row("softmax of rows", [](const matrix& x) {
     const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
     x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
-  }).by("hand", [](const matrix& x) { softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data()); });
+  }).by("hand", [](const matrix& x) {
+    softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data());
+  });
   const auto layer_norm = [](int axis) {
     return [axis](const matrix& x) {
-      x.out =
-          (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) / sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
+      x.out = (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) /
+              sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
     };
   };
   row("layer norm of rows", layer_norm(1)).within(1e-4).by("hand", [](const matrix& x) {
@@ -142,17 +150,26 @@ const rows along_axes([] {
   row("layer norm of columns", layer_norm(0));
 
   static constexpr std::int64_t points = 8192;
-  work("axis", dsl::dtype::float32, std::to_string(points), "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)", 12.0 * points)
+  work("axis", dsl::dtype::float32, std::to_string(points),
+       "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)", 12.0 * points)
       .within(1e-4)
       .by("dsl",
           [] {
             const arrays<float> x(points);
             const auto xi = dsl::reshape(x.a, points, 1), yi = dsl::reshape(x.b, points, 1);
-            return job{[=] { x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)), dsl::axis(1)); }, x.out};
+            return job{[=] {
+                         x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)),
+                                          dsl::axis(1));
+                       },
+                       x.out};
           })
       .by("hand", [] {
         const arrays<float> x(points);
-        return job{[=] { pairs_by_hand<<<points / 8, 256, 0, stream()>>>(x.out.data(), x.a.data(), x.b.data(), points); }, x.out};
+        return job{[=] {
+                     pairs_by_hand<<<points / 8, 256, 0, stream()>>>(x.out.data(), x.a.data(),
+                                                                     x.b.data(), points);
+                   },
+                   x.out};
       });
 });
 

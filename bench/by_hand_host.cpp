@@ -1,5 +1,5 @@
-// Compiled for this machine's instructions (DSL_BENCH_ARCHITECTURE) and with -ffast-math, without which GCC vectorises neither
-// sums nor functions.
+// Compiled for this machine's instructions (DSL_BENCH_ARCHITECTURE) and with -ffast-math, without
+// which GCC vectorises neither sums nor functions.
 #include "by_hand_host.hpp"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ template <class T> void heat_of(T* __restrict out, const T* m, std::int64_t side
   for (std::int64_t i = 1; i + 1 < side; ++i) {
     const T *here = m + i * side, *up = here - side, *down = here + side;
     for (std::int64_t j = 1; j + 1 < side; ++j)
-      out[i * side + j] = here[j] + T(0.1) * (up[j] + down[j] + here[j - 1] + here[j + 1] - 4 * here[j]);
+      out[i * side + j] =
+          here[j] + T(0.1) * (up[j] + down[j] + here[j - 1] + here[j + 1] - 4 * here[j]);
   }
 }
 
@@ -59,15 +60,19 @@ void square_and_add(double* out, const double* a, std::int64_t n) {
   loop(out, n, [=](std::int64_t i) { return a[i] * a[i] + a[i]; });
 }
 void three_operands(float* out, const float* a, const float* b, const float* c, std::int64_t n) {
-  loop(out, n, [=](std::int64_t i) { return a[i] * std::exp(-b[i] * b[i]) + std::sqrt(std::fabs(c[i])); });
+  loop(out, n,
+       [=](std::int64_t i) { return a[i] * std::exp(-b[i] * b[i]) + std::sqrt(std::fabs(c[i])); });
 }
 
-void black_scholes(float* __restrict call, float* __restrict put, const float* stock, const float* strike, const float* years,
-                   float rate, float volatility, std::int64_t n) {
+void black_scholes(float* __restrict call, float* __restrict put, const float* stock,
+                   const float* strike, const float* years, float rate, float volatility,
+                   std::int64_t n) {
   const auto normal = [](float d) { return 0.5f * std::erfc(-0.70710678f * d); };
   for (std::int64_t i = 0; i < n; ++i) {
     const float deviation = volatility * std::sqrt(years[i]);
-    const float d1 = (std::log(stock[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) / deviation,
+    const float d1 = (std::log(stock[i] / strike[i]) +
+                      (rate + 0.5f * volatility * volatility) * years[i]) /
+                     deviation,
                 d2 = d1 - deviation;
     const float discounted = strike[i] * std::exp(-rate * years[i]);
     call[i] = stock[i] * normal(d1) - discounted * normal(d2);
@@ -76,7 +81,9 @@ void black_scholes(float* __restrict call, float* __restrict put, const float* s
 }
 
 float sum(const float* a, std::int64_t n) { return std::accumulate(a, a + n, 0.0f); }
-float dot(const float* a, const float* b, std::int64_t n) { return std::inner_product(a, a + n, b, 0.0f); }
+float dot(const float* a, const float* b, std::int64_t n) {
+  return std::inner_product(a, a + n, b, 0.0f);
+}
 float min(const float* a, std::int64_t n) {
   return std::accumulate(a, a + n, a[0], [](float x, float y) { return x < y ? x : y; });
 }
@@ -84,7 +91,8 @@ float min(const float* a, std::int64_t n) {
 void sum_of_rows(float* out, const float* m, std::int64_t rows, std::int64_t columns) {
   for (std::int64_t i = 0; i < rows; ++i) out[i] = sum(m + i * columns, columns);
 }
-void sum_of_columns(float* __restrict out, const float* m, std::int64_t rows, std::int64_t columns) {
+void sum_of_columns(float* __restrict out, const float* m, std::int64_t rows,
+                    std::int64_t columns) {
   std::fill(out, out + columns, 0.0f);
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) out[j] += m[i * columns + j];
@@ -99,7 +107,8 @@ void fill(float* out, float value, std::int64_t n) { std::fill_n(out, n, value);
 void add_by_key(float* sums, const std::int32_t* keys, const float* values, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) sums[keys[i]] += values[i];
 }
-void deviations_by_key(float* out, const std::int32_t* keys, const float* values, std::int64_t n, std::int64_t groups) {
+void deviations_by_key(float* out, const std::int32_t* keys, const float* values, std::int64_t n,
+                       std::int64_t groups) {
   struct sums { float count, sum, squares; };
   std::vector<sums> of(static_cast<std::size_t>(groups));
   for (std::int64_t i = 0; i < n; ++i) {
@@ -151,13 +160,16 @@ void exp(float* out, const float* a, std::int64_t n) {
   std::transform(parallel::par_unseq, a, a + n, out, [](float x) { return std::exp(x); });
 }
 void three_operands(float* out, const float* a, const float* b, const float* c, std::int64_t n) {
-  // An element's place is known from its address, since the standard has no transformation of three ranges.
+  // An element's place is known from its address, since the standard has no transformation of three
+  // ranges.
   std::for_each(parallel::par_unseq, out, out + n, [=](float& x) {
     const std::int64_t i = &x - out;
     x = a[i] * std::exp(-b[i] * b[i]) + std::sqrt(std::fabs(c[i]));
   });
 }
-float sum(const float* a, std::int64_t n) { return std::reduce(parallel::par_unseq, a, a + n, 0.0f); }
+float sum(const float* a, std::int64_t n) {
+  return std::reduce(parallel::par_unseq, a, a + n, 0.0f);
+}
 float dot(const float* a, const float* b, std::int64_t n) {
   return std::transform_reduce(parallel::par_unseq, a, a + n, b, 0.0f);
 }

@@ -9,7 +9,8 @@ struct sum_of_two {
   __device__ bool operator()(bool a, bool b) const { return a || b; }
 };
 
-template <class T> constexpr std::int64_t count = (std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T));
+template <class T> constexpr std::int64_t count =
+    (std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T));
 
 template <class T> void sums() {
   add<T>(count<T>).by("hand", by_sixteen_bytes<sum_of_two, 2>{}).by("CUB", by_cub<sum_of_two, 2>{});
@@ -39,7 +40,9 @@ const rows all([] {
   sums<double>();
   sums<c32>();
   sums<std::complex<double>>();
-  add<std::int32_t>(20'000'000).by("hand", by_sixteen_bytes<sum_of_two, 2>{}).by("CUB", by_cub<sum_of_two, 2>{});
+  add<std::int32_t>(20'000'000)
+      .by("hand", by_sixteen_bytes<sum_of_two, 2>{})
+      .by("CUB", by_cub<sum_of_two, 2>{});
   exponentials<dsl::half, exponential_of<__half>>();
   exponentials<dsl::bfloat16, exponential_of<__nv_bfloat16>>();
   exponentials<double, exponential_of<double>>();

@@ -9,17 +9,20 @@ template <class T> void functions(std::int64_t n) {
   using x_t = arrays<T>;
   exponential<T>(n).by("hand", [](const x_t& x) { by_hand::exp(x.out.data(), x.a.data(), x.n); });
   sine<T>(n).by("hand", [](const x_t& x) { by_hand::sin(x.out.data(), x.a.data(), x.n); });
-  power<T>(n).by("hand", [](const x_t& x) { by_hand::pow(x.out.data(), x.a.data(), x.b.data(), x.n); });
-  map<T>("a * a + a", n, 2).by("dsl", [](const x_t& x) { x.out = x.a * x.a + x.a; }).by("hand", [](const x_t& x) {
-    by_hand::square_and_add(x.out.data(), x.a.data(), x.n);
-  });
+  power<T>(n).by("hand",
+                 [](const x_t& x) { by_hand::pow(x.out.data(), x.a.data(), x.b.data(), x.n); });
+  map<T>("a * a + a", n, 2)
+      .by("dsl", [](const x_t& x) { x.out = x.a * x.a + x.a; })
+      .by("hand", [](const x_t& x) { by_hand::square_and_add(x.out.data(), x.a.data(), x.n); });
 }
 
 template <class T> void shapes(std::int64_t n) {
-  heat_by_slices<T>(n).by("hand", [](const square<T>& x) { by_hand::heat(x.out.data(), x.m.data(), x.side); });
+  heat_by_slices<T>(n).by(
+      "hand", [](const square<T>& x) { by_hand::heat(x.out.data(), x.m.data(), x.side); });
   heat_by_shift<T>(n);
   work_on_square<T>("neighbours by shift", n, 2 * sizeof(T)).by("dsl", [](const square<T>& x) {
-    x.out = dsl::shift(x.m, 1, dsl::boundary::zero, 1) + dsl::shift(x.m, -1, dsl::boundary::zero, 1);
+    x.out =
+        dsl::shift(x.m, 1, dsl::boundary::zero, 1) + dsl::shift(x.m, -1, dsl::boundary::zero, 1);
   });
 }
 
@@ -27,18 +30,28 @@ const rows maps([] {
   for (const std::int64_t n : {1'000, 100'000, 10'000'000}) {
     three_operands(n)
         .by("hand",
-            [](const arrays<float>& x) { by_hand::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n); })
-        .by("par_unseq",
-            [](const arrays<float>& x) { par_unseq::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n); });
-    power<float>(n).by("hand", [](const arrays<float>& x) { by_hand::pow(x.out.data(), x.a.data(), x.b.data(), x.n); });
+            [](const arrays<float>& x) {
+              by_hand::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n);
+            })
+        .by("par_unseq", [](const arrays<float>& x) {
+          par_unseq::three_operands(x.out.data(), x.a.data(), x.b.data(), x.c.data(), x.n);
+        });
+    power<float>(n).by("hand", [](const arrays<float>& x) {
+      by_hand::pow(x.out.data(), x.a.data(), x.b.data(), x.n);
+    });
     black_scholes(n).within(1e-5).by("hand", [](const arrays<float>& x) {
-      by_hand::black_scholes(x.out.data(), target<float>(slot::second_out, x.n).data(), x.a.data(), x.b.data(), x.c.data(), rate,
-                             volatility, x.n);
+      by_hand::black_scholes(x.out.data(), target<float>(slot::second_out, x.n).data(), x.a.data(),
+                             x.b.data(), x.c.data(), rate, volatility, x.n);
     });
     dot(n)
         .within(1e-3)
-        .by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::dot(x.a.data(), x.b.data(), x.n); })
-        .by("par_unseq", [](const reduced<float>& x) { *x.out.data() = par_unseq::dot(x.a.data(), x.b.data(), x.n); });
+        .by("hand",
+            [](const reduced<float>& x) {
+              *x.out.data() = by_hand::dot(x.a.data(), x.b.data(), x.n);
+            })
+        .by("par_unseq", [](const reduced<float>& x) {
+          *x.out.data() = par_unseq::dot(x.a.data(), x.b.data(), x.n);
+        });
   }
   functions<float>(65'536);
   functions<double>(65'536);
@@ -46,14 +59,17 @@ const rows maps([] {
 
 const rows squares([] {
   static constexpr std::int64_t n = 1024;
-  const auto row = [](const char* name, double bytes, auto call) { work_on_square<float>(name, n, bytes).by("dsl", call); };
+  const auto row = [](const char* name, double bytes, auto call) {
+    work_on_square<float>(name, n, bytes).by("dsl", call);
+  };
   row("m + m", 8, [](const square<float>& x) { x.out = x.m + x.m; });
   row("m + row", 8, [](const square<float>& x) { x.out = x.m + x.row; });
   row("m + col", 8, [](const square<float>& x) { x.out = x.m + x.column; });
   row("m + transpose(m)", 8, [](const square<float>& x) { x.out = x.m + dsl::transpose(x.m); });
   row("m + flip(m, 1)", 8, [](const square<float>& x) { x.out = x.m + dsl::flip(x.m, 1); });
   row("a + b[:, ::2]", 12, [](const square<float>& x) {
-    x.out = x.m + dsl::reshape(operand<float>(slot::b, 2 * n * n), n, 2 * n)(dsl::slice(), dsl::slice(0, dsl::end, 2));
+    x.out = x.m + dsl::reshape(operand<float>(slot::b, 2 * n * n), n, 2 * n)(
+                      dsl::slice(), dsl::slice(0, dsl::end, 2));
   });
   shapes<float>(n);
   shapes<double>(n);
@@ -64,8 +80,11 @@ const rows loops([] {
   for (const std::int64_t side : {64, 512, 3162}) {
     loop_of(steps, side).by("dsl", iterated(steps, side)).by("hand", [side] {
       const auto x = std::make_shared<fields>(side);
-      return job{[=] { by_hand::rk4_steps(x->F.data(), x->G.data(), x->delta.data(), step_size, side * side, steps); }, x->F,
-                 [=] { x->start(); }};
+      return job{[=] {
+                   by_hand::rk4_steps(x->F.data(), x->G.data(), x->delta.data(), step_size,
+                                      side * side, steps);
+                 },
+                 x->F, [=] { x->start(); }};
     });
   }
 });

@@ -1,4 +1,5 @@
-// The other rows of bench_host: reductions by key, elements from elsewhere, and a recurrence, beside plain loops.
+// The other rows of bench_host: reductions by key, elements from elsewhere, and a recurrence,
+// beside plain loops.
 #include <complex>
 
 #include <dsl/by_key.hpp>
@@ -13,7 +14,8 @@ namespace {
 using keys_and_values = keyed<std::int32_t>;
 constexpr std::int64_t n = 1'000'000;
 
-auto work_on_keys(const char* name, std::int64_t groups, double bytes, result (*out)(const keys_and_values&)) {
+auto work_on_keys(const char* name, std::int64_t groups, double bytes,
+                  result (*out)(const keys_and_values&)) {
   return work_by_key<std::int32_t>(name, dsl::dtype::float32, n, groups, bytes, out);
 }
 constexpr auto of_groups = [](const keys_and_values& x) -> result { return x.sums; };
@@ -22,7 +24,10 @@ const rows by_keys([] {
   for (const std::int64_t groups : {10, 1000, 100'000}) {
     work_on_keys("sum_by", groups, 8, of_groups)
         .within(1e-3)
-        .by("dsl", [](const keys_and_values& x) { dsl::assign(x.sums, dsl::sum_by(x.keys, x.values, x.groups)); })
+        .by("dsl",
+            [](const keys_and_values& x) {
+              dsl::assign(x.sums, dsl::sum_by(x.keys, x.values, x.groups));
+            })
         .by("hand", [](const keys_and_values& x) {
           by_hand::fill(x.sums.data(), 0, x.groups);
           by_hand::add_by_key(x.sums.data(), x.keys.data(), x.values.data(), x.n);
@@ -44,35 +49,45 @@ const rows by_keys([] {
         .within(1e-2)
         .by("dsl",
             [](const keys_and_values& x) {
-              dsl::assign(x.sums, dsl::reduce_by(x.keys, x.values, x.groups, [](auto v) { return dsl::std(v); }));
+              dsl::assign(x.sums, dsl::reduce_by(x.keys, x.values, x.groups,
+                                                 [](auto v) { return dsl::std(v); }));
             })
         .by("hand", [](const keys_and_values& x) {
           by_hand::deviations_by_key(x.sums.data(), x.keys.data(), x.values.data(), x.n, x.groups);
         });
   for (const bool near : {true, false}) {
-    const auto keys = [near](std::int64_t count) { return keys_and_values(count, near ? 1000 : count).keys; };
+    const auto keys = [near](std::int64_t count) {
+      return keys_and_values(count, near ? 1000 : count).keys;
+    };
     map<float>(near ? "take(a, one of 1000)" : "take(a, one of all)", n, 3, "by key")
-        .by("dsl", [keys](const arrays<float>& x) { return [x, at = keys(x.n)] { x.out = dsl::take(x.a, at); }; })
+        .by("dsl",
+            [keys](const arrays<float>& x) {
+              return [x, at = keys(x.n)] { x.out = dsl::take(x.a, at); };
+            })
         .by("hand", [keys](const arrays<float>& x) {
           return [x, at = keys(x.n)] { by_hand::take(x.out.data(), x.a.data(), at.data(), x.n); };
         });
   }
 });
 
-// y(i) = 0.9 y(i - 1) + 0.1 a(i), as docs/scans.md has it: a scan of the functions that make one value of the one before.
+// y(i) = 0.9 y(i - 1) + 0.1 a(i), as docs/scans.md has it: a scan of the functions that make one
+// value of the one before.
 const rows recurrences([] {
   using namespace std::complex_literals;
   map<double>("0.9 * y + 0.1 * a", n, 2, "scan")
       .within(1e-12)
       .by("dsl",
           [](const arrays<double>& x) {
-            const auto compose = dsl::scan([](auto f, auto g) { return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g)); });
+            const auto compose = dsl::scan([](auto f, auto g) {
+              return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g));
+            });
             return [x, compose, functions = dsl::array<std::complex<double>>(x.n)]() mutable {
               functions = compose(0.9 + 1i * (0.1 * x.a));
               x.out = imag(functions);
             };
           })
-      .by("hand", [](const arrays<double>& x) { by_hand::weighted(x.out.data(), x.a.data(), x.n); });
+      .by("hand",
+          [](const arrays<double>& x) { by_hand::weighted(x.out.data(), x.a.data(), x.n); });
 });
 
 }  // namespace

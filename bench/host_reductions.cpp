@@ -9,7 +9,8 @@ namespace {
 
 const rows reductions([] {
   constexpr std::int64_t n = 1 << 24;
-  sum<float>(n).within(1e-3).by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::sum(x.a.data(), x.n); });
+  sum<float>(n).within(1e-3).by(
+      "hand", [](const reduced<float>& x) { *x.out.data() = by_hand::sum(x.a.data(), x.n); });
   reduction_work<float>("min(a)", n, 1)
       .by("dsl", [](const reduced<float>& x) { x.out = dsl::min(x.a); })
       .by("hand", [](const reduced<float>& x) { *x.out.data() = by_hand::min(x.a.data(), x.n); });
@@ -24,7 +25,8 @@ const rows reductions([] {
 const rows axes([] {
   struct shape { std::int64_t rows, columns; };
   constexpr std::int64_t n = 1 << 24;
-  for (const auto [rows, columns] : {shape{4096, 4096}, {n / 8, 8}, {8, n / 8}, {n / 100, 100}, {n / 1000, 1000}}) {
+  for (const auto [rows, columns] :
+       {shape{4096, 4096}, {n / 8, 8}, {8, n / 8}, {n / 100, 100}, {n / 1000, 1000}}) {
     sum_of_rows(rows, columns).within(1e-3).by("hand", [](const matrix& x) {
       by_hand::sum_of_rows(x.of_rows.data(), x.m.data(), x.height, x.width);
     });
@@ -34,7 +36,8 @@ const rows axes([] {
   }
   for (const auto [rows, columns] : {shape{4096, 4096}, {n / 100, 100}}) {
     largest_of_rows(rows, columns);
-    work_on_matrix("axis", "var of columns", rows, columns, bytes_of_matrix(rows, columns, columns), of_columns)
+    work_on_matrix("axis", "var of columns", rows, columns, bytes_of_matrix(rows, columns, columns),
+                   of_columns)
         .by("dsl", [](const matrix& x) { x.of_columns = dsl::var(x.m, dsl::axis(0)); });
   }
 });

@@ -20,13 +20,17 @@ template <class Arrays> work_on<Arrays> call_of(const char* name, std::int64_t n
 }
 
 template <class F, int N, class Work> void with_peers(Work work) {
-  work.by("hand", by_sixteen_bytes<F, N>{}).by("CUB", by_cub<F, N>{}).by("Thrust", by_thrust<F, N>{});
+  work.by("hand", by_sixteen_bytes<F, N>{})
+      .by("CUB", by_cub<F, N>{})
+      .by("Thrust", by_thrust<F, N>{});
 }
 
 const rows calls([] {
   using x_t = arrays<float>;
-  with_peers<sum_of_two, 2>(call_of<x_t>("a + b", 1000, 3).by("dsl", [](const x_t& x) { x.out = x.a + x.b; }));
-  with_peers<next_of, 1>(call_of<x_t>("a + 1", 1 << 20, 2).by("dsl", [](const x_t& x) { x.out = x.a + 1; }));
+  with_peers<sum_of_two, 2>(
+      call_of<x_t>("a + b", 1000, 3).by("dsl", [](const x_t& x) { x.out = x.a + x.b; }));
+  with_peers<next_of, 1>(
+      call_of<x_t>("a + 1", 1 << 20, 2).by("dsl", [](const x_t& x) { x.out = x.a + 1; }));
   call_of<reduced<float>>("sum(a)", 1000, 1)
       .within(1e-4)
       .by("dsl", [](const reduced<float>& x) { x.out = dsl::sum(x.a); })

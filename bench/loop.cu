@@ -14,14 +14,18 @@ const rows loops([] {
     w.by("dsl launches", iterated(steps, side, strategy::launches));
     w.by("dsl graph", iterated(steps, side, strategy::graph));
     if (side <= 64) w.by("dsl one block", iterated(steps, side, strategy::one_block));
-    if (side >= 64 && side <= 1024) w.by("dsl cooperative", iterated(steps, side, strategy::cooperative));
+    if (side >= 64 && side <= 1024)
+      w.by("dsl cooperative", iterated(steps, side, strategy::cooperative));
     if (side >= 512) w.by("dsl streamed", iterated(steps, side, strategy::streamed));
     if (side * side <= most_in_registers) {
       w.by("hand, cooperative", [side] {
         const auto x = std::make_shared<fields>(side);
         const auto sums = dsl::array<c32>(sums_in_registers).view();
         const int n = static_cast<int>(side * side);
-        return job{[=] { launch_rk4_loop_by_hand(x->F.data(), x->G.data(), x->delta.data(), sums.data(), step_size, n, steps); },
+        return job{[=] {
+                     launch_rk4_loop_by_hand(x->F.data(), x->G.data(), x->delta.data(), sums.data(),
+                                             step_size, n, steps);
+                   },
                    x->F, [=] { x->start(); }};
       });
     }

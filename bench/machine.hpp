@@ -9,8 +9,8 @@
 
 namespace bench::machine {
 
-/// Makes the device the current one, and says what it is, by the names of the JSON's context. Throws dsl::error where there is
-/// none.
+/// Makes the device the current one, and says what it is, by the names of the JSON's context.
+/// Throws dsl::error where there is none.
 std::map<std::string, std::string> open();
 /// What it says of GPUs, of several as one too; machine_cuda.cu alone has it.
 std::map<std::string, std::string> context_of(const dsl::device& device);
@@ -25,7 +25,8 @@ extern const char* const copied_by;
 /// Sets all bits: NaN, and of integers -1.
 void erase(void* data, std::int64_t bytes);
 
-/// The largest of |x - y| in relation to the largest |y|; infinity where one of x and y alone is NaN.
+/// The largest of |x - y| in relation to the largest |y|; infinity where one of x and y alone is
+/// NaN.
 double difference(const void* x, const void* y, dsl::dtype type, std::int64_t count);
 
 /// Waits for all that is queued.

@@ -14,16 +14,20 @@ namespace {
 
 constexpr int grid = 1024, block = 256;
 
-__device__ std::int64_t first() { return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ std::int64_t first() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
 __device__ std::int64_t stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
 template <class T> __global__ void fill_all(T* data, std::int64_t n, std::uint32_t seed) {
-  for (std::int64_t i = first(); i < n; i += stride()) data[i] = random_element<T>(static_cast<std::uint64_t>(i), seed);
+  for (std::int64_t i = first(); i < n; i += stride())
+    data[i] = random_element<T>(static_cast<std::uint64_t>(i), seed);
 }
 
 // Numbers that are not negative are in the order of their bits.
 __device__ void at_least(double* most, double here) {
-  atomicMax(reinterpret_cast<unsigned long long*>(most), static_cast<unsigned long long>(__double_as_longlong(here)));
+  atomicMax(reinterpret_cast<unsigned long long*>(most),
+            static_cast<unsigned long long>(__double_as_longlong(here)));
 }
 
 /// The largest difference, and the largest magnitude of y.
@@ -43,7 +47,9 @@ cudaEvent_t event(int k) {
   return both[k];
 }
 
-std::string version_of(int v) { return std::to_string(v / 1000) + '.' + std::to_string(v % 1000 / 10); }
+std::string version_of(int v) {
+  return std::to_string(v / 1000) + '.' + std::to_string(v % 1000 / 10);
+}
 
 }  // namespace
 
@@ -60,7 +66,8 @@ std::map<std::string, std::string> context_of(const dsl::device& device) {
           {"multiprocessors", std::to_string(p.multiprocessors)},
           {"driver", version_of(p.driver)},
           {"runtime", version_of(p.runtime)},
-          {"compiler", "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + '.' + std::to_string(__CUDACC_VER_MINOR__) + '.' +
+          {"compiler", "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + '.' +
+                           std::to_string(__CUDACC_VER_MINOR__) + '.' +
                            std::to_string(__CUDACC_VER_BUILD__) + ", g++ " + __VERSION__}};
 }
 
@@ -73,7 +80,8 @@ void fill(void* data, dsl::dtype type, std::int64_t count, std::uint32_t seed) {
 }
 
 void copy(void* to, const void* from, std::int64_t bytes) {
-  bench::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream()));
+  bench::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
+                               stream()));
 }
 
 void erase(void* data, std::int64_t bytes) {
@@ -84,8 +92,8 @@ double difference(const void* x, const void* y, dsl::dtype type, std::int64_t co
   auto most = dsl::zeros<double>(2);
   with_type_of(type, [&]<class T>(std::type_identity<T>) {
     using part = typename parts<T>::type;
-    differ<<<grid, block, 0, stream()>>>(static_cast<const part*>(x), static_cast<const part*>(y), count * parts<T>::count,
-                                         most.data());
+    differ<<<grid, block, 0, stream()>>>(static_cast<const part*>(x), static_cast<const part*>(y),
+                                         count * parts<T>::count, most.data());
   });
   check();
   const auto both = most.copy_to_host();

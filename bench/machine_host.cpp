@@ -43,7 +43,8 @@ void fill(void* data, dsl::dtype type, std::int64_t count, std::uint32_t seed) {
     using part = typename parts<T>::type;
     part* const to = static_cast<part*>(data);
     tbb::parallel_for(range(0, count * parts<T>::count, grain), [=](const range& r) {
-      for (std::int64_t i = r.begin(); i < r.end(); ++i) to[i] = random_element<part>(static_cast<std::uint64_t>(i), seed);
+      for (std::int64_t i = r.begin(); i < r.end(); ++i)
+        to[i] = random_element<part>(static_cast<std::uint64_t>(i), seed);
     });
   });
 }
@@ -51,11 +52,14 @@ void fill(void* data, dsl::dtype type, std::int64_t count, std::uint32_t seed) {
 void copy(void* to, const void* from, std::int64_t bytes) {
   if (bytes < 4 * grain) return void(std::memcpy(to, from, static_cast<std::size_t>(bytes)));
   tbb::parallel_for(range(0, bytes, grain), [=](const range& r) {
-    std::memcpy(static_cast<char*>(to) + r.begin(), static_cast<const char*>(from) + r.begin(), r.size());
+    std::memcpy(static_cast<char*>(to) + r.begin(), static_cast<const char*>(from) + r.begin(),
+                r.size());
   });
 }
 
-void erase(void* data, std::int64_t bytes) { std::memset(data, 0xff, static_cast<std::size_t>(bytes)); }
+void erase(void* data, std::int64_t bytes) {
+  std::memset(data, 0xff, static_cast<std::size_t>(bytes));
+}
 
 double difference(const void* x, const void* y, dsl::dtype type, std::int64_t count) {
   double most = 0, magnitude = 0;
@@ -75,6 +79,8 @@ void rest() {}
 void check() {}
 
 void begin() { begun = std::chrono::steady_clock::now(); }
-double end() { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(); }
+double end() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
 
 }  // namespace bench::machine

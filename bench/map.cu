@@ -11,7 +11,9 @@ struct exponential_of {
   __device__ float operator()(float a) const { return expf(a); }
 };
 struct of_three {
-  __device__ float operator()(float a, float b, float c) const { return a * expf(-b * b) + sqrtf(fabsf(c)); }
+  __device__ float operator()(float a, float b, float c) const {
+    return a * expf(-b * b) + sqrtf(fabsf(c));
+  }
 };
 
 template <class F, int N, class Work> void with_all_peers(Work work) {

@@ -1,5 +1,6 @@
-// Works on one GPU and on several as one device: `bench_mesh cuda:0 cuda:0-1`, after Google Benchmark's options. A row is named
-// mesh/float32/536870912/dsl cuda:0-1/a + b. Its time is a call's: of ten in a row, with the wait for their end, the median.
+// Works on one GPU and on several as one device: `bench_mesh cuda:0 cuda:0-1`, after Google
+// Benchmark's options. A row is named mesh/float32/536870912/dsl cuda:0-1/a + b. Its time is a
+// call's: of ten in a row, with the wait for their end, the median.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -23,7 +24,9 @@ namespace {
 struct mesh_exchange;
 struct mesh_alone;
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Seconds of a call, on the current device.
 double median_of(const std::function<void()>& call, int calls) {
@@ -42,8 +45,8 @@ double median_of(const std::function<void()>& call, int calls) {
 }
 
 /// A row: `make()` on the device gives the call that is timed.
-void add(const std::string& where, const char* type, const std::string& size, const std::string& work, int calls,
-         const std::function<std::function<void()>()>& make) {
+void add(const std::string& where, const char* type, const std::string& size,
+         const std::string& work, int calls, const std::function<std::function<void()>()>& make) {
   const std::string name = std::string("mesh/") + type + "/" + size + "/dsl " + where + "/" + work;
   const auto run = [=](benchmark::State& state) {
     try {
@@ -54,7 +57,10 @@ void add(const std::string& where, const char* type, const std::string& size, co
       state.SkipWithError(e.what());
     }
   };
-  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark(name.c_str(), run)
+      ->UseManualTime()
+      ->Iterations(1)
+      ->Unit(benchmark::kMillisecond);
 }
 
 void add_maps(const std::string& where) {
@@ -79,7 +85,8 @@ void add_maps(const std::string& where) {
     const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
     return [m, out = dsl::array<float, 2>(rows, rows)]() mutable {
       const auto in = dsl::slice(1, -1), up = dsl::slice(0, -2), down = dsl::slice(2, dsl::end);
-      out(in, in) = m(in, in) + 0.1f * (m(up, in) + m(down, in) + m(in, up) + m(in, down) - 4 * m(in, in));
+      out(in, in) =
+          m(in, in) + 0.1f * (m(up, in) + m(down, in) + m(in, up) + m(in, down) - 4 * m(in, in));
     };
   });
   add(where, "float32", "16384x16384", "transpose(m)", 10, [] {
@@ -94,28 +101,37 @@ void add_maps(const std::string& where) {
 
 void add_loops(const std::string& where) {
   for (const std::int64_t side : {512, 768, 1024, 1448, 2048, 3162, 4472})
-    add(where, "complex64", std::to_string(side) + "x" + std::to_string(side), "100 RK4 steps, sum(F) fed back", 1, [side] {
-      const auto x = std::make_shared<fields>(side);
-      x->start();
-      const c32 scale(1.0f / static_cast<float>(side * side));
-      return [=] { dsl::iterate(100, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale); };
-    });
-  // Little is computed: what is left is that all blocks learn the sum of each step, and without the mean nothing is. Of 4 MiB
-  // each of two GPUs has the least that it may, and in many steps the launch is nothing.
+    add(where, "complex64", std::to_string(side) + "x" + std::to_string(side),
+        "100 RK4 steps, sum(F) fed back", 1, [side] {
+          const auto x = std::make_shared<fields>(side);
+          x->start();
+          const c32 scale(1.0f / static_cast<float>(side * side));
+          return [=] {
+            dsl::iterate(100, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale);
+          };
+        });
+  // Little is computed: what is left is that all blocks learn the sum of each step, and without the
+  // mean nothing is. Of 4 MiB each of two GPUs has the least that it may, and in many steps the
+  // launch is nothing.
   for (const auto& [n, steps] : {std::pair{1 << 21, 1000}, {1 << 20, 10000}}) {
-    add(where, "float32", std::to_string(n), std::to_string(steps) + " steps of x + h mean(x)", 1, [n = n, steps = steps] {
-      const auto step = dsl::vectorize<mesh_exchange>([](auto x, auto mean, auto h) {
-        const auto next = x + h * mean;
-        return std::tuple{next, dsl::mean(next)};
-      });
-      return [=, x = dsl::array<float>(dsl::full<float>(1, n)), mean = dsl::scalar<float>(1.0f)]() mutable {
-        dsl::iterate(steps, step, dsl::state(x, mean), 1e-6f);
-      };
-    });
-    add(where, "float32", std::to_string(n), std::to_string(steps) + " steps of x + h x", 1, [n = n, steps = steps] {
-      const auto step = dsl::vectorize<mesh_alone>([](auto x, auto h) { return x + h * x; });
-      return [=, x = dsl::array<float>(dsl::full<float>(1, n))]() mutable { dsl::iterate(steps, step, dsl::state(x), 1e-6f); };
-    });
+    add(where, "float32", std::to_string(n), std::to_string(steps) + " steps of x + h mean(x)", 1,
+        [n = n, steps = steps] {
+          const auto step = dsl::vectorize<mesh_exchange>([](auto x, auto mean, auto h) {
+            const auto next = x + h * mean;
+            return std::tuple{next, dsl::mean(next)};
+          });
+          return [=, x = dsl::array<float>(dsl::full<float>(1, n)),
+                  mean = dsl::scalar<float>(1.0f)]() mutable {
+            dsl::iterate(steps, step, dsl::state(x, mean), 1e-6f);
+          };
+        });
+    add(where, "float32", std::to_string(n), std::to_string(steps) + " steps of x + h x", 1,
+        [n = n, steps = steps] {
+          const auto step = dsl::vectorize<mesh_alone>([](auto x, auto h) { return x + h * x; });
+          return [=, x = dsl::array<float>(dsl::full<float>(1, n))]() mutable {
+            dsl::iterate(steps, step, dsl::state(x), 1e-6f);
+          };
+        });
   }
 }
 

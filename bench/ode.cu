@@ -11,10 +11,11 @@ namespace {
 struct rk4_map;
 struct rk4_map_and_sum;
 constexpr auto rk4_step = dsl::vectorize<rk4_map>(rk4_fields);
-constexpr auto rk4_step_and_sum = dsl::vectorize<rk4_map_and_sum>([](auto F, auto G, auto d, auto h) {
-  auto [Fn, Gn] = rk4_fields(F, G, d, h);
-  return std::tuple{Fn, Gn, dsl::sum(Fn)};
-});
+constexpr auto rk4_step_and_sum =
+    dsl::vectorize<rk4_map_and_sum>([](auto F, auto G, auto d, auto h) {
+      auto [Fn, Gn] = rk4_fields(F, G, d, h);
+      return std::tuple{Fn, Gn, dsl::sum(Fn)};
+    });
 
 /// A step of the coupled fields, in place.
 template <class Step> std::function<job()> of_fields(std::int64_t side, Step step) {
@@ -26,8 +27,9 @@ template <class Step> std::function<job()> of_fields(std::int64_t side, Step ste
 
 struct lorenz_rk4;
 constexpr float sigma = 10, rho = 28, beta = 8.0f / 3;
-constexpr auto lorenz = dsl::ode::rk4<lorenz_rk4>(
-    [](auto x, auto y, auto z) { return std::tuple{sigma * (y - x), x * (rho - z) - y, x * y - beta * z}; });
+constexpr auto lorenz = dsl::ode::rk4<lorenz_rk4>([](auto x, auto y, auto z) {
+  return std::tuple{sigma * (y - x), x * (rho - z) - y, x * y - beta * z};
+});
 
 struct lorenz_state {
   explicit lorenz_state(std::int64_t n) : x(n), y(n), z(n) {}
@@ -42,13 +44,19 @@ struct lorenz_state {
 __global__ void lorenz_by_hand(float* x, float* y, float* z, float h, int steps, std::int64_t n) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const auto slope = [](float3 p) { return float3{sigma * (p.y - p.x), p.x * (rho - p.z) - p.y, p.x * p.y - beta * p.z}; };
-  const auto ahead = [](float3 p, float h, float3 k) { return float3{p.x + h * k.x, p.y + h * k.y, p.z + h * k.z}; };
+  const auto slope = [](float3 p) {
+    return float3{sigma * (p.y - p.x), p.x * (rho - p.z) - p.y, p.x * p.y - beta * p.z};
+  };
+  const auto ahead = [](float3 p, float h, float3 k) {
+    return float3{p.x + h * k.x, p.y + h * k.y, p.z + h * k.z};
+  };
   float3 p{x[i], y[i], z[i]};
   for (int s = 0; s < steps; ++s) {
-    const float3 k1 = slope(p), k2 = slope(ahead(p, h / 2, k1)), k3 = slope(ahead(p, h / 2, k2)), k4 = slope(ahead(p, h, k3));
+    const float3 k1 = slope(p), k2 = slope(ahead(p, h / 2, k1)), k3 = slope(ahead(p, h / 2, k2)),
+                 k4 = slope(ahead(p, h, k3));
     p = ahead(p, h / 6,
-              {k1.x + 2 * k2.x + 2 * k3.x + k4.x, k1.y + 2 * k2.y + 2 * k3.y + k4.y, k1.z + 2 * k2.z + 2 * k3.z + k4.z});
+              {k1.x + 2 * k2.x + 2 * k3.x + k4.x, k1.y + 2 * k2.y + 2 * k3.y + k4.y,
+               k1.z + 2 * k2.z + 2 * k3.z + k4.z});
   }
   x[i] = p.x;
   y[i] = p.y;
@@ -56,7 +64,8 @@ __global__ void lorenz_by_hand(float* x, float* y, float* z, float h, int steps,
 }
 
 // 16 times as many blocks as 132 multiprocessors run at once.
-constexpr int chains = 8, unrolled = 16, chain_steps = 250, chain_blocks = 132 * 8 * 16, chain_threads = chain_blocks * 256;
+constexpr int chains = 8, unrolled = 16, chain_steps = 250, chain_blocks = 132 * 8 * 16,
+              chain_threads = chain_blocks * 256;
 
 // Independent chains of fused multiplications and additions, as many as keep every unit busy.
 __global__ void multiply_add(float* out, float a, float b) {
@@ -76,7 +85,10 @@ const rows steps([] {
   for (const std::int64_t side : {1024, 4096}) {
     const double bytes = 32.0 * static_cast<double>(side * side);
     work("ode", dsl::dtype::complex64, shape_of(side, side), "RK4 step", bytes)
-        .by("dsl", of_fields(side, [](fields& x) { dsl::tie(x.F, x.G) = rk4_step(x.F, x.G, x.delta, step_size); }))
+        .by("dsl", of_fields(side,
+                             [](fields& x) {
+                               dsl::tie(x.F, x.G) = rk4_step(x.F, x.G, x.delta, step_size);
+                             }))
         .by("hand", of_fields(side, [](fields& x) {
               launch_rk4_by_hand(x.F.data(), x.G.data(), x.delta.data(), step_size, x.F.size());
             }));
@@ -96,19 +108,24 @@ const rows steps([] {
     };
   };
   // 4 slopes of 8 operations, 3 points ahead of 6, and a weighted sum of 21.
-  work("ode", dsl::dtype::float32, std::to_string(members), "1000 RK4 steps of Lorenz", 24.0 * members, timing::call)
+  work("ode", dsl::dtype::float32, std::to_string(members), "1000 RK4 steps of Lorenz",
+       24.0 * members, timing::call)
       .within(1e-2)
       .flops(71.0 * count * members)
-      .by("dsl", of_lorenz([](lorenz_state& p) { dsl::iterate(count, lorenz, dsl::state(p.x, p.y, p.z), step_size); }))
+      .by("dsl", of_lorenz([](lorenz_state& p) {
+            dsl::iterate(count, lorenz, dsl::state(p.x, p.y, p.z), step_size);
+          }))
       .by("hand", of_lorenz([](lorenz_state& p) {
-            lorenz_by_hand<<<static_cast<unsigned>((members + 255) / 256), 256, 0, stream()>>>(p.x.data(), p.y.data(), p.z.data(),
-                                                                                               step_size, count, members);
+            lorenz_by_hand<<<static_cast<unsigned>((members + 255) / 256), 256, 0, stream()>>>(
+                p.x.data(), p.y.data(), p.z.data(), step_size, count, members);
           }));
   work("ode", dsl::dtype::float32, std::to_string(chain_threads), "multiply-adds", 0)
       .flops(2.0 * chain_threads * chain_steps * unrolled * chains)
       .by("hand", [] {
         const auto out = target<float>(slot::out, 1);
-        return job{[=] { multiply_add<<<chain_blocks, 256, 0, stream()>>>(out.data(), 0.999f, 0.001f); }, out};
+        return job{
+            [=] { multiply_add<<<chain_blocks, 256, 0, stream()>>>(out.data(), 0.999f, 0.001f); },
+            out};
       });
 });
 

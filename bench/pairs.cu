@@ -1,4 +1,5 @@
-// Sums over pairs, nothing of which is stored, beside a kernel that passes a tile of bodies through shared memory.
+// Sums over pairs, nothing of which is stored, beside a kernel that passes a tile of bodies through
+// shared memory.
 #include "check.cuh"
 #include "works.hpp"
 
@@ -7,20 +8,22 @@ namespace {
 
 // A body's attraction, along axis K.
 template <int K>
-constexpr auto pull = dsl::vectorize([](auto xi, auto yi, auto zi, auto xj, auto yj, auto zj, auto mj, auto softening) {
-  auto dx = xj - xi, dy = yj - yi, dz = zj - zi;
-  auto r = rsqrt(dx * dx + dy * dy + dz * dz + softening);
-  auto w = mj * r * r * r;
-  if constexpr (K == 0) return dx * w;
-  else if constexpr (K == 1) return dy * w;
-  else return dz * w;
-});
+constexpr auto pull = dsl::vectorize(
+    [](auto xi, auto yi, auto zi, auto xj, auto yj, auto zj, auto mj, auto softening) {
+      auto dx = xj - xi, dy = yj - yi, dz = zj - zi;
+      auto r = rsqrt(dx * dx + dy * dy + dz * dz + softening);
+      auto w = mj * r * r * r;
+      if constexpr (K == 0) return dx * w;
+      else if constexpr (K == 1) return dy * w;
+      else return dz * w;
+    });
 
 constexpr int bodies_a_tile = 256;
 
-// The bodies are packed, four floats each. A thread a body (L. Nyland, M. Harris, J. Prins, Fast N-Body Simulation with CUDA, GPU
-// Gems 3, 2007).
-__global__ void __launch_bounds__(bodies_a_tile) pull_by_hand(float* out, const float4* bodies, int n, float softening) {
+// The bodies are packed, four floats each. A thread a body (L. Nyland, M. Harris, J. Prins, Fast
+// N-Body Simulation with CUDA, GPU Gems 3, 2007).
+__global__ void __launch_bounds__(bodies_a_tile)
+    pull_by_hand(float* out, const float4* bodies, int n, float softening) {
   __shared__ float4 tile[bodies_a_tile];
   const int i = static_cast<int>(blockIdx.x * bodies_a_tile + threadIdx.x);
   const float4 mine = bodies[i];
@@ -44,7 +47,8 @@ __global__ void __launch_bounds__(bodies_a_tile) pull_by_hand(float* out, const 
   out[2 * n + i] = z;
 }
 
-__global__ void pack(float4* bodies, const float* x, const float* y, const float* z, const float* m) {
+__global__ void pack(float4* bodies, const float* x, const float* y, const float* z,
+                     const float* m) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   bodies[i] = {x[i], y[i], z[i], m[i]};
 }
@@ -53,8 +57,9 @@ const rows of_pairs([] {
   static constexpr std::int64_t n = 65536;
   static constexpr float softening = 1e-4f;
   struct bodies {
-    dsl::view<const float> all = operand<float>(slot::a, 2 * n), x = all(dsl::slice(0, n)), m = all(dsl::slice(n, 2 * n)),
-                           y = operand<float>(slot::b, n), z = operand<float>(slot::c, n);
+    dsl::view<const float> all = operand<float>(slot::a, 2 * n), x = all(dsl::slice(0, n)),
+                           m = all(dsl::slice(n, 2 * n)), y = operand<float>(slot::b, n),
+                           z = operand<float>(slot::c, n);
     dsl::view<float> out = target<float>(slot::out, 3 * n);
   };
   work("pairs", dsl::dtype::float32, std::to_string(n), "n-body accelerations", 28.0 * n)
@@ -64,23 +69,29 @@ const rows of_pairs([] {
           [] {
             const bodies b;
             return job{[b] {
-                         const auto x = dsl::reshape(b.x, n, 1), y = dsl::reshape(b.y, n, 1), z = dsl::reshape(b.z, n, 1);
+                         const auto x = dsl::reshape(b.x, n, 1), y = dsl::reshape(b.y, n, 1),
+                                    z = dsl::reshape(b.z, n, 1);
                          const auto along = [&]<int K>(std::integral_constant<int, K>) {
-                           return dsl::sum(pull<K>(x, y, z, b.x, b.y, b.z, b.m, softening), dsl::axis(1));
+                           return dsl::sum(pull<K>(x, y, z, b.x, b.y, b.z, b.m, softening),
+                                           dsl::axis(1));
                          };
                          auto ax = b.out(dsl::slice(0, n)), ay = b.out(dsl::slice(n, 2 * n)),
                               az = b.out(dsl::slice(2 * n, 3 * n));
-                         dsl::tie(ax, ay, az) =
-                             std::tuple{along(std::integral_constant<int, 0>{}), along(std::integral_constant<int, 1>{}),
-                                        along(std::integral_constant<int, 2>{})};
+                         dsl::tie(ax, ay, az) = std::tuple{along(std::integral_constant<int, 0>{}),
+                                                           along(std::integral_constant<int, 1>{}),
+                                                           along(std::integral_constant<int, 2>{})};
                        },
                        b.out};
           })
       .by("hand", [] {
         const bodies b;
         auto* const packed = reinterpret_cast<float4*>(bytes_of(slot::second_out, 16 * n).data());
-        pack<<<n / bodies_a_tile, bodies_a_tile, 0, stream()>>>(packed, b.x.data(), b.y.data(), b.z.data(), b.m.data());
-        return job{[=] { pull_by_hand<<<n / bodies_a_tile, bodies_a_tile, 0, stream()>>>(b.out.data(), packed, n, softening); },
+        pack<<<n / bodies_a_tile, bodies_a_tile, 0, stream()>>>(packed, b.x.data(), b.y.data(),
+                                                                b.z.data(), b.m.data());
+        return job{[=] {
+                     pull_by_hand<<<n / bodies_a_tile, bodies_a_tile, 0, stream()>>>(
+                         b.out.data(), packed, n, softening);
+                   },
                    b.out};
       });
 });

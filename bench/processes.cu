@@ -1,5 +1,5 @@
-// Works of bench_mesh on processes with a GPU each, as one device: `mpirun -n 2 bench_processes`. A row's time is a call's, with
-// the wait for its end, the median of nine, in milliseconds.
+// Works of bench_mesh on processes with a GPU each, as one device: `mpirun -n 2 bench_processes`. A
+// row's time is a call's, with the wait for its end, the median of nine, in milliseconds.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,7 +20,8 @@ struct processes_exchange;
 
 int rank = 0, processes = 1;
 
-void report(const char* type, const std::string& size, const char* work, int calls, const std::function<void()>& call) {
+void report(const char* type, const std::string& size, const char* work, int calls,
+            const std::function<void()>& call) {
   constexpr int measurements = 9;
   const dsl::device where = dsl::device::current();
   std::vector<double> times;
@@ -31,12 +32,14 @@ void report(const char* type, const std::string& size, const char* work, int cal
     for (int c = 0; c < calls; ++c) call();
     where.synchronize();
     MPI_Barrier(MPI_COMM_WORLD);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (i > 0) times.push_back(1e3 * seconds / calls);  // the first one is to warm up
   }
   std::nth_element(times.begin(), times.begin() + measurements / 2, times.end());
   if (rank == 0)
-    std::printf("mesh/%s/%s/dsl %d processes/%s: %.4f\n", type, size.c_str(), processes, work, times[measurements / 2]);
+    std::printf("mesh/%s/%s/dsl %d processes/%s: %.4f\n", type, size.c_str(), processes, work,
+                times[measurements / 2]);
 }
 
 void run() {
@@ -52,11 +55,14 @@ void run() {
     fields x(side);
     x.start();
     const c32 scale(1.0f / static_cast<float>(side * side));
-    report("complex64", std::to_string(side) + "x" + std::to_string(side), "100 RK4 steps, sum(F) fed back", 1,
+    report("complex64", std::to_string(side) + "x" + std::to_string(side),
+           "100 RK4 steps, sum(F) fed back", 1,
            [&] { dsl::iterate(100, coupled, dsl::state(x.F, x.G, x.delta), step_size, scale); });
     if (side != 512) continue;
-    report("complex64", "512x512", "100 RK4 steps, sum(F) fed back, a launch a step", 1,
-           [&] { dsl::iterate(100, coupled, dsl::state(x.F, x.G, x.delta), step_size, scale, dsl::strategy::launches); });
+    report("complex64", "512x512", "100 RK4 steps, sum(F) fed back, a launch a step", 1, [&] {
+      dsl::iterate(100, coupled, dsl::state(x.F, x.G, x.delta), step_size, scale,
+                   dsl::strategy::launches);
+    });
   }
   const auto step = dsl::vectorize<processes_exchange>([](auto x, auto mean, auto h) {
     const auto next = x + h * mean;
@@ -64,7 +70,8 @@ void run() {
   });
   dsl::array<float> x = dsl::full<float>(1, 1 << 21);
   dsl::scalar<float> mean(1.0f);
-  report("float32", "2097152", "1000 steps of x + h mean(x)", 1, [&] { dsl::iterate(1000, step, dsl::state(x, mean), 1e-6f); });
+  report("float32", "2097152", "1000 steps of x + h mean(x)", 1,
+         [&] { dsl::iterate(1000, step, dsl::state(x, mean), 1e-6f); });
 }
 
 }  // namespace

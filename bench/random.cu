@@ -1,5 +1,5 @@
-// Random numbers, written and averaged, and a stochastic differential equation, beside kernels by hand that draw the same numbers
-// by cuRAND's Philox.
+// Random numbers, written and averaged, and a stochastic differential equation, beside kernels by
+// hand that draw the same numbers by cuRAND's Philox.
 #include <curand_kernel.h>
 
 #include <dsl/ode.hpp>
@@ -17,22 +17,26 @@ constexpr dsl::random::key k{42};
 /// A work that writes n elements of a formula.
 template <class T, class Formula>
 work filled(const char* name, Formula formula) {
-  return work("random", dsl::dtype_v<T>, std::to_string(n), name, static_cast<double>(sizeof(T)) * n).by("dsl", [=] {
-    const auto out = target<T>(slot::out, n);
-    const auto numbers = formula();
-    return job{[=] { out = numbers; }, out};
-  });
+  return work("random", dsl::dtype_v<T>, std::to_string(n), name,
+              static_cast<double>(sizeof(T)) * n)
+      .by("dsl", [=] {
+        const auto out = target<T>(slot::out, n);
+        const auto numbers = formula();
+        return job{[=] { out = numbers; }, out};
+      });
 }
 
 /// Four words of a block of 4 elements; `stream` tells bits from keys.
 __device__ uint4 words(std::int64_t block, std::uint64_t key, unsigned stream = 0) {
   const auto low = [](std::uint64_t x) { return static_cast<unsigned>(x); };
   const auto number = static_cast<std::uint64_t>(block);
-  return curand_Philox4x32_10({low(number), low(number >> 32), 0, stream}, {low(key), low(key >> 32)});
+  return curand_Philox4x32_10({low(number), low(number >> 32), 0, stream},
+                              {low(key), low(key >> 32)});
 }
 __device__ float uniform_of(unsigned word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 __device__ float2 normal_of(unsigned radius_word, unsigned angle_word) {
-  const float radius = sqrtf(-2.0f * logf((static_cast<float>(radius_word >> 1) + 0.5f) * 0x1p-31f));
+  const float radius =
+      sqrtf(-2.0f * logf((static_cast<float>(radius_word >> 1) + 0.5f) * 0x1p-31f));
   float sine, cosine;
   sincospif(static_cast<float>(static_cast<int>(angle_word)) * 0x1p-31f, &sine, &cosine);
   return {radius * cosine, radius * sine};
@@ -45,7 +49,9 @@ struct as_bits {
   __device__ uint4 operator()(uint4 w) const { return w; }
 };
 struct as_uniform {
-  __device__ float4 operator()(uint4 w) const { return {uniform_of(w.x), uniform_of(w.y), uniform_of(w.z), uniform_of(w.w)}; }
+  __device__ float4 operator()(uint4 w) const {
+    return {uniform_of(w.x), uniform_of(w.y), uniform_of(w.z), uniform_of(w.w)};
+  }
 };
 struct as_normal {
   __device__ float4 operator()(uint4 w) const { return normals_of(w); }
@@ -74,22 +80,24 @@ std::function<job()> filled_by_hand(Made made) {
 // Of pairs of numbers under two keys, 4 times the share of those that lie within the unit circle.
 __global__ void pi_by_hand(double* pi, std::uint64_t key_x, std::uint64_t key_y) {
   int inside = 0;
-  for (std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; block < n / 4;
-       block += static_cast<std::int64_t>(gridDim.x) * threads) {
+  for (std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+       block < n / 4; block += static_cast<std::int64_t>(gridDim.x) * threads) {
     const float4 x = as_uniform{}(words(block, key_x)), y = as_uniform{}(words(block, key_y));
-    inside +=
-        (x.x * x.x + y.x * y.x < 1) + (x.y * x.y + y.y * y.y < 1) + (x.z * x.z + y.z * y.z < 1) + (x.w * x.w + y.w * y.w < 1);
+    inside += (x.x * x.x + y.x * y.x < 1) + (x.y * x.y + y.y * y.y < 1) +
+              (x.z * x.z + y.z * y.z < 1) + (x.w * x.w + y.w * y.w < 1);
   }
   inside = __reduce_add_sync(~0u, inside);
   if (threadIdx.x % 32 == 0) atomicAdd(pi, 4.0 * inside / n);
 }
 
-// dX = 1.5 X dt + 0.01 X dW of three states from 0.1, time 1 in 256 steps: that of DiffEqGPU's benchmark.
+// dX = 1.5 X dt + 0.01 X dW of three states from 0.1, time 1 in 256 steps: that of DiffEqGPU's
+// benchmark.
 constexpr std::int64_t paths = 8'388'608, states = 3;
 constexpr int steps = 256;
 constexpr float drift = 1.5f, diffusion = 0.01f, start = 0.1f, h = 1.0f / steps;
 struct linear_step;
-constexpr auto linear = dsl::ode::sde<linear_step>([](auto x) { return drift * x; }, [](auto x) { return diffusion * x; });
+constexpr auto linear = dsl::ode::sde<linear_step>([](auto x) { return drift * x; },
+                                                   [](auto x) { return diffusion * x; });
 
 // A thread has four elements, a block of threads the keys of all steps.
 __global__ void linear_by_hand(float4* x, std::uint64_t key) {
@@ -101,7 +109,9 @@ __global__ void linear_by_hand(float4* x, std::uint64_t key) {
   __syncthreads();
   const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   float4 y = x[block];
-  const auto next = [](float y, float w) { return y + (h * (drift * y) + sqrtf(h) * (diffusion * y * w)); };
+  const auto next = [](float y, float w) {
+    return y + (h * (drift * y) + sqrtf(h) * (diffusion * y * w));
+  };
   for (int s = 0; s < steps; ++s) {
     const float4 w = normals_of(words(block, keys[s]));
     y = {next(y.x, w.x), next(y.y, w.y), next(y.z, w.z), next(y.w, w.w)};
@@ -110,27 +120,36 @@ __global__ void linear_by_hand(float4* x, std::uint64_t key) {
 }
 
 const rows drawn([] {
-  filled<std::uint32_t>("bits", [] { return dsl::random::bits(k, n); }).by("hand", filled_by_hand<std::uint32_t>(as_bits{}));
-  filled<float>("uniform", [] { return dsl::random::uniform<float>(k, n); }).by("hand", filled_by_hand<float>(as_uniform{}));
+  filled<std::uint32_t>("bits", [] {
+    return dsl::random::bits(k, n);
+  }).by("hand", filled_by_hand<std::uint32_t>(as_bits{}));
+  filled<float>("uniform", [] {
+    return dsl::random::uniform<float>(k, n);
+  }).by("hand", filled_by_hand<float>(as_uniform{}));
   filled<double>("uniform", [] { return dsl::random::uniform<double>(k, n); });
-  filled<float>("normal", [] { return dsl::random::normal<float>(k, n); }).by("hand", filled_by_hand<float>(as_normal{}));
+  filled<float>("normal", [] {
+    return dsl::random::normal<float>(k, n);
+  }).by("hand", filled_by_hand<float>(as_normal{}));
   filled<double>("normal", [] { return dsl::random::normal<double>(k, n); });
   filled<float>("exponential", [] { return dsl::random::exponential<float>(k, n); });
-  filled<std::int32_t>("integers", [] { return dsl::random::integers<std::int32_t>(k, 0, 1000, n); });
+  filled<std::int32_t>("integers",
+                       [] { return dsl::random::integers<std::int32_t>(k, 0, 1000, n); });
   filled<std::int64_t>("permutation", [] { return dsl::random::permutation(k, n); });
 
   work("random", dsl::dtype::float32, std::to_string(n), "pi", 0)
       .by("dsl",
           [] {
             const auto pi = target<double, 0>(slot::out, 1);
-            const auto x = dsl::random::uniform<float>(k.fold(0), n), y = dsl::random::uniform<float>(k.fold(1), n);
+            const auto x = dsl::random::uniform<float>(k.fold(0), n),
+                       y = dsl::random::uniform<float>(k.fold(1), n);
             return job{[=] { pi = 4 * dsl::mean(x * x + y * y < 1); }, pi};
           })
       .by("hand", [] {
         const auto pi = target<double, 0>(slot::out, 1);
         return job{[=] {
                      check(cudaMemsetAsync(pi.data(), 0, sizeof(double), stream()));
-                     pi_by_hand<<<132 * 8, threads, 0, stream()>>>(pi.data(), k.fold(0).bits(), k.fold(1).bits());
+                     pi_by_hand<<<132 * 8, threads, 0, stream()>>>(pi.data(), k.fold(0).bits(),
+                                                                   k.fold(1).bits());
                    },
                    pi};
       });
@@ -141,11 +160,13 @@ const rows drawn([] {
       return job{[=] { run(*x); }, *x, [=] { *x = start; }};
     };
   };
-  work("random", dsl::dtype::float32, std::to_string(paths), "256 Euler-Maruyama steps of a linear SDE",
-       2.0 * sizeof(float) * states * paths, timing::call)
+  work("random", dsl::dtype::float32, std::to_string(paths),
+       "256 Euler-Maruyama steps of a linear SDE", 2.0 * sizeof(float) * states * paths,
+       timing::call)
       .within(1e-5)
       .by("dsl", of_linear([](dsl::array<float, 2>& x) {
-            dsl::iterate(steps, linear, dsl::state(x), h, dsl::random::normal<float>(k.fold(dsl::step), states, paths));
+            dsl::iterate(steps, linear, dsl::state(x), h,
+                         dsl::random::normal<float>(k.fold(dsl::step), states, paths));
           }))
       .by("hand", of_linear([](dsl::array<float, 2>& x) {
             linear_by_hand<<<static_cast<unsigned>(x.size() / 4 / threads), threads, 0, stream()>>>(

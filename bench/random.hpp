@@ -1,4 +1,5 @@
-// Random elements and relative differences, each from an element's number alone, so that a GPU and the host compute them alike.
+// Random elements and relative differences, each from an element's number alone, so that a GPU and
+// the host compute them alike.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,9 @@ template <> struct parts<std::complex<double>> {
 
 /// 32 random bits of a number (the finalizer of MurmurHash3, by Austin Appleby).
 DSL_FN inline std::uint32_t hash(std::uint64_t i, std::uint32_t seed) {
-  std::uint32_t h = (static_cast<std::uint32_t>(i) ^ static_cast<std::uint32_t>(i >> 32) * 0x9e3779b9u) + seed * 0x85ebca77u;
+  std::uint32_t h =
+      (static_cast<std::uint32_t>(i) ^ static_cast<std::uint32_t>(i >> 32) * 0x9e3779b9u) +
+      seed * 0x85ebca77u;
   h = (h ^ h >> 16) * 0x85ebca6bu;
   h = (h ^ h >> 13) * 0xc2b2ae35u;
   return h ^ h >> 16;
@@ -40,7 +43,8 @@ template <class T> DSL_FN inline T random_element(std::uint64_t i, std::uint32_t
 
 /// An element as a double, and its magnitude, where it is a number.
 template <class T> DSL_FN inline double as_double(T x) {
-  if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) return static_cast<double>(static_cast<float>(x));
+  if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
+    return static_cast<double>(static_cast<float>(x));
   else return static_cast<double>(x);
 }
 template <class T> DSL_FN inline double magnitude_of(T x) {
@@ -56,7 +60,9 @@ template <class T> DSL_FN inline double difference_of(T x, T y) {
 }
 
 /// The largest difference in relation to the largest magnitude.
-inline double relative_difference(double difference, double magnitude) { return difference > 0 ? difference / magnitude : 0; }
+inline double relative_difference(double difference, double magnitude) {
+  return difference > 0 ? difference / magnitude : 0;
+}
 
 /// Calls f with the std::type_identity of a dtype's elements.
 template <class F> void with_type_of(dsl::dtype type, F&& f) {

@@ -24,8 +24,8 @@ struct larger {
   __device__ float operator()(float x, float y) const { return fabsf(x) > fabsf(y) ? x : y; }
 };
 
-/// Each thread adds vectors that lie a grid apart, then each warp, then each block what its warps have; blocks add to the result
-/// in any order.
+/// Each thread adds vectors that lie a grid apart, then each warp, then each block what its warps
+/// have; blocks add to the result in any order.
 __global__ void sum_by_hand(float* out, const float* a, std::int64_t n) {
   __shared__ float warps[32];
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x,
@@ -52,8 +52,8 @@ template <class F> auto cub_sum_of_two(F f) {
   return [f](const reduced<float>& x) {
     const auto both = thrust::make_zip_iterator(x.a.data(), x.b.data());
     return with_workspace([=](void* memory, std::size_t& size) {
-      return cub::DeviceReduce::TransformReduce(memory, size, both, x.out.data(), x.n, plus{}, thrust::make_zip_function(f), 0.0f,
-                                                stream());
+      return cub::DeviceReduce::TransformReduce(memory, size, both, x.out.data(), x.n, plus{},
+                                                thrust::make_zip_function(f), 0.0f, stream());
     });
   };
 }
@@ -68,14 +68,15 @@ const rows whole_arrays([] {
         .by("CUB",
             [](const x_t& x) {
               return with_workspace([=](void* memory, std::size_t& size) {
-                return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+                return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n,
+                                              stream());
               });
             })
         .by("hand", [](const x_t& x) {
           check(cudaMemsetAsync(x.out.data(), 0, sizeof(float), stream()));
           const int blocks = 4 * dsl::properties(dsl::device::current()).multiprocessors;
-          sum_by_hand<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, x.n / 4 / 512 + 1)), 512, 0, stream()>>>(
-              x.out.data(), x.a.data(), x.n);
+          sum_by_hand<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, x.n / 4 / 512 + 1)),
+                        512, 0, stream()>>>(x.out.data(), x.a.data(), x.n);
         });
   }
   reduction_work<float>("sum(a * exp(b))", n, 2)
@@ -88,7 +89,8 @@ const rows whole_arrays([] {
   largest_at(n).by("CUB", [](const place& x) {
     const auto most = target<float, 0>(slot::second_out, 1);
     return with_workspace([=](void* memory, std::size_t& size) {
-      return cub::DeviceReduce::ArgMax(memory, size, x.a.data(), most.data(), x.out.data(), x.n, stream());
+      return cub::DeviceReduce::ArgMax(memory, size, x.a.data(), most.data(), x.out.data(), x.n,
+                                       stream());
     });
   });
   reduction_work<float>("min(a), max(a), mean(a)", n, 1).by("dsl", [](const x_t& x) {
@@ -99,17 +101,23 @@ const rows whole_arrays([] {
   reduction_work<float>("larger magnitude", n, 1)
       .by("dsl",
           [](const x_t& x) {
-            constexpr auto larger_magnitude = dsl::reduce([](auto x, auto y) { return where(abs(x) > abs(y), x, y); }, 0.0f);
+            constexpr auto larger_magnitude =
+                dsl::reduce([](auto x, auto y) { return where(abs(x) > abs(y), x, y); }, 0.0f);
             x.out = larger_magnitude(x.a);
           })
       .by("CUB", [](const x_t& x) {
         return with_workspace([=](void* memory, std::size_t& size) {
-          return cub::DeviceReduce::Reduce(memory, size, x.a.data(), x.out.data(), x.n, larger{}, 0.0f, stream());
+          return cub::DeviceReduce::Reduce(memory, size, x.a.data(), x.out.data(), x.n, larger{},
+                                           0.0f, stream());
         });
       });
-  const auto inside = [](const char* name, auto call) { map<float>(name, n, 2, "reduction").by("dsl", call); };
+  const auto inside = [](const char* name, auto call) {
+    map<float>(name, n, 2, "reduction").by("dsl", call);
+  };
   inside("a / norm(a)", [](const arrays<float>& x) { x.out = x.a / dsl::norm(x.a); });
-  inside("softmax(a)", [](const arrays<float>& x) { x.out = exp(x.a - dsl::max(x.a)) / dsl::sum(exp(x.a - dsl::max(x.a))); });
+  inside("softmax(a)", [](const arrays<float>& x) {
+    x.out = exp(x.a - dsl::max(x.a)) / dsl::sum(exp(x.a - dsl::max(x.a)));
+  });
 });
 
 }  // namespace

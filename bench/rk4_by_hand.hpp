@@ -7,8 +7,8 @@
 
 namespace bench {
 
-void launch_rk4_by_hand(std::complex<float>* F, std::complex<float>* G, const std::complex<float>* delta, float h,
-                        std::int64_t n);
+void launch_rk4_by_hand(std::complex<float>* F, std::complex<float>* G,
+                        const std::complex<float>* delta, float h, std::int64_t n);
 
 /// The mean of F by CUB's DeviceReduce, with memory of its own.
 class rk4_by_hand_sum {
@@ -26,10 +26,12 @@ class rk4_by_hand_sum {
   std::size_t size_ = 0;
 };
 
-/// All steps with the mean of F fed back in one cooperative kernel, the fields in registers: up to so many elements. `sums` holds
-/// so many numbers.
-inline constexpr std::int64_t most_in_registers = 2 * 132 * 2 * 512, sums_in_registers = 2 * 132 * 2;
-void launch_rk4_loop_by_hand(std::complex<float>* F, std::complex<float>* G, std::complex<float>* delta,
-                             std::complex<float>* sums, float h, int n, int steps);
+/// All steps with the mean of F fed back in one cooperative kernel, the fields in registers: up to
+/// so many elements. `sums` holds so many numbers.
+inline constexpr std::int64_t most_in_registers = 2 * 132 * 2 * 512,
+                              sums_in_registers = 2 * 132 * 2;
+void launch_rk4_loop_by_hand(std::complex<float>* F, std::complex<float>* G,
+                             std::complex<float>* delta, std::complex<float>* sums, float h, int n,
+                             int steps);
 
 }  // namespace bench

@@ -18,7 +18,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-double since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+double since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
 
 /// Seconds of one call with the wait for its end.
 double wall_time(const job& j) {
@@ -43,7 +45,8 @@ double time_on_device(const job& j, int calls) {
   return machine::end() / calls;
 }
 
-/// Seconds of a call, sorted: up to 20 measurements, as many as the time allowed for a row has room for, after some to warm up.
+/// Seconds of a call, sorted: up to 20 measurements, as many as the time allowed for a row has room
+/// for, after some to warm up.
 std::vector<double> measure(const job& j, timing how) {
   constexpr double seconds_for_a_row = 0.1, seconds_of_a_batch = 200e-6;
   wall_time(j);
@@ -51,7 +54,8 @@ std::vector<double> measure(const job& j, timing how) {
   if (how == timing::device) machine::rest();
   int calls = 1;
   if (how == timing::calls) calls = 10'000 / 20;
-  if (how == timing::device) calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 5, 100);
+  if (how == timing::device)
+    calls = std::clamp(static_cast<int>(seconds_of_a_batch / about), 5, 100);
   const int batches = std::clamp(static_cast<int>(seconds_for_a_row / (about * calls)), 5, 20);
   std::vector<double> seconds;
   for (int k = -1; k < batches; ++k) {
@@ -68,10 +72,13 @@ std::vector<double> measure(const job& j, timing how) {
 /// Bytes a second of a copy that moves so many bytes.
 double copy_bandwidth(double bytes) {
   static std::map<std::int64_t, double> known;
-  const std::int64_t half = std::clamp(static_cast<std::int64_t>(bytes / 2), std::int64_t{1}, std::int64_t{1} << 31);
+  const std::int64_t half =
+      std::clamp(static_cast<std::int64_t>(bytes / 2), std::int64_t{1}, std::int64_t{1} << 31);
   if (const auto found = known.find(half); found != known.end()) return found->second;
-  const auto from = random_bytes(slot::copied, dsl::dtype::uint8, half), to = bytes_of(slot::copy, half);
-  const auto seconds = measure({[=] { machine::copy(to.data(), from.data(), half); }, {}}, timing::device);
+  const auto from = random_bytes(slot::copied, dsl::dtype::uint8, half),
+             to = bytes_of(slot::copy, half);
+  const auto seconds =
+      measure({[=] { machine::copy(to.data(), from.data(), half); }, {}}, timing::device);
   return known[half] = 2.0 * static_cast<double>(half) / seconds[seconds.size() / 2];
 }
 
@@ -80,7 +87,9 @@ double rounding_of(dsl::dtype type) {
   if (type == dsl::dtype::bfloat16) return 2e-2;
   if (type == dsl::dtype::float16) return 2e-3;
   const bool is_float = type == dsl::dtype::float32 || type == dsl::dtype::complex64;
-  return is_float ? 2e-5 : kind_of(type) == dsl::kind::integer || type == dsl::dtype::boolean ? 0 : 1e-12;
+  return is_float                                                             ? 2e-5
+         : kind_of(type) == dsl::kind::integer || type == dsl::dtype::boolean ? 0
+                                                                              : 1e-12;
 }
 
 /// How far a peer's results are from the first row's.
@@ -103,7 +112,8 @@ double difference(const job& first, const job& peer) {
   return machine::difference(peer.out.data, reference.data(), peer.out.type, peer.out.count);
 }
 
-/// What `dsl::explain` predicts for the statements that a call runs; 0 where it runs none, or nothing is predicted.
+/// What `dsl::explain` predicts for the statements that a call runs; 0 where it runs none, or
+/// nothing is predicted.
 double predicted_seconds(const job& j) {
   const dsl::detail::explained_runs runs;
   if (j.start) j.start();
@@ -134,22 +144,27 @@ struct work::shared {
     if (is_peer) {
       const double off = difference(first(), j);
       state.counters["difference"] = off;
-      if (!(off <= (tolerance >= 0 ? tolerance : rounding_of(j.out.type)))) throw wrong_results(off);
+      if (!(off <= (tolerance >= 0 ? tolerance : rounding_of(j.out.type))))
+        throw wrong_results(off);
     }
     const std::vector<double> seconds = measure(j, how);
     const double median = seconds[seconds.size() / 2];
     for (auto _ : state) state.SetIterationTime(median);
-    if (const double predicted = predicted_seconds(j); predicted > 0) state.counters["predicted"] = predicted / median;
-    state.counters["spread"] = 100 * (seconds[3 * seconds.size() / 4] - seconds[seconds.size() / 4]) / median;
+    if (const double predicted = predicted_seconds(j); predicted > 0)
+      state.counters["predicted"] = predicted / median;
+    state.counters["spread"] =
+        100 * (seconds[3 * seconds.size() / 4] - seconds[seconds.size() / 4]) / median;
     if (flops > 0) state.counters["TFLOP/s"] = 1e-12 * flops / median;
     if (bytes == 0) return;
     state.counters["bytes"] = bytes;
     state.counters["GB/s"] = 1e-9 * bytes / median;
-    if (how != timing::calls) state.counters["percent of copy"] = 100 * bytes / median / copy_bandwidth(bytes);
+    if (how != timing::calls)
+      state.counters["percent of copy"] = 100 * bytes / median / copy_bandwidth(bytes);
   }
 };
 
-work::work(const char* group, dsl::dtype type, std::string size, std::string name, double bytes, timing how)
+work::work(const char* group, dsl::dtype type, std::string size, std::string name, double bytes,
+           timing how)
     : it_(std::make_shared<shared>()) {
   it_->bytes = bytes;
   it_->how = how;
@@ -161,14 +176,15 @@ work& work::by(const char* who, std::function<job()> make) {
   const bool is_peer = static_cast<bool>(it_->first);
   if (!is_peer) it_->first = make;
   // The median is measured here, so that Google Benchmark sees one iteration.
-  benchmark::RegisterBenchmark((it_->prefix + who + '/' + it_->name).c_str(),
-                               [it = it_, make = std::move(make), is_peer](benchmark::State& state) {
-                                 try {
-                                   it->time(state, make, is_peer);
-                                 } catch (const std::exception& e) {
-                                   state.SkipWithError(e.what());
-                                 }
-                               })
+  benchmark::RegisterBenchmark(
+      (it_->prefix + who + '/' + it_->name).c_str(),
+      [it = it_, make = std::move(make), is_peer](benchmark::State& state) {
+        try {
+          it->time(state, make, is_peer);
+        } catch (const std::exception& e) {
+          state.SkipWithError(e.what());
+        }
+      })
       ->Iterations(1)
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
@@ -178,7 +194,9 @@ work& work::by(const char* who, std::function<job()> make) {
 work& work::within(double tolerance) { return it_->tolerance = tolerance, *this; }
 work& work::flops(double count) { return it_->flops = count, *this; }
 
-std::string shape_of(std::int64_t rows, std::int64_t columns) { return std::to_string(rows) + 'x' + std::to_string(columns); }
+std::string shape_of(std::int64_t rows, std::int64_t columns) {
+  return std::to_string(rows) + 'x' + std::to_string(columns);
+}
 
 namespace {
 
@@ -189,7 +207,8 @@ struct shared_memory {
 };
 
 shared_memory& memory_at(slot where, std::int64_t bytes) {
-  static shared_memory* const all = new shared_memory[8];  // never freed: at the program's end the driver may be gone
+  static shared_memory* const all =
+      new shared_memory[8];  // never freed: at the program's end the driver may be gone
   shared_memory& m = all[static_cast<int>(where)];
   if (m.bytes.size() < bytes) {
     m = {};
@@ -210,14 +229,17 @@ dsl::view<unsigned char> random_bytes(slot where, dsl::dtype type, std::int64_t 
   }
   return m.bytes(dsl::slice(0, bytes));
 }
-dsl::view<unsigned char> bytes_of(slot where, std::int64_t count) { return memory_at(where, count).bytes(dsl::slice(0, count)); }
+dsl::view<unsigned char> bytes_of(slot where, std::int64_t count) {
+  return memory_at(where, count).bytes(dsl::slice(0, count));
+}
 
 void add_copy(const char* group, std::string size, std::int64_t floats) {
-  work(group, dsl::dtype::float32, std::move(size), "copy", 8.0 * static_cast<double>(floats)).by(machine::copied_by, [=] {
-    const auto from = operand<float>(slot::a, floats);
-    const auto to = target<float>(slot::out, floats);
-    return job{[=] { machine::copy(to.data(), from.data(), 4 * floats); }, to};
-  });
+  work(group, dsl::dtype::float32, std::move(size), "copy", 8.0 * static_cast<double>(floats))
+      .by(machine::copied_by, [=] {
+        const auto from = operand<float>(slot::a, floats);
+        const auto to = target<float>(slot::out, floats);
+        return job{[=] { machine::copy(to.data(), from.data(), 4 * floats); }, to};
+      });
 }
 
 namespace {
@@ -268,11 +290,13 @@ class file : public benchmark::JSONReporter {
 };
 
 bool has(int argc, char** argv, const char* flag) {
-  return std::any_of(argv, argv + argc, [&](const char* a) { return std::strncmp(a, flag, std::strlen(flag)) == 0; });
+  return std::any_of(argv, argv + argc,
+                     [&](const char* a) { return std::strncmp(a, flag, std::strlen(flag)) == 0; });
 }
 
 int run(int argc, char** argv) {
-  const bool lists = has(argc, argv, "--benchmark_list_tests"), writes = has(argc, argv, "--benchmark_out=");
+  const bool lists = has(argc, argv, "--benchmark_list_tests"),
+             writes = has(argc, argv, "--benchmark_out=");
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   if (lists) return benchmark::RunSpecifiedBenchmarks(), 0;

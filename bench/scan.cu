@@ -1,4 +1,5 @@
-// Scans beside CUB's DeviceScan and Thrust. CUB's sums of floating point numbers vary from run to run; dsl's do not.
+// Scans beside CUB's DeviceScan and Thrust. CUB's sums of floating point numbers vary from run to
+// run; dsl's do not.
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
@@ -19,15 +20,15 @@ struct product {
 };
 
 template <class From, class To> auto cub_sums(From from, To* to, std::int64_t n) {
-  return with_workspace(
-      [=](void* memory, std::size_t& size) { return cub::DeviceScan::InclusiveSum(memory, size, from, to, n, stream()); });
+  return with_workspace([=](void* memory, std::size_t& size) {
+    return cub::DeviceScan::InclusiveSum(memory, size, from, to, n, stream());
+  });
 }
 
 template <class T, class R = T> auto sums(std::int64_t n) {
   using x_t = arrays<T, dsl::view<R>>;
-  return work_on<x_t>("scan", dsl::dtype_v<T>, "cumsum(a)", n, sizeof(T) + sizeof(R)).by("dsl", [](const x_t& x) {
-    x.out = dsl::cumsum(x.a);
-  });
+  return work_on<x_t>("scan", dsl::dtype_v<T>, "cumsum(a)", n, sizeof(T) + sizeof(R))
+      .by("dsl", [](const x_t& x) { x.out = dsl::cumsum(x.a); });
 }
 
 const rows scans([] {
@@ -37,18 +38,23 @@ const rows scans([] {
       .within(1e-4)
       .by("CUB", [](const x_t& x) { return cub_sums(x.a.data(), x.out.data(), x.n); })
       .by("Thrust", [](const x_t& x) {
-        thrust::inclusive_scan(thrust::cuda::par_nosync.on(stream()), x.a.data(), x.a.data() + x.n, x.out.data());
+        thrust::inclusive_scan(thrust::cuda::par_nosync.on(stream()), x.a.data(), x.a.data() + x.n,
+                               x.out.data());
       });
-  sums<double>(n).by("CUB", [](const arrays<double>& x) { return cub_sums(x.a.data(), x.out.data(), x.n); });
+  sums<double>(n).by(
+      "CUB", [](const arrays<double>& x) { return cub_sums(x.a.data(), x.out.data(), x.n); });
   sums<std::int32_t, std::int64_t>(n);
-  map<float>("cumsum(a), exclusive", n, 2, "scan").by("dsl", [](const x_t& x) { x.out = dsl::cumsum(x.a, dsl::exclusive); });
+  map<float>("cumsum(a), exclusive", n, 2, "scan").by("dsl", [](const x_t& x) {
+    x.out = dsl::cumsum(x.a, dsl::exclusive);
+  });
   map<float>("cumsum(a * b)", n, 3, "scan")
       .within(1e-4)
       .by("dsl", [](const x_t& x) { x.out = dsl::cumsum(x.a * x.b); })
       .by("CUB", [](const x_t& x) {
-        return cub_sums(thrust::make_transform_iterator(thrust::make_zip_iterator(x.a.data(), x.b.data()),
-                                                        thrust::make_zip_function(product{})),
-                        x.out.data(), x.n);
+        return cub_sums(
+            thrust::make_transform_iterator(thrust::make_zip_iterator(x.a.data(), x.b.data()),
+                                            thrust::make_zip_function(product{})),
+            x.out.data(), x.n);
       });
   map<float>("out[1:] = cumsum(a[1:])", n, 2, "scan").by("dsl", [](const x_t& x) {
     const auto from_1 = dsl::slice(1, dsl::end);
@@ -57,9 +63,8 @@ const rows scans([] {
   struct shape { std::int64_t rows, columns; };
   for (const auto [rows, columns] : {shape{n / 8, 8}, {8, n / 8}, {4096, 4096}}) {
     const auto along = [rows, columns](const char* name, int axis) {
-      work_on_matrix("scan", name, rows, columns, 2 * bytes_of_matrix(rows, columns), whole).by("dsl", [axis](const matrix& x) {
-        x.out = dsl::cumsum(x.m, dsl::axis(axis));
-      });
+      work_on_matrix("scan", name, rows, columns, 2 * bytes_of_matrix(rows, columns), whole)
+          .by("dsl", [axis](const matrix& x) { x.out = dsl::cumsum(x.m, dsl::axis(axis)); });
     };
     along("cumsum along rows", 1);
     along("cumsum down columns", 0);

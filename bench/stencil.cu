@@ -1,5 +1,5 @@
-// Stencils in two and three dimensions, each the mean of the points that it covers, beside kernels by hand; and loops of
-// stencils.
+// Stencils in two and three dimensions, each the mean of the points that it covers, beside kernels
+// by hand; and loops of stencils.
 #include "check.cuh"
 #include "works.hpp"
 
@@ -16,8 +16,8 @@ template <int Radius>
 constexpr auto star = dsl::vectorize([](auto m) {
   auto sum = m;
   for (int k = 1; k <= Radius; ++k)
-    sum = sum + shift(m, k, boundary::wrap, 0) + shift(m, -k, boundary::wrap, 0) + shift(m, k, boundary::wrap, 1) +
-          shift(m, -k, boundary::wrap, 1);
+    sum = sum + shift(m, k, boundary::wrap, 0) + shift(m, -k, boundary::wrap, 0) +
+          shift(m, k, boundary::wrap, 1) + shift(m, -k, boundary::wrap, 1);
   return sum * (1.0 / (4 * Radius + 1));
 });
 
@@ -26,7 +26,8 @@ template <int Radius>
 constexpr auto box = dsl::vectorize([](auto m) {
   const auto along = [](auto x, int axis) {
     auto sum = x;
-    for (int k = 1; k <= Radius; ++k) sum = sum + shift(x, k, boundary::wrap, axis) + shift(x, -k, boundary::wrap, axis);
+    for (int k = 1; k <= Radius; ++k)
+      sum = sum + shift(x, k, boundary::wrap, axis) + shift(x, -k, boundary::wrap, axis);
     return sum;
   };
   return along(along(m, 1), 0) * (1.0 / ((2 * Radius + 1) * (2 * Radius + 1)));
@@ -35,12 +36,15 @@ constexpr auto box = dsl::vectorize([](auto m) {
 /// A point and the six nearest, in three dimensions.
 constexpr auto seven_points = dsl::vectorize([](auto m) {
   auto sum = m;
-  for (int axis = 0; axis < 3; ++axis) sum = sum + shift(m, 1, boundary::wrap, axis) + shift(m, -1, boundary::wrap, axis);
+  for (int axis = 0; axis < 3; ++axis)
+    sum = sum + shift(m, 1, boundary::wrap, axis) + shift(m, -1, boundary::wrap, axis);
   return sum * (1.0 / 7);
 });
 /// A cube of three points a side.
 constexpr auto cube = dsl::vectorize([](auto m) {
-  const auto along = [](auto x, int axis) { return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis); };
+  const auto along = [](auto x, int axis) {
+    return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis);
+  };
   return along(along(along(m, 2), 1), 0) * (1.0 / 27);
 });
 
@@ -56,7 +60,9 @@ template <int Radius> struct box_points {
 };
 struct nearest_points {
   static constexpr int radius = 1, depth = 1, count = 7;
-  __device__ static constexpr bool has(int i, int j, int k) { return (i != 0) + (j != 0) + (k != 0) <= 1; }
+  __device__ static constexpr bool has(int i, int j, int k) {
+    return (i != 0) + (j != 0) + (k != 0) <= 1;
+  }
 };
 struct cube_points {
   static constexpr int radius = 1, depth = 1, count = 27;
@@ -65,15 +71,19 @@ struct cube_points {
 
 __device__ int wrapped(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
-template <class Points, class T> __global__ void mean_by_hand(T* out, const T* m, int planes, int rows, int columns) {
+template <class Points, class T> __global__ void mean_by_hand(T* out, const T* m, int planes,
+                                                              int rows, int columns) {
   constexpr int r = Points::radius, deep = Points::depth;
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
+            z = blockIdx.z;
   T sum = 0;
 #pragma unroll
   for (int k = -deep; k <= deep; ++k) {
 #pragma unroll
     for (int i = -r; i <= r; ++i) {
-      const std::int64_t line = (static_cast<std::int64_t>(wrapped(z + k, planes)) * rows + wrapped(y + i, rows)) * columns;
+      const std::int64_t line =
+          (static_cast<std::int64_t>(wrapped(z + k, planes)) * rows + wrapped(y + i, rows)) *
+          columns;
 #pragma unroll
       for (int j = -r; j <= r; ++j)
         if (Points::has(k, i, j)) sum += m[line + wrapped(x + j, columns)];
@@ -92,21 +102,26 @@ template <class X> auto as_grid(const X& line, std::int64_t side, std::integral_
 }
 
 template <class T, int Rank> struct grid_of_points {
-  explicit grid_of_points(std::int64_t side) : grid_of_points(side, Rank == 2 ? side * side : side * side * side) {}
+  explicit grid_of_points(std::int64_t side)
+      : grid_of_points(side, Rank == 2 ? side * side : side * side * side) {}
   dsl::view<const T, Rank> m;
   dsl::view<T, Rank> out;
 
  private:
   using rank = std::integral_constant<int, Rank>;
   grid_of_points(std::int64_t side, std::int64_t n)
-      : m(as_grid(operand<T>(slot::a, n), side, rank{})), out(as_grid(target<T>(slot::out, n), side, rank{})) {}
+      : m(as_grid(operand<T>(slot::a, n), side, rank{})),
+        out(as_grid(target<T>(slot::out, n), side, rank{})) {}
 };
 
-template <class T, class Points, class F> void stencil(const char* name, std::int64_t side, F formula) {
+template <class T, class Points, class F> void stencil(const char* name, std::int64_t side,
+                                                       F formula) {
   constexpr int rank = Points::depth == 0 ? 2 : 3;
   const std::int64_t planes = rank == 3 ? side : 1;
-  const std::string size = rank == 3 ? std::to_string(side) + "x" + shape_of(side, side) : shape_of(side, side);
-  work w("stencil", dsl::dtype_v<T>, size, name, 2.0 * sizeof(T) * static_cast<double>(planes * side * side));
+  const std::string size =
+      rank == 3 ? std::to_string(side) + "x" + shape_of(side, side) : shape_of(side, side);
+  work w("stencil", dsl::dtype_v<T>, size, name,
+         2.0 * sizeof(T) * static_cast<double>(planes * side * side));
   w.by("dsl", [=] {
     const auto x = std::make_shared<grid_of_points<T, rank>>(side);
     return job{[=] { x->out = formula(x->m); }, x->out};
@@ -116,7 +131,8 @@ template <class T, class Points, class F> void stencil(const char* name, std::in
     return job{[=] {
                  const int n = static_cast<int>(side);
                  const dim3 block(32, 8), grid(n / 32, n / 8, static_cast<unsigned>(planes));
-                 mean_by_hand<Points><<<grid, block, 0, stream()>>>(x->out.data(), x->m.data(), static_cast<int>(planes), n, n);
+                 mean_by_hand<Points><<<grid, block, 0, stream()>>>(x->out.data(), x->m.data(),
+                                                                    static_cast<int>(planes), n, n);
                  check(cudaGetLastError());
                },
                x->out};
@@ -143,8 +159,8 @@ const rows stencils([] {
 
 /// The Laplacian by five points, on a grid whose opposite edges meet.
 constexpr auto laplacian = [](auto x) {
-  return shift(x, 1, boundary::wrap, 0) + shift(x, -1, boundary::wrap, 0) + shift(x, 1, boundary::wrap, 1) +
-         shift(x, -1, boundary::wrap, 1) - 4 * x;
+  return shift(x, 1, boundary::wrap, 0) + shift(x, -1, boundary::wrap, 0) +
+         shift(x, 1, boundary::wrap, 1) + shift(x, -1, boundary::wrap, 1) - 4 * x;
 };
 constexpr auto heat_step = dsl::vectorize([](auto u) { return u + 0.1 * laplacian(u); });
 constexpr auto wave_step = dsl::vectorize([](auto u, auto v) {
@@ -153,10 +169,13 @@ constexpr auto wave_step = dsl::vectorize([](auto u, auto v) {
 });
 constexpr auto gray_scott_step = dsl::vectorize([](auto u, auto v) {
   auto reaction = u * v * v;
-  return std::tuple{u + 0.16 * laplacian(u) - reaction + 0.035 * (1 - u), v + 0.08 * laplacian(v) + reaction - 0.1 * v};
+  return std::tuple{u + 0.16 * laplacian(u) - reaction + 0.035 * (1 - u),
+                    v + 0.08 * laplacian(v) + reaction - 0.1 * v};
 });
 constexpr auto life_step = dsl::vectorize([](auto alive) {
-  const auto along = [](auto x, int axis) { return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis); };
+  const auto along = [](auto x, int axis) {
+    return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis);
+  };
   auto around = along(along(alive, 0), 1);  // with the cell itself
   return dsl::cast<std::uint8_t>(around == 3 || (around == 4 && alive == 1));
 });
@@ -174,8 +193,10 @@ template <class T, int Fields> struct carried {
   std::int64_t side;
 };
 
-template <class T, int Fields, class F> void loop_of_stencils(const char* name, std::int64_t side, int steps, F step) {
-  work w("stencil", dsl::dtype_v<T>, shape_of(side, side), std::to_string(steps) + " steps of " + name,
+template <class T, int Fields, class F> void loop_of_stencils(const char* name, std::int64_t side,
+                                                              int steps, F step) {
+  work w("stencil", dsl::dtype_v<T>, shape_of(side, side),
+         std::to_string(steps) + " steps of " + name,
          2.0 * Fields * sizeof(T) * static_cast<double>(side * side) * steps, timing::call);
   const auto by = [&](const char* who, dsl::strategy how) {
     w.by(who, [=] {

@@ -1,4 +1,5 @@
-// A step of a struct's members: a struct of arrays, the same by tie, an array of structs, and by hand.
+// A step of a struct's members: a struct of arrays, the same by tie, an array of structs, and by
+// hand.
 #include <dsl/hana.hpp>
 
 #include "check.cuh"
@@ -7,7 +8,9 @@
 namespace bench {
 namespace {
 
-template <class X, class V> struct oscillator { BOOST_HANA_DEFINE_STRUCT(oscillator, (X, x), (V, v)); };
+template <class X, class V> struct oscillator {
+  BOOST_HANA_DEFINE_STRUCT(oscillator, (X, x), (V, v));
+};
 
 constexpr std::int64_t n = 1 << 26;
 constexpr float h = 1e-3f;
@@ -55,10 +58,12 @@ const rows structs([] {
             oscillator<dsl::view<float>, dsl::view<float>> all{p.x, p.v};
             dsl::tie(all) = step_of_struct(all, h);
           }))
-      .by("dsl tie", in_place([](const places& p) { dsl::tie(p.x, p.v) = step_of_arrays(p.x, p.v, h); }))
+      .by("dsl tie",
+          in_place([](const places& p) { dsl::tie(p.x, p.v) = step_of_arrays(p.x, p.v, h); }))
       .by("hand", in_place([](const places& p) {
             step_by_hand<<<n / 4 / 256, 256, 0, stream()>>>(reinterpret_cast<float4*>(p.x.data()),
-                                                            reinterpret_cast<float4*>(p.v.data()), h, n / 4);
+                                                            reinterpret_cast<float4*>(p.v.data()),
+                                                            h, n / 4);
           }))
       .by("dsl array of structs", [] {
         dsl::structured_array<oscillator<float, float>> all(n);

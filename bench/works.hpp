@@ -1,4 +1,5 @@
-// Works that are measured on a GPU and on the host, each with its row by dsl; peers are added where they are.
+// Works that are measured on a GPU and on the host, each with its row by dsl; peers are added where
+// they are.
 #pragma once
 
 #include <tuple>
@@ -9,11 +10,13 @@
 namespace bench {
 
 /// An elementwise work, which moves so many of its arrays' elements.
-template <class T> work_on<arrays<T>> map(const char* name, std::int64_t n, int moved, const char* group = "map") {
+template <class T> work_on<arrays<T>> map(const char* name, std::int64_t n, int moved,
+                                          const char* group = "map") {
   return {group, dsl::dtype_v<T>, name, n, moved * static_cast<double>(sizeof(T))};
 }
 /// A work that makes one value of so many arrays.
-template <class T, class R = T> work_on<reduced<T, R>> reduction_work(const char* name, std::int64_t n, int moved) {
+template <class T, class R = T> work_on<reduced<T, R>> reduction_work(const char* name,
+                                                                      std::int64_t n, int moved) {
   return {"reduction", dsl::dtype_v<T>, name, n, moved * static_cast<double>(sizeof(T))};
 }
 
@@ -35,7 +38,8 @@ inline auto three_operands(std::int64_t n) {
   });
 }
 
-/// Prices of a call and a put of a stock, by strike and years, for an interest rate and a volatility.
+/// Prices of a call and a put of a stock, by strike and years, for an interest rate and a
+/// volatility.
 inline constexpr float rate = 0.02f, volatility = 0.3f;
 inline constexpr auto option_prices = dsl::vectorize([](auto stock, auto strike, auto years) {
   const auto normal = [](auto d) { return 0.5f * erfc(-0.70710678f * d); };
@@ -43,7 +47,8 @@ inline constexpr auto option_prices = dsl::vectorize([](auto stock, auto strike,
   auto d1 = (log(stock / strike) + (rate + 0.5f * volatility * volatility) * years) / deviation;
   auto d2 = d1 - deviation;
   auto discounted = strike * exp(-rate * years);
-  return std::tuple{stock * normal(d1) - discounted * normal(d2), discounted * normal(-d2) - stock * normal(-d1)};
+  return std::tuple{stock * normal(d1) - discounted * normal(d2),
+                    discounted * normal(-d2) - stock * normal(-d1)};
 });
 inline auto black_scholes(std::int64_t n) {
   return map<float>("Black-Scholes", n, 5).by("dsl", [](const arrays<float>& x) {
@@ -53,18 +58,23 @@ inline auto black_scholes(std::int64_t n) {
 }
 
 template <class T, class R = T> auto sum(std::int64_t n) {
-  return reduction_work<T, R>("sum(a)", n, 1).by("dsl", [](const reduced<T, R>& x) { x.out = dsl::sum(x.a); });
+  return reduction_work<T, R>("sum(a)", n, 1).by("dsl", [](const reduced<T, R>& x) {
+    x.out = dsl::sum(x.a);
+  });
 }
 inline auto dot(std::int64_t n) {
-  return reduction_work<float>("dot(a, b)", n, 2).by("dsl", [](const reduced<float>& x) { x.out = dsl::dot(x.a, x.b); });
+  return reduction_work<float>("dot(a, b)", n, 2).by("dsl", [](const reduced<float>& x) {
+    x.out = dsl::dot(x.a, x.b);
+  });
 }
 inline auto variance(std::int64_t n) {
-  return reduction_work<float>("var(a)", n, 1).by("dsl", [](const reduced<float>& x) { x.out = dsl::var(x.a); });
+  return reduction_work<float>("var(a)", n, 1).by("dsl", [](const reduced<float>& x) {
+    x.out = dsl::var(x.a);
+  });
 }
 inline auto largest_at(std::int64_t n) {
-  return reduction_work<float, std::int64_t>("argmax(a)", n, 1).by("dsl", [](const reduced<float, std::int64_t>& x) {
-    x.out = dsl::argmax(x.a);
-  });
+  return reduction_work<float, std::int64_t>("argmax(a)", n, 1)
+      .by("dsl", [](const reduced<float, std::int64_t>& x) { x.out = dsl::argmax(x.a); });
 }
 
 /// A matrix and what is made of its rows and columns.
@@ -87,9 +97,12 @@ struct matrix {
 /// A work on such a matrix; `out` is what its calls write.
 class work_on_matrix {
  public:
-  work_on_matrix(const char* group, const char* name, std::int64_t rows, std::int64_t columns, double bytes,
-                 result (*out)(const matrix&))
-      : rows_(rows), columns_(columns), out_(out), work_(group, dsl::dtype::float32, shape_of(rows, columns), name, bytes) {}
+  work_on_matrix(const char* group, const char* name, std::int64_t rows, std::int64_t columns,
+                 double bytes, result (*out)(const matrix&))
+      : rows_(rows),
+        columns_(columns),
+        out_(out),
+        work_(group, dsl::dtype::float32, shape_of(rows, columns), name, bytes) {}
 
   template <class Call> work_on_matrix& by(const char* who, Call call) {
     work_.by(who, [rows = rows_, columns = columns_, out = out_, call] {
@@ -117,15 +130,18 @@ inline double bytes_of_matrix(std::int64_t rows, std::int64_t columns, std::int6
 }
 
 inline auto sum_of_rows(std::int64_t rows, std::int64_t columns) {
-  return work_on_matrix("axis", "sum of rows", rows, columns, bytes_of_matrix(rows, columns, rows), of_rows)
+  return work_on_matrix("axis", "sum of rows", rows, columns, bytes_of_matrix(rows, columns, rows),
+                        of_rows)
       .by("dsl", [](const matrix& x) { x.of_rows = dsl::sum(x.m, dsl::axis(1)); });
 }
 inline auto sum_of_columns(std::int64_t rows, std::int64_t columns) {
-  return work_on_matrix("axis", "sum of columns", rows, columns, bytes_of_matrix(rows, columns, columns), of_columns)
+  return work_on_matrix("axis", "sum of columns", rows, columns,
+                        bytes_of_matrix(rows, columns, columns), of_columns)
       .by("dsl", [](const matrix& x) { x.of_columns = dsl::sum(x.m, dsl::axis(0)); });
 }
 inline auto largest_of_rows(std::int64_t rows, std::int64_t columns) {
-  return work_on_matrix("axis", "argmax of rows", rows, columns, bytes_of_matrix(rows, columns, 2 * rows), places)
+  return work_on_matrix("axis", "argmax of rows", rows, columns,
+                        bytes_of_matrix(rows, columns, 2 * rows), places)
       .by("dsl", [](const matrix& x) { x.at = dsl::argmax(x.m, dsl::axis(1)); });
 }
 
@@ -148,7 +164,9 @@ template <class T> struct square {
 template <class T> class work_on_square {
  public:
   work_on_square(const char* name, std::int64_t side, double bytes)
-      : side_(side), work_("strided", dsl::dtype_v<T>, shape_of(side, side), name, bytes * static_cast<double>(side * side)) {}
+      : side_(side),
+        work_("strided", dsl::dtype_v<T>, shape_of(side, side), name,
+              bytes * static_cast<double>(side * side)) {}
   template <class Call> work_on_square& by(const char* who, Call call) {
     work_.by(who, [side = side_, call] {
       const square<T> x(side);
@@ -163,18 +181,22 @@ template <class T> class work_on_square {
 };
 
 template <class T> auto heat_by_slices(std::int64_t side) {
-  return work_on_square<T>("five-point heat by slices", side, 2 * sizeof(T)).by("dsl", [](const square<T>& x) {
-    const auto in = dsl::slice(1, -1), before = dsl::slice(0, -2), after = dsl::slice(2, dsl::end);
-    x.out(in, in) =
-        x.m(in, in) + T(0.1) * (x.m(before, in) + x.m(after, in) + x.m(in, before) + x.m(in, after) - 4 * x.m(in, in));
-  });
+  return work_on_square<T>("five-point heat by slices", side, 2 * sizeof(T))
+      .by("dsl", [](const square<T>& x) {
+        const auto in = dsl::slice(1, -1), before = dsl::slice(0, -2),
+                   after = dsl::slice(2, dsl::end);
+        x.out(in, in) = x.m(in, in) + T(0.1) * (x.m(before, in) + x.m(after, in) + x.m(in, before) +
+                                                x.m(in, after) - 4 * x.m(in, in));
+      });
 }
 template <class T> auto heat_by_shift(std::int64_t side) {
-  return work_on_square<T>("five-point heat by shift", side, 2 * sizeof(T)).by("dsl", [](const square<T>& x) {
-    const auto wall = dsl::boundary::clamp;
-    x.out = x.m + T(0.1) * (dsl::shift(x.m, 1, wall, 0) + dsl::shift(x.m, -1, wall, 0) + dsl::shift(x.m, 1, wall, 1) +
-                            dsl::shift(x.m, -1, wall, 1) - 4 * x.m);
-  });
+  return work_on_square<T>("five-point heat by shift", side, 2 * sizeof(T))
+      .by("dsl", [](const square<T>& x) {
+        const auto wall = dsl::boundary::clamp;
+        x.out =
+            x.m + T(0.1) * (dsl::shift(x.m, 1, wall, 0) + dsl::shift(x.m, -1, wall, 0) +
+                            dsl::shift(x.m, 1, wall, 1) + dsl::shift(x.m, -1, wall, 1) - 4 * x.m);
+      });
 }
 
 /// The coupled fields, with their sum fed back.
@@ -191,23 +213,29 @@ struct fields {
 inline constexpr float step_size = 1e-3f;
 
 struct coupled_step;
-inline constexpr auto coupled = dsl::vectorize<coupled_step>([](auto F, auto G, auto d, auto h, auto scale) {
-  const auto [Fn, Gn] = rk4_fields(F, G, d, h);
-  return std::tuple{Fn, Gn, dsl::sum(scale * Fn)};
-});
+inline constexpr auto coupled =
+    dsl::vectorize<coupled_step>([](auto F, auto G, auto d, auto h, auto scale) {
+      const auto [Fn, Gn] = rk4_fields(F, G, d, h);
+      return std::tuple{Fn, Gn, dsl::sum(scale * Fn)};
+    });
 
 /// A loop of such steps, to which its rows are added: wall time of a call and the wait for its end.
 inline work loop_of(std::int64_t steps, std::int64_t side) {
-  return work("loop", dsl::dtype::complex64, shape_of(side, side), std::to_string(steps) + " RK4 steps, sum(F) fed back",
+  return work("loop", dsl::dtype::complex64, shape_of(side, side),
+              std::to_string(steps) + " RK4 steps, sum(F) fed back",
               32.0 * static_cast<double>(steps * side * side), timing::call)
       .within(1e-3);
 }
-inline std::function<job()> iterated(std::int64_t steps, std::int64_t side, dsl::strategy how = dsl::strategy::automatic) {
+inline std::function<job()> iterated(std::int64_t steps, std::int64_t side,
+                                     dsl::strategy how = dsl::strategy::automatic) {
   return [=] {
     const auto x = std::make_shared<fields>(side);
     const c32 scale(1.0f / static_cast<float>(side * side));
-    return job{[=] { dsl::iterate(steps, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale, how); }, x->F,
-               [=] { x->start(); }};
+    return job{[=] {
+                 dsl::iterate(steps, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale,
+                              how);
+               },
+               x->F, [=] { x->start(); }};
   };
 }
 

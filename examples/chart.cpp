@@ -17,7 +17,8 @@ struct axis {
   int decimals;
 };
 
-// About `wanted` ticks at multiples of 1, 2 or 5 times a power of ten. The axis ends on ticks if asked to.
+// About `wanted` ticks at multiples of 1, 2 or 5 times a power of ten. The axis ends on ticks if
+// asked to.
 axis make_axis(double low, double high, int wanted, bool ends_on_ticks) {
   if (!(low <= high)) {
     low = 0;
@@ -36,7 +37,8 @@ axis make_axis(double low, double high, int wanted, bool ends_on_ticks) {
     a.high = std::ceil(high / a.tick - 1e-9) * a.tick;
   }
   const double largest = std::max(std::abs(a.low), std::abs(a.high));
-  if (largest >= 1e5 || largest < 1e-3) a.unit = std::pow(10, 3 * std::floor(std::log10(largest) / 3));
+  if (largest >= 1e5 || largest < 1e-3)
+    a.unit = std::pow(10, 3 * std::floor(std::log10(largest) / 3));
   a.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(a.tick / a.unit) + 1e-9)));
   return a;
 }
@@ -55,7 +57,8 @@ std::string tick_label(double value, const axis& a) {
 
 std::string escaped(const std::string& s) {
   std::string out;
-  for (const char c : s) out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  for (const char c : s)
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
   return out;
 }
 
@@ -69,10 +72,12 @@ std::string unit_label(const axis& a) {
   return s + ")";
 }
 
-// The points worth drawing: each bucket's lowest and highest, so that no peak is lost. Breaks are kept as one NaN a bucket.
+// The points worth drawing: each bucket's lowest and highest, so that no peak is lost. Breaks are
+// kept as one NaN a bucket.
 std::vector<std::size_t> thinned(const std::vector<double>& y) {
   std::vector<std::size_t> kept;
-  const std::size_t per_bucket = std::max<std::size_t>(1, (2 * y.size() + most_points - 1) / most_points);
+  const std::size_t per_bucket =
+      std::max<std::size_t>(1, (2 * y.size() + most_points - 1) / most_points);
   for (std::size_t first = 0; first < y.size(); first += per_bucket) {
     const std::size_t last = std::min(first + per_bucket, y.size());
     std::size_t low = first, high = first;
@@ -110,42 +115,58 @@ void write_svg(const std::string& path, const chart& c) {
       }
   const axis x = make_axis(c.x.empty() ? 1 : c.x.front(), c.x.empty() ? 0 : c.x.back(), 10, false),
              y = make_axis(low, high, 7, true);
-  const auto at_x = [&](double v) { return number(left + (v - x.low) / (x.high - x.low) * (width - left - right), 2); };
+  const auto at_x = [&](double v) {
+    return number(left + (v - x.low) / (x.high - x.low) * (width - left - right), 2);
+  };
   const auto at_y = [&](double v) {
     return number(height - bottom - (v - y.low) / (y.high - y.low) * (height - top - bottom), 2);
   };
   const auto text = [&](double px, double py, const char* style, const std::string& s) {
-    return "<text x=\"" + number(px, 1) + "\" y=\"" + number(py, 1) + "\" " + style + ">" + escaped(s) + "</text>\n";
+    return "<text x=\"" + number(px, 1) + "\" y=\"" + number(py, 1) + "\" " + style + ">" +
+           escaped(s) + "</text>\n";
   };
 
   std::ofstream out = open(path);
-  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" height=\"540\" viewBox=\"0 0 960 540\" "
-         "font-family=\"'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"14\" fill=\"#444\">\n"
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" height=\"540\" viewBox=\"0 0 960 "
+         "540\" "
+         "font-family=\"'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif\" "
+         "font-size=\"14\" fill=\"#444\">\n"
          "<rect width=\"960\" height=\"540\" fill=\"#fff\"/>\n"
       << text(left, 38, "font-size=\"20\" font-weight=\"bold\" fill=\"#222\"", c.title)
       << text(left, 62, "fill=\"#666\"", c.subtitle);
 
   // Both ends get a little slack: a tick must not be lost to rounding.
   const auto ticks = [](const axis& a, const auto& draw) {
-    for (double k = std::ceil(a.low / a.tick - 1e-6); k * a.tick <= a.high + 1e-6 * a.tick; ++k) draw(k * a.tick);
+    for (double k = std::ceil(a.low / a.tick - 1e-6); k * a.tick <= a.high + 1e-6 * a.tick; ++k)
+      draw(k * a.tick);
   };
   out << "<g stroke=\"#e4e4e4\">\n";
-  ticks(x, [&](double v) { out << "<path d=\"M" << at_x(v) << ' ' << top << "V" << height - bottom << "\"/>\n"; });
-  ticks(y, [&](double v) { out << "<path d=\"M" << left << ' ' << at_y(v) << "H" << width - right << "\"/>\n"; });
-  out << "</g>\n<g stroke=\"#888\" fill=\"none\">\n<path d=\"M" << left << ' ' << top << "V" << height - bottom << "H"
-      << width - right << "\"/>\n";
-  if (y.low < 0 && y.high > 0) out << "<path d=\"M" << left << ' ' << at_y(0) << "H" << width - right << "\"/>\n";
+  ticks(x, [&](double v) {
+    out << "<path d=\"M" << at_x(v) << ' ' << top << "V" << height - bottom << "\"/>\n";
+  });
+  ticks(y, [&](double v) {
+    out << "<path d=\"M" << left << ' ' << at_y(v) << "H" << width - right << "\"/>\n";
+  });
+  out << "</g>\n<g stroke=\"#888\" fill=\"none\">\n<path d=\"M" << left << ' ' << top << "V"
+      << height - bottom << "H" << width - right << "\"/>\n";
+  if (y.low < 0 && y.high > 0)
+    out << "<path d=\"M" << left << ' ' << at_y(0) << "H" << width - right << "\"/>\n";
   out << "</g>\n<g text-anchor=\"middle\">\n";
-  ticks(x, [&](double v) { out << text(std::stod(at_x(v)), height - bottom + 20, "", tick_label(v, x)); });
-  out << text((left + width - right) / 2, height - 16, "font-size=\"15\"", c.x_label + unit_label(x))
+  ticks(x, [&](double v) {
+    out << text(std::stod(at_x(v)), height - bottom + 20, "", tick_label(v, x));
+  });
+  out << text((left + width - right) / 2, height - 16, "font-size=\"15\"",
+              c.x_label + unit_label(x))
       << "</g>\n<g text-anchor=\"end\">\n";
   ticks(y, [&](double v) { out << text(left - 10, std::stod(at_y(v)) + 5, "", tick_label(v, y)); });
   const double middle = (top + height - bottom) / 2;
-  out << "</g>\n<text transform=\"translate(28 " << middle << ") rotate(-90)\" text-anchor=\"middle\" font-size=\"15\">"
+  out << "</g>\n<text transform=\"translate(28 " << middle
+      << ") rotate(-90)\" text-anchor=\"middle\" font-size=\"15\">"
       << escaped(c.y_label + unit_label(y)) << "</text>\n";
 
   for (const line& l : c.lines) {
-    out << "<path fill=\"none\" stroke=\"" << l.colour << "\" stroke-width=\"" << l.width << "\" stroke-linejoin=\"round\" d=\"";
+    out << "<path fill=\"none\" stroke=\"" << l.colour << "\" stroke-width=\"" << l.width
+        << "\" stroke-linejoin=\"round\" d=\"";
     bool pen_down = false;
     for (const std::size_t i : thinned(l.y)) {
       const bool draws = std::isfinite(l.y[i]);
@@ -156,7 +177,8 @@ void write_svg(const std::string& path, const chart& c) {
   }
   double at = left;
   for (const line& l : c.lines) {
-    out << "<path stroke=\"" << l.colour << "\" stroke-width=\"" << l.width + 1 << "\" d=\"M" << at << " 88h28\"/>\n"
+    out << "<path stroke=\"" << l.colour << "\" stroke-width=\"" << l.width + 1 << "\" d=\"M" << at
+        << " 88h28\"/>\n"
         << text(at + 36, 93, "fill=\"#222\"", l.name);
     at += 36 + 7.5 * static_cast<double>(l.name.size()) + 24;
   }

@@ -1,7 +1,7 @@
-// c = a + b of 2 x 10^7 integers that lie in the host's memory: what the copies cost, and how much of it can be hidden.
-// Once whole: copy a and b to the device, add, copy c back. Then in batches on three streams, so that a batch comes in while
-// another is added and a third goes back. Both wait for the result, and use page-locked memory; the whole copy is shown from a
-// std::vector too.
+// c = a + b of 2 x 10^7 integers that lie in the host's memory: what the copies cost, and how much
+// of it can be hidden. Once whole: copy a and b to the device, add, copy c back. Then in batches on
+// three streams, so that a batch comes in while another is added and a third goes back. Both wait
+// for the result, and use page-locked memory; the whole copy is shown from a std::vector too.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -16,8 +16,9 @@ using integers = dsl::pinned_array<std::int32_t>;
 struct add;
 static constexpr auto sum_of = dsl::vectorize<add>([](auto a, auto b) { return a + b; });
 
-static void copy_whole(const integers& a, const integers& b, integers& c, dsl::array<std::int32_t>& x,
-                       dsl::array<std::int32_t>& y, dsl::array<std::int32_t>& z) {
+static void copy_whole(const integers& a, const integers& b, integers& c,
+                       dsl::array<std::int32_t>& x, dsl::array<std::int32_t>& y,
+                       dsl::array<std::int32_t>& z) {
   x.copy_from_host_async(a);
   y.copy_from_host_async(b);
   z = sum_of(x, y);
@@ -25,7 +26,8 @@ static void copy_whole(const integers& a, const integers& b, integers& c, dsl::a
   c.wait();
 }
 
-// A stream, and arrays for one batch. What the next batch does with them is queued behind what this one does.
+// A stream, and arrays for one batch. What the next batch does with them is queued behind what this
+// one does.
 struct lane {
   explicit lane(std::int64_t batch) {
     const dsl::stream_guard on(stream);
@@ -35,7 +37,8 @@ struct lane {
   dsl::array<std::int32_t> x, y, z;
 };
 
-static void copy_in_batches(const integers& a, const integers& b, integers& c, std::vector<lane>& lanes) {
+static void copy_in_batches(const integers& a, const integers& b, integers& c,
+                            std::vector<lane>& lanes) {
   const auto n = static_cast<std::int64_t>(a.size()), batch = lanes[0].x.size();
   std::size_t turn = 0;
   for (std::int64_t first = 0; first < n; first += batch) {
@@ -53,7 +56,8 @@ static void copy_in_batches(const integers& a, const integers& b, integers& c, s
 
 // Prints the speed of a call that makes c = a + b, whose numbers it checks.
 template <class Result, class F>
-static double timed(const char* what, const integers& a, const integers& b, Result& c, bool& right, F call) {
+static double timed(const char* what, const integers& a, const integers& b, Result& c, bool& right,
+                    F call) {
   std::fill(c.begin(), c.end(), -1);
   const double seconds = seconds_of(call);
   const auto n = static_cast<std::int64_t>(a.size());
@@ -81,16 +85,21 @@ static bool run(const example& e) {
     z = sum_of(x, y);
     z.copy_to_host(pageable_c);
   });
-  const double whole = timed("whole, page-locked", a, b, c, right, [&] { copy_whole(a, b, c, x, y, z); });
+  const double whole =
+      timed("whole, page-locked", a, b, c, right, [&] { copy_whole(a, b, c, x, y, z); });
 
   std::vector<lane> lanes;
   for (int i = 0; i < 3; ++i) lanes.emplace_back(std::max<std::int64_t>(n / 12, 1));
-  const double batches = timed("in 12 batches", a, b, c, right, [&] { copy_in_batches(a, b, c, lanes); });
+  const double batches =
+      timed("in 12 batches", a, b, c, right, [&] { copy_in_batches(a, b, c, lanes); });
   std::printf("batches take %.0f %% of the time of the whole\n", 100 * batches / whole);
   return right;
 }
 
 int main(int argc, char** argv) {
   return run_example(argc, argv,
-                     {.shows = "Copies from and to the host beside kernels.", .size = 20'000'000, .size_is = "elements"}, run);
+                     {.shows = "Copies from and to the host beside kernels.",
+                      .size = 20'000'000,
+                      .size_is = "elements"},
+                     run);
 }

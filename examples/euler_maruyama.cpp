@@ -1,6 +1,7 @@
-// Geometric Brownian motion dx = a x dt + b x dW by Euler and Maruyama's method, with more and more steps: how far each path is
-// from its exact solution (the strong error) goes down as the root of the step does, and how far their mean is (the weak error)
-// as the step. The noise is a formula of the path's number and the step's: no array of random numbers is ever there.
+// Geometric Brownian motion dx = a x dt + b x dW by Euler and Maruyama's method, with more and more
+// steps: how far each path is from its exact solution (the strong error) goes down as the root of
+// the step does, and how far their mean is (the weak error) as the step. The noise is a formula of
+// the path's number and the step's: no array of random numbers is ever there.
 #include <dsl/ode.hpp>
 #include <dsl/random.hpp>
 
@@ -13,10 +14,11 @@
 
 struct brownian_motion;  // the kernel's name in profilers
 
-// A second field takes the same noise: it is the Brownian motion W itself, which the exact solution is a formula of.
-static constexpr auto step =
-    dsl::ode::sde<brownian_motion>([](auto x, auto, auto a, auto) { return std::tuple{a * x, dsl::constant(0.0)}; },
-                                   [](auto x, auto, auto, auto b) { return std::tuple{b * x, dsl::constant(1.0)}; });
+// A second field takes the same noise: it is the Brownian motion W itself, which the exact solution
+// is a formula of.
+static constexpr auto step = dsl::ode::sde<brownian_motion>(
+    [](auto x, auto, auto a, auto) { return std::tuple{a * x, dsl::constant(0.0)}; },
+    [](auto x, auto, auto, auto b) { return std::tuple{b * x, dsl::constant(1.0)}; });
 
 struct errors { double strong, weak; };
 static errors errors_after(std::int64_t steps, double a, double b, std::int64_t paths) {
@@ -28,8 +30,8 @@ static errors errors_after(std::int64_t steps, double a, double b, std::int64_t 
   return {dsl::mean(abs(x - exact)).value(), std::abs(dsl::mean(x).value() - std::exp(a))};
 }
 
-static void draw(const std::string& out, const std::vector<double>& power, const std::vector<double>& strong,
-                 const std::vector<double>& weak) {
+static void draw(const std::string& out, const std::vector<double>& power,
+                 const std::vector<double>& strong, const std::vector<double>& weak) {
   const auto through_last = [&](const std::vector<double>& error, double order) {
     std::vector<double> y;
     for (const double p : power) y.push_back(error.back() + order * (power.back() - p));
@@ -60,19 +62,22 @@ static bool run(const example& e) {
   });
   print_speed("a step", seconds / static_cast<double>(all), static_cast<double>(e.size), "paths");
   const double doublings = power.back() - power.front();
-  const double strong_order = (strong.front() - strong.back()) / doublings, weak_order = (weak.front() - weak.back()) / doublings;
+  const double strong_order = (strong.front() - strong.back()) / doublings,
+               weak_order = (weak.front() - weak.back()) / doublings;
   std::printf("orders  %.2f strong, %.2f weak\n", strong_order, weak_order);
   if (!e.out.empty()) draw(e.out, power, strong, weak);
-  return check("orders, off by", std::max(std::abs(strong_order - 0.5), std::abs(weak_order - 1)), 0.15);
+  return check("orders, off by", std::max(std::abs(strong_order - 0.5), std::abs(weak_order - 1)),
+               0.15);
 }
 
 int main(int argc, char** argv) {
-  return run_example(argc, argv,
-                     {.shows = "A stochastic differential equation, and the orders of the method that solves it.",
-                      .size = 200'000,
-                      .size_is = "paths",
-                      .steps = 512,
-                      .steps_are = "steps at most",
-                      .picture = "draw the errors over the number of steps, as SVG"},
-                     run);
+  return run_example(
+      argc, argv,
+      {.shows = "A stochastic differential equation, and the orders of the method that solves it.",
+       .size = 200'000,
+       .size_is = "paths",
+       .steps = 512,
+       .steps_are = "steps at most",
+       .picture = "draw the errors over the number of steps, as SVG"},
+      run);
 }

@@ -13,30 +13,40 @@
 namespace {
 
 // Without the range in the help, where it only takes room.
-CLI::Validator between_1_and(std::int64_t most) { return CLI::Range(std::int64_t{1}, most).description(""); }
+CLI::Validator between_1_and(std::int64_t most) {
+  return CLI::Range(std::int64_t{1}, most).description("");
+}
 
 std::string check_folder(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  return folder.empty() || std::filesystem::is_directory(folder) ? "" : "there is no folder " + folder.string();
+  return folder.empty() || std::filesystem::is_directory(folder)
+             ? ""
+             : "there is no folder " + folder.string();
 }
 
 // The example's name is the program's.
-std::string name_of(const char* program) { return std::filesystem::path(program).filename().string(); }
+std::string name_of(const char* program) {
+  return std::filesystem::path(program).filename().string();
+}
 
 void read_command_line(int argc, char** argv, example& e) {
   CLI::App app{e.shows, name_of(argv[0])};
-  app.footer("DSL_DEVICE=cuda:0 (or another GPU), host or sim in the environment says where it runs.");
+  app.footer(
+      "DSL_DEVICE=cuda:0 (or another GPU), host or sim in the environment says where it runs.");
   app.get_formatter()->column_width(24);
   const auto described = [](const std::string& what, std::int64_t value) {
     return what + " (default " + std::to_string(value) + ")";
   };
-  app.add_option("--size", e.size, described(e.size_is, e.size))->type_name("N")->check(between_1_and(std::int64_t{1} << 31));
+  app.add_option("--size", e.size, described(e.size_is, e.size))
+      ->type_name("N")
+      ->check(between_1_and(std::int64_t{1} << 31));
   if (e.steps > 0) {
     app.add_option("--steps", e.steps, described(e.steps_are, e.steps))
         ->type_name("N")
         ->check(between_1_and(std::int64_t{1} << 31));
   }
-  if (*e.picture != '\0') app.add_option("--out", e.out, e.picture)->type_name("FILE.png")->check(check_folder);
+  if (*e.picture != '\0')
+    app.add_option("--out", e.out, e.picture)->type_name("FILE.png")->check(check_folder);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -77,14 +87,23 @@ int run_example(int argc, char** argv, example e, bool (*run)(const example&)) {
   }
 }
 
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void wait_for_device() { dsl::device::current().synchronize(); }
 
-void print_speed(const char* what, double seconds, double elements, const char* of_what, double bytes) {
-  std::printf("speed   %s: %s, %s %s/s", what, duration(seconds).c_str(), in_words(elements / seconds).c_str(), of_what);
+void print_speed(const char* what, double seconds, double elements, const char* of_what,
+                 double bytes) {
+  std::printf("speed   %s: %s, %s %s/s", what, duration(seconds).c_str(),
+              in_words(elements / seconds).c_str(), of_what);
   const double rate = 1e-9 * bytes / seconds;
-  if (bytes > 0) std::printf(", %s GB/s", in_digits(rate < 10 ? "%.2f" : rate < 100 ? "%.1f" : "%.0f", rate).c_str());
+  if (bytes > 0)
+    std::printf(", %s GB/s", in_digits(rate < 10    ? "%.2f"
+                                       : rate < 100 ? "%.1f"
+                                                    : "%.0f",
+                                       rate)
+                                 .c_str());
   std::printf("\n");
 }
 

@@ -1,6 +1,7 @@
-// Conway's Game of Life: a cell lives if three of its eight neighbours do, or if it lives and two do.
-// One kernel a generation: the sum of three cells in a column, and of three such sums in a row. Sums and board are bytes.
-// The board is Gosper's gun, whose population is known: it shoots a glider of five cells every thirty generations.
+// Conway's Game of Life: a cell lives if three of its eight neighbours do, or if it lives and two
+// do. One kernel a generation: the sum of three cells in a column, and of three such sums in a row.
+// Sums and board are bytes. The board is Gosper's gun, whose population is known: it shoots a
+// glider of five cells every thirty generations.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -14,13 +15,15 @@ using board = dsl::array<std::uint8_t, 2>;
 
 struct life;  // the kernel's name in profilers
 
-// `three_by_three` counts the cell itself as well. `rest` is the number of generations since the cell lived, at most 255.
+// `three_by_three` counts the cell itself as well. `rest` is the number of generations since the
+// cell lived, at most 255.
 static constexpr auto generation = dsl::vectorize<life>([](auto alive, auto rest) {
   const auto dead = dsl::boundary::zero;
   auto column = dsl::shift(alive, 1, dead, 0) + alive + dsl::shift(alive, -1, dead, 0);
   auto three_by_three = dsl::shift(column, 1, dead, 1) + column + dsl::shift(column, -1, dead, 1);
   auto lives = three_by_three == 3 || (alive == 1 && three_by_three == 4);
-  return std::tuple{dsl::cast<std::uint8_t>(lives), where(lives, 0, rest + where(rest < 255, 1, 0))};
+  return std::tuple{dsl::cast<std::uint8_t>(lives),
+                    where(lives, 0, rest + where(rest < 255, 1, 0))};
 });
 
 static board gun(std::int64_t rows, std::int64_t columns) {
@@ -36,14 +39,16 @@ static board gun(std::int64_t rows, std::int64_t columns) {
       "............##......................";
   std::vector<std::uint8_t> cells(static_cast<std::size_t>(rows * columns));
   for (std::int64_t i = 0; i < 9; ++i)
-    for (std::int64_t j = 0; j < 36; ++j) cells[static_cast<std::size_t>((i + 4) * columns + j + 4)] = cell[36 * i + j] == '#';
+    for (std::int64_t j = 0; j < 36; ++j)
+      cells[static_cast<std::size_t>((i + 4) * columns + j + 4)] = cell[36 * i + j] == '#';
   return dsl::reshape(dsl::to_device(cells), rows, columns);
 }
 
 // The upper left corner, 120 x 80 cells of 4 x 4 pixels. Cells that have lived fade.
 static void draw(const std::string& out, const board& rest) {
   const std::int64_t columns = 120, rows = 80, pixels = 4;
-  const std::vector<std::uint8_t> corner = rest(dsl::slice(0, rows), dsl::slice(0, columns)).copy_to_host();
+  const std::vector<std::uint8_t> corner =
+      rest(dsl::slice(0, rows), dsl::slice(0, columns)).copy_to_host();
   std::vector<std::uint8_t> picture;
   for (std::int64_t i = 0; i < rows * pixels; ++i)
     for (std::int64_t j = 0; j < columns * pixels; ++j)
@@ -64,15 +69,19 @@ static bool run(const example& e) {
   board alive = gun(size, size);
   board rest = where(alive == 1, 0, dsl::full<std::uint8_t>(255, size, size));
 
-  const auto run_generations = [&](std::int64_t n) { dsl::iterate(n, generation, dsl::state(alive, rest)); };
+  const auto run_generations = [&](std::int64_t n) {
+    dsl::iterate(n, generation, dsl::state(alive, rest));
+  };
   const double seconds = seconds_a_step(steps, run_generations);
   const auto cells = static_cast<double>(alive.size());
   print_speed("a generation", seconds, cells, "cells", 4 * cells);
   if (!e.out.empty()) draw(e.out, rest);
 
   const std::int64_t population = dsl::sum(alive).value(), want = 36 + steps / 30 * 5;
-  std::printf("cells   %lld after %lld generations\n", static_cast<long long>(population), static_cast<long long>(steps));
-  return check("population, off by", steps % 30 == 0 ? std::abs(static_cast<double>(population - want)) : 0, 0);
+  std::printf("cells   %lld after %lld generations\n", static_cast<long long>(population),
+              static_cast<long long>(steps));
+  return check("population, off by",
+               steps % 30 == 0 ? std::abs(static_cast<double>(population - want)) : 0, 0);
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,7 @@
-// Gray and Scott's reaction: u is fed and eaten by v, v decays, both diffuse. Spots, stripes and waves grow out of a few drops of
-// v. One lambda with two results, in a loop on the device; the neighbours are dsl::shift's, around the edges (boundary::wrap).
-// The feed rate is a column and the kill rate a row, so that each place of the picture has its own pair: Pearson's map.
+// Gray and Scott's reaction: u is fed and eaten by v, v decays, both diffuse. Spots, stripes and
+// waves grow out of a few drops of v. One lambda with two results, in a loop on the device; the
+// neighbours are dsl::shift's, around the edges (boundary::wrap). The feed rate is a column and the
+// kill rate a row, so that each place of the picture has its own pair: Pearson's map.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -15,12 +16,14 @@ struct gray_scott;  // the kernel's name in profilers
 
 static constexpr auto laplacian = [](auto x) {
   const auto ring = dsl::boundary::wrap;
-  return dsl::shift(x, 1, ring, 0) + dsl::shift(x, -1, ring, 0) + dsl::shift(x, 1, ring, 1) + dsl::shift(x, -1, ring, 1) - 4 * x;
+  return dsl::shift(x, 1, ring, 0) + dsl::shift(x, -1, ring, 0) + dsl::shift(x, 1, ring, 1) +
+         dsl::shift(x, -1, ring, 1) - 4 * x;
 };
 // J. E. Pearson, Complex Patterns in a Simple System, Science 261, 1993.
 static constexpr auto react = dsl::vectorize<gray_scott>([](auto u, auto v, auto feed, auto kill) {
   auto eaten = u * v * v;
-  return std::tuple{u + 0.16f * laplacian(u) - eaten + feed * (1 - u), v + 0.08f * laplacian(v) + eaten - (feed + kill) * v};
+  return std::tuple{u + 0.16f * laplacian(u) - eaten + feed * (1 - u),
+                    v + 0.08f * laplacian(v) + eaten - (feed + kill) * v};
 });
 
 using field = dsl::array<float, 2>;
@@ -31,7 +34,8 @@ static field drops(std::int64_t rows, std::int64_t columns) {
   std::vector<float> v(static_cast<std::size_t>(rows * columns));
   for (std::size_t i = 0; i < v.size(); ++i) {
     if (bits() % 150 != 0) continue;
-    for (const std::size_t at : {i, i + 1, i + static_cast<std::size_t>(columns), i + static_cast<std::size_t>(columns) + 1})
+    for (const std::size_t at : {i, i + 1, i + static_cast<std::size_t>(columns),
+                                 i + static_cast<std::size_t>(columns) + 1})
       v[at % v.size()] = 0.5f;
   }
   return dsl::reshape(dsl::to_device(v), rows, columns);
@@ -43,7 +47,9 @@ static bool run(const example& e) {
   const dsl::array<float> kill = dsl::linspace<float>(0.055f, 0.068f, columns);
   const field feed = dsl::expand_dims(dsl::linspace<float>(0.065f, 0.02f, rows), 1);
 
-  const auto run_steps = [&](std::int64_t steps) { dsl::iterate(steps, react, dsl::state(u, v), feed, kill); };
+  const auto run_steps = [&](std::int64_t steps) {
+    dsl::iterate(steps, react, dsl::state(u, v), feed, kill);
+  };
   const double seconds = seconds_a_step(e.steps, run_steps);
   const auto cells = static_cast<double>(u.size());
   print_speed("a step", seconds, cells, "cells", 16 * cells);
@@ -57,16 +63,19 @@ static bool run(const example& e) {
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {
       const auto at = [&](const std::vector<float>& x, std::int64_t row, std::int64_t column) {
-        return static_cast<double>(x[static_cast<std::size_t>((row + rows) % rows * columns + (column + columns) % columns)]);
+        return static_cast<double>(x[static_cast<std::size_t>((row + rows) % rows * columns +
+                                                              (column + columns) % columns)]);
       };
       const auto spread = [&](const std::vector<float>& x) {
-        return at(x, i - 1, j) + at(x, i + 1, j) + at(x, i, j - 1) + at(x, i, j + 1) - 4 * at(x, i, j);
+        return at(x, i - 1, j) + at(x, i + 1, j) + at(x, i, j - 1) + at(x, i, j + 1) -
+               4 * at(x, i, j);
       };
       const double f = 0.065 - 0.045 * static_cast<double>(i) / static_cast<double>(rows - 1),
                    k = 0.055 + 0.013 * static_cast<double>(j) / static_cast<double>(columns - 1);
       const double a = at(U, i, j), b = at(V, i, j), eaten = a * b * b;
-      worst = std::max({worst, std::abs(at(got_u, i, j) - (a + 0.16 * spread(U) - eaten + f * (1 - a))),
-                        std::abs(at(got_v, i, j) - (b + 0.08 * spread(V) + eaten - (f + k) * b))});
+      worst =
+          std::max({worst, std::abs(at(got_u, i, j) - (a + 0.16 * spread(U) - eaten + f * (1 - a))),
+                    std::abs(at(got_v, i, j) - (b + 0.08 * spread(V) + eaten - (f + k) * b))});
     }
   }
   return check("a step, worst error", worst, 1e-6);

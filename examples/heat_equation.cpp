@@ -1,6 +1,7 @@
-// Heat that flows through a plate with cold edges: du/dt = laplacian(u), by the difference of each cell and its four neighbours.
-// dsl::shift is the neighbour, which is 0 beyond the edges; iterate runs the steps on the device, and none waits for the host.
-// Checked by what is known exactly: the plate's slowest mode fades by the same factor in each step, whatever it began with.
+// Heat that flows through a plate with cold edges: du/dt = laplacian(u), by the difference of each
+// cell and its four neighbours. dsl::shift is the neighbour, which is 0 beyond the edges; iterate
+// runs the steps on the device, and none waits for the host. Checked by what is known exactly: the
+// plate's slowest mode fades by the same factor in each step, whatever it began with.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -12,7 +13,8 @@ struct heat_step;  // the kernel's name in profilers
 
 static constexpr auto flow = dsl::vectorize<heat_step>([](auto u, auto rate) {
   const auto cold = dsl::boundary::zero;
-  auto around = dsl::shift(u, 1, cold, 0) + dsl::shift(u, -1, cold, 0) + dsl::shift(u, 1, cold, 1) + dsl::shift(u, -1, cold, 1);
+  auto around = dsl::shift(u, 1, cold, 0) + dsl::shift(u, -1, cold, 0) + dsl::shift(u, 1, cold, 1) +
+                dsl::shift(u, -1, cold, 1);
   return (1 - 4 * rate) * u + rate * around;
 });
 
@@ -24,7 +26,8 @@ static dsl::array<float, 2> hot_places(std::int64_t rows, std::int64_t columns) 
     auto bar = abs(x - 2.2) < 0.15 && abs(y - 1.0) < 0.7;
     return where(ring || disc || bar, 1.0f, 0.0f);
   });
-  return shapes(dsl::linspace<float>(0, 3, columns), dsl::expand_dims(dsl::linspace<float>(0, 2, rows), 1));
+  return shapes(dsl::linspace<float>(0, 3, columns),
+                dsl::expand_dims(dsl::linspace<float>(0, 2, rows), 1));
 }
 
 static bool run(const example& e) {
@@ -35,18 +38,23 @@ static bool run(const example& e) {
   const double to_right = std::numbers::pi / static_cast<double>(columns + 1),
                down = std::numbers::pi / static_cast<double>(rows + 1);
   const dsl::array<double, 2> mode =
-      sin(to_right * dsl::arange<double>(1, columns + 1)) * dsl::expand_dims(sin(down * dsl::arange<double>(1, rows + 1)), 1);
+      sin(to_right * dsl::arange<double>(1, columns + 1)) *
+      dsl::expand_dims(sin(down * dsl::arange<double>(1, rows + 1)), 1);
   const double before = dsl::sum(mode * u).value();
 
-  const auto run_steps = [&](std::int64_t steps) { dsl::iterate(steps, flow, dsl::state(u), rate); };
+  const auto run_steps = [&](std::int64_t steps) {
+    dsl::iterate(steps, flow, dsl::state(u), rate);
+  };
   const double seconds = seconds_a_step(e.steps, run_steps);
   const auto cells = static_cast<double>(u.size());
   print_speed("a step", seconds, cells, "cells", 8 * cells);
   if (!e.out.empty()) write_png(e.out, columns, u.copy_to_host(), 0, 1, inferno(24));
 
-  const double fades = 1 - 4 * rate * (std::pow(std::sin(to_right / 2), 2) + std::pow(std::sin(down / 2), 2));
+  const double fades =
+      1 - 4 * rate * (std::pow(std::sin(to_right / 2), 2) + std::pow(std::sin(down / 2), 2));
   const double want = before * std::pow(fades, static_cast<double>(e.steps));
-  return check("slowest mode, relative error", std::abs(dsl::sum(mode * u).value() - want) / want, 1e-4);
+  return check("slowest mode, relative error", std::abs(dsl::sum(mode * u).value() - want) / want,
+               1e-4);
 }
 
 int main(int argc, char** argv) {

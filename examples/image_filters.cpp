@@ -1,6 +1,7 @@
-// Filters of an RGB picture: blur, edges (Sobel), brightness and colour. Each pass of a filter is one kernel.
-// Bytes of rows x columns x 3 become numbers of 3 x rows x columns by a permutation, so that neighbours lie beside each other.
-// A neighbour is dsl::shift along an axis; weights of the channels broadcast, and a sum along their axis makes the picture grey.
+// Filters of an RGB picture: blur, edges (Sobel), brightness and colour. Each pass of a filter is
+// one kernel. Bytes of rows x columns x 3 become numbers of 3 x rows x columns by a permutation, so
+// that neighbours lie beside each other. A neighbour is dsl::shift along an axis; weights of the
+// channels broadcast, and a sum along their axis makes the picture grey.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -17,8 +18,8 @@ static constexpr auto edge = dsl::boundary::clamp;
 template <class A>
 static auto smooth(const A& x, int axis) {
   using dsl::shift;
-  return (shift(x, 2, edge, axis) + 4 * shift(x, 1, edge, axis) + 6 * x + 4 * shift(x, -1, edge, axis) +
-          shift(x, -2, edge, axis)) /
+  return (shift(x, 2, edge, axis) + 4 * shift(x, 1, edge, axis) + 6 * x +
+          4 * shift(x, -1, edge, axis) + shift(x, -2, edge, axis)) /
          16;
 }
 
@@ -31,11 +32,14 @@ static image blur(image x, int times) {
 }
 
 // A weight for each channel, of extents 3, 1, 1: it broadcasts over rows and columns.
-static image weights(float r, float g, float b) { return dsl::reshape(dsl::to_device(std::vector<float>{r, g, b}), 3, 1, 1); }
+static image weights(float r, float g, float b) {
+  return dsl::reshape(dsl::to_device(std::vector<float>{r, g, b}), 3, 1, 1);
+}
 
 static dsl::array<float, 2> edges(const image& x) {
   using dsl::shift;
-  const dsl::array<float, 2> grey = dsl::sum(x * weights(0.2126f, 0.7152f, 0.0722f), dsl::axis(0));  // luminance by ITU-R BT.709
+  const dsl::array<float, 2> grey =
+      dsl::sum(x * weights(0.2126f, 0.7152f, 0.0722f), dsl::axis(0));  // luminance by ITU-R BT.709
   const dsl::array<float, 2> across = shift(grey, -1, edge, 1) - shift(grey, 1, edge, 1),
                              down = shift(grey, -1, edge, 0) - shift(grey, 1, edge, 0);
   return hypot(shift(across, 1, edge, 0) + 2 * across + shift(across, -1, edge, 0),
@@ -44,27 +48,35 @@ static dsl::array<float, 2> edges(const image& x) {
 
 static image warm(const image& x) { return clip(weights(1.25f, 1.05f, 0.8f) * pow(x, 0.8f), 0, 1); }
 
-static image from_bytes(const bytes& file) { return dsl::cast<float>(dsl::permute(file, 2, 0, 1)) / 255; }
-static bytes to_bytes(const image& x) { return dsl::cast<std::uint8_t>(dsl::permute(255 * clip(x, 0, 1) + 0.5f, 1, 2, 0)); }
+static image from_bytes(const bytes& file) {
+  return dsl::cast<float>(dsl::permute(file, 2, 0, 1)) / 255;
+}
+static bytes to_bytes(const image& x) {
+  return dsl::cast<std::uint8_t>(dsl::permute(255 * clip(x, 0, 1) + 0.5f, 1, 2, 0));
+}
 
 // A computed landscape: sky, sun, two chains of hills and a striped field.
 static bytes landscape(std::int64_t rows, std::int64_t columns) {
-  const auto channel = dsl::vectorize([](auto x, auto y, auto top, auto horizon, auto sun, auto far, auto near, auto field) {
-    auto sky = where(hypot(x - 1.1, y - 0.28) < 0.11, sun, top + (horizon - top) * y * 1.6);
-    auto ridge = 0.52 + 0.07 * sin(5 * x + 1) + 0.03 * sin(17 * x), hills = 0.7 + 0.06 * sin(4 * x - 1) + 0.015 * sin(23 * x);
-    auto stripe = 0.8 + 0.2 * sin(36 * (x - 0.6) / (y - 0.45));
-    return where(y > hills + 0.1, field * stripe, where(y > hills, near, where(y > ridge, far, sky)));
-  });
-  return to_bytes(channel(dsl::linspace<float>(0, 1.5f, columns), dsl::expand_dims(dsl::linspace<float>(0, 1, rows), 1),
-                          weights(0.20f, 0.45f, 0.80f), weights(0.95f, 0.80f, 0.70f), weights(1.00f, 0.90f, 0.45f),
-                          weights(0.33f, 0.42f, 0.60f), weights(0.00f, 0.45f, 0.30f), weights(0.90f, 0.75f, 0.20f)));
+  const auto channel = dsl::vectorize(
+      [](auto x, auto y, auto top, auto horizon, auto sun, auto far, auto near, auto field) {
+        auto sky = where(hypot(x - 1.1, y - 0.28) < 0.11, sun, top + (horizon - top) * y * 1.6);
+        auto ridge = 0.52 + 0.07 * sin(5 * x + 1) + 0.03 * sin(17 * x),
+             hills = 0.7 + 0.06 * sin(4 * x - 1) + 0.015 * sin(23 * x);
+        auto stripe = 0.8 + 0.2 * sin(36 * (x - 0.6) / (y - 0.45));
+        return where(y > hills + 0.1, field * stripe,
+                     where(y > hills, near, where(y > ridge, far, sky)));
+      });
+  return to_bytes(channel(
+      dsl::linspace<float>(0, 1.5f, columns), dsl::expand_dims(dsl::linspace<float>(0, 1, rows), 1),
+      weights(0.20f, 0.45f, 0.80f), weights(0.95f, 0.80f, 0.70f), weights(1.00f, 0.90f, 0.45f),
+      weights(0.33f, 0.42f, 0.60f), weights(0.00f, 0.45f, 0.30f), weights(0.90f, 0.75f, 0.20f)));
 }
 
 // The picture and what the filters make of it, in four parts.
 static void draw(const std::string& out, const image& x, int times) {
   const std::int64_t rows = x.extent(1), columns = x.extent(2);
-  const auto all = dsl::slice(), top = dsl::slice(0, rows), bottom = dsl::slice(rows, dsl::end), left = dsl::slice(0, columns),
-             right = dsl::slice(columns, dsl::end);
+  const auto all = dsl::slice(), top = dsl::slice(0, rows), bottom = dsl::slice(rows, dsl::end),
+             left = dsl::slice(0, columns), right = dsl::slice(columns, dsl::end);
   image sheet(3, 2 * rows, 2 * columns);
   sheet(all, top, left) = x;
   sheet(all, top, right) = blur(x, times);
@@ -78,17 +90,21 @@ static void draw(const std::string& out, const image& x, int times) {
 
 using plane = std::vector<double>;
 
-// A plain loop: taps around each element of a plane along an axis, the last element repeated beyond the edges.
-static plane by_hand(const plane& x, std::int64_t columns, int axis, const std::vector<double>& taps) {
+// A plain loop: taps around each element of a plane along an axis, the last element repeated beyond
+// the edges.
+static plane by_hand(const plane& x, std::int64_t columns, int axis,
+                     const std::vector<double>& taps) {
   plane out(x.size());
-  const auto rows = static_cast<std::int64_t>(x.size()) / columns, reach = static_cast<std::int64_t>(taps.size() / 2);
+  const auto rows = static_cast<std::int64_t>(x.size()) / columns,
+             reach = static_cast<std::int64_t>(taps.size() / 2);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {
       for (std::int64_t t = -reach; t <= reach; ++t) {
         const std::int64_t row = axis == 0 ? std::clamp<std::int64_t>(i + t, 0, rows - 1) : i,
                            column = axis == 1 ? std::clamp<std::int64_t>(j + t, 0, columns - 1) : j;
         out[static_cast<std::size_t>(i * columns + j)] +=
-            taps[static_cast<std::size_t>(t + reach)] * x[static_cast<std::size_t>(row * columns + column)];
+            taps[static_cast<std::size_t>(t + reach)] *
+            x[static_cast<std::size_t>(row * columns + column)];
       }
     }
   }
@@ -97,7 +113,8 @@ static plane by_hand(const plane& x, std::int64_t columns, int axis, const std::
 
 static double worst_difference(const std::vector<float>& got, const plane& want) {
   double worst = got.size() == want.size() ? 0 : INFINITY;
-  for (std::size_t i = 0; i < std::min(got.size(), want.size()); ++i) worst = std::max(worst, std::abs(got[i] - want[i]));
+  for (std::size_t i = 0; i < std::min(got.size(), want.size()); ++i)
+    worst = std::max(worst, std::abs(got[i] - want[i]));
   return worst;
 }
 
@@ -108,7 +125,8 @@ static bool run(const example& e) {
   const image x = from_bytes(file);
 
   const auto pixels = static_cast<double>(rows * columns);
-  print_speed("blur, three times", seconds_of([&] { blur(x, times); }), pixels, "pixels", 6 * 24 * pixels);
+  print_speed("blur, three times", seconds_of([&] { blur(x, times); }), pixels, "pixels",
+              6 * 24 * pixels);
   print_speed("edges", seconds_of([&] { edges(x); }), pixels, "pixels");
   print_speed("brightness and colour", seconds_of([&] { warm(x); }), pixels, "pixels", 24 * pixels);
   if (!e.out.empty()) draw(e.out, x, times);
@@ -136,7 +154,8 @@ static bool run(const example& e) {
   for (std::size_t i = 0; i < grey.size(); ++i) steep[i] = std::hypot(across[i], down[i]);
 
   bool right = check("blur, worst error", off_blur, 1e-6);
-  right = check("edges, worst error", worst_difference(edges(x).copy_to_host(), steep), 1e-5) && right;
+  right =
+      check("edges, worst error", worst_difference(edges(x).copy_to_host(), steep), 1e-5) && right;
   return check("brightness, worst error", off_warm, 1e-6) && right;
 }
 

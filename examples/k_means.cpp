@@ -1,6 +1,7 @@
-// k-means: each point goes to the nearest of k centres, each centre to the mean of its points, again and again.
-// Points are a column and centres a row: distances broadcast to n x k, and argmin along a row is the point's cluster.
-// The clusters' sums are columns of the same shape: a point counts in the column of its cluster. No n x k array is made.
+// k-means: each point goes to the nearest of k centres, each centre to the mean of its points,
+// again and again. Points are a column and centres a row: distances broadcast to n x k, and argmin
+// along a row is the point's cluster. The clusters' sums are columns of the same shape: a point
+// counts in the column of its cluster. No n x k array is made.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -14,8 +15,9 @@ struct points { std::vector<float> x, y; };
 
 // Clouds of different widths.
 static points clouds(std::int64_t n) {
-  const float middles[7][3] = {{0.2f, 0.2f, 0.06f},  {0.5f, 0.15f, 0.03f},  {0.85f, 0.25f, 0.05f}, {0.35f, 0.5f, 0.05f},
-                               {0.7f, 0.55f, 0.07f}, {0.15f, 0.78f, 0.04f}, {0.5f, 0.85f, 0.04f}};
+  const float middles[7][3] = {{0.2f, 0.2f, 0.06f},  {0.5f, 0.15f, 0.03f}, {0.85f, 0.25f, 0.05f},
+                               {0.35f, 0.5f, 0.05f}, {0.7f, 0.55f, 0.07f}, {0.15f, 0.78f, 0.04f},
+                               {0.5f, 0.85f, 0.04f}};
   std::mt19937 bits(1);
   std::normal_distribution<float> normal;
   points p;
@@ -32,9 +34,11 @@ struct clusters {
   dsl::array<std::int64_t> of_point;  // each point's cluster
 };
 
-// The first centre is a point, each further one the point that is farthest from all before (Gonzalez, 1985).
+// The first centre is a point, each further one the point that is farthest from all before
+// (Gonzalez, 1985).
 static clusters begin_with(const dsl::array<float>& x, const dsl::array<float>& y, std::int64_t k) {
-  clusters c{dsl::full<float>(x(0), k), dsl::full<float>(y(0), k), dsl::zeros<std::int64_t>(x.size())};
+  clusters c{dsl::full<float>(x(0), k), dsl::full<float>(y(0), k),
+             dsl::zeros<std::int64_t>(x.size())};
   dsl::array<float> nearest = hypot(x - c.x(0), y - c.y(0));
   for (std::int64_t j = 1; j < k; ++j) {
     const std::int64_t farthest = dsl::argmax(nearest).value();
@@ -50,7 +54,8 @@ static void improve(clusters& c, const dsl::array<float>& x, const dsl::array<fl
   const auto dx = column_x - c.x, dy = column_y - c.y;  // n x k
   c.of_point = dsl::argmin(dx * dx + dy * dy, dsl::axis(1));
 
-  const auto mine = dsl::expand_dims(c.of_point, 1) == dsl::arange<std::int64_t>(c.x.size());  // n x k
+  const auto mine =
+      dsl::expand_dims(c.of_point, 1) == dsl::arange<std::int64_t>(c.x.size());  // n x k
   const dsl::array<double> count = dsl::sum(dsl::cast<double>(mine), dsl::axis(0));
   c.x = dsl::cast<float>(dsl::sum<double>(where(mine, column_x, 0), dsl::axis(0)) / count);
   c.y = dsl::cast<float>(dsl::sum<double>(where(mine, column_y, 0), dsl::axis(0)) / count);
@@ -76,7 +81,9 @@ static void draw(const std::string& out, const points& p, const clusters& c) {
     square(x[j], y[j], 6, 8);
     square(x[j], y[j], 4, 7);
   }
-  write_png(out, width, picture, {orange, sky_blue, bluish_green, yellow, blue, vermillion, reddish_purple, black, white});
+  write_png(
+      out, width, picture,
+      {orange, sky_blue, bluish_green, yellow, blue, vermillion, reddish_purple, black, white});
 }
 
 static bool run(const example& e) {
@@ -101,7 +108,8 @@ static bool run(const example& e) {
   }
   double worst = 0;
   for (std::size_t j = 0; j < cx.size(); ++j)
-    worst = std::max({worst, std::abs(cx[j] - sum_x[j] / count[j]), std::abs(cy[j] - sum_y[j] / count[j])});
+    worst = std::max(
+        {worst, std::abs(cx[j] - sum_x[j] / count[j]), std::abs(cy[j] - sum_y[j] / count[j])});
   // Points belong to the nearest centre: another step changes few.
   improve(c, x, y);
   const double moved = dsl::mean(dsl::cast<double>(c.of_point != dsl::to_device(cluster))).value();

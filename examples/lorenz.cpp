@@ -1,6 +1,7 @@
-// Lorenz' equations for a million starting points: the right-hand side is a lambda, dsl::ode::rk4 makes the Runge-Kutta step.
-// dsl::iterate runs all steps in one kernel; no element needs another one, so each thread keeps its own in registers.
-// The points start within a small cube; after a few turns they are spread over the attractor, which is what chaos is.
+// Lorenz' equations for a million starting points: the right-hand side is a lambda, dsl::ode::rk4
+// makes the Runge-Kutta step. dsl::iterate runs all steps in one kernel; no element needs another
+// one, so each thread keeps its own in registers. The points start within a small cube; after a few
+// turns they are spread over the attractor, which is what chaos is.
 #include <dsl/dsl.hpp>
 #include <dsl/ode.hpp>
 
@@ -14,7 +15,8 @@
 
 struct lorenz;  // the kernel's name in profilers
 
-// E. N. Lorenz, Deterministic Nonperiodic Flow, Journal of the Atmospheric Sciences 20, 1963, with his parameters.
+// E. N. Lorenz, Deterministic Nonperiodic Flow, Journal of the Atmospheric Sciences 20, 1963, with
+// his parameters.
 static constexpr auto equations = [](auto x, auto y, auto z) {
   return std::tuple{10 * (y - x), x * (28 - z) - y, x * y - dsl::constant(8.0) / 3 * z};
 };
@@ -24,11 +26,15 @@ struct ensemble { dsl::array<float> x, y, z; };
 
 // In a cube around (1, 1, 20), its edges 2 long, at places of a sequence that fills it evenly.
 static ensemble starts(std::int64_t n) {
-  const auto at = [&](double share) { return dsl::cast<float>(2 * remainder(share * dsl::arange<double>(n), 1.0)); };
-  return {at(0.8191725133961645), at(0.6710436067037893), 19 + at(0.5497004779019703)};  // powers of 1/p, p^4 = p + 1
+  const auto at = [&](double share) {
+    return dsl::cast<float>(2 * remainder(share * dsl::arange<double>(n), 1.0));
+  };
+  return {at(0.8191725133961645), at(0.6710436067037893),
+          19 + at(0.5497004779019703)};  // powers of 1/p, p^4 = p + 1
 }
 
-// How many points there are in each pixel, x across from -22 to 22 and z upwards from 0 to 50, on a scale of logarithms.
+// How many points there are in each pixel, x across from -22 to 22 and z upwards from 0 to 50, on a
+// scale of logarithms.
 static void draw(const std::string& out, const ensemble& e) {
   const std::int64_t width = 480, height = 400;
   const std::vector<float> x = e.x.copy_to_host(), z = e.z.copy_to_host();
@@ -36,7 +42,8 @@ static void draw(const std::string& out, const ensemble& e) {
   for (std::size_t k = 0; k < x.size(); ++k) {
     const auto column = static_cast<std::int64_t>((x[k] + 22) / 44 * width),
                row = static_cast<std::int64_t>((50 - z[k]) / 50 * height);
-    if (column >= 0 && column < width && row >= 0 && row < height) points[static_cast<std::size_t>(row * width + column)] += 1;
+    if (column >= 0 && column < width && row >= 0 && row < height)
+      points[static_cast<std::size_t>(row * width + column)] += 1;
   }
   const float most = *std::max_element(points.begin(), points.end());
   for (float& p : points) p = std::log(1 + p);
@@ -46,14 +53,16 @@ static void draw(const std::string& out, const ensemble& e) {
 // The same steps by hand, in double.
 static std::array<double, 3> by_hand(std::array<double, 3> p, std::int64_t steps, double h) {
   const auto slope = [](const std::array<double, 3>& q) {
-    return std::array<double, 3>{10 * (q[1] - q[0]), q[0] * (28 - q[2]) - q[1], q[0] * q[1] - 8.0 / 3 * q[2]};
+    return std::array<double, 3>{10 * (q[1] - q[0]), q[0] * (28 - q[2]) - q[1],
+                                 q[0] * q[1] - 8.0 / 3 * q[2]};
   };
   const auto moved = [](std::array<double, 3> q, double by, const std::array<double, 3>& d) {
     for (std::size_t i = 0; i < 3; ++i) q[i] += by * d[i];
     return q;
   };
   for (; steps > 0; --steps) {
-    const auto k1 = slope(p), k2 = slope(moved(p, h / 2, k1)), k3 = slope(moved(p, h / 2, k2)), k4 = slope(moved(p, h, k3));
+    const auto k1 = slope(p), k2 = slope(moved(p, h / 2, k1)), k3 = slope(moved(p, h / 2, k2)),
+               k4 = slope(moved(p, h, k3));
     p = moved(moved(moved(moved(p, h / 6, k1), h / 3, k2), h / 3, k3), h / 6, k4);
   }
   return p;
@@ -61,21 +70,25 @@ static std::array<double, 3> by_hand(std::array<double, 3> p, std::int64_t steps
 
 static bool run(const example& e) {
   const float h = 0.01f;
-  const std::int64_t compared = std::min<std::int64_t>(e.steps, 100);  // later, roundings have grown too far
+  const std::int64_t compared =
+      std::min<std::int64_t>(e.steps, 100);  // later, roundings have grown too far
   auto [x, y, z] = starts(e.size);
-  const std::array<std::vector<float>, 3> first{x.copy_to_host(), y.copy_to_host(), z.copy_to_host()};
+  const std::array<std::vector<float>, 3> first{x.copy_to_host(), y.copy_to_host(),
+                                                z.copy_to_host()};
   dsl::iterate(compared, step, dsl::state(x, y, z), h);
-  const std::array<std::vector<float>, 3> then{x.copy_to_host(), y.copy_to_host(), z.copy_to_host()};
+  const std::array<std::vector<float>, 3> then{x.copy_to_host(), y.copy_to_host(),
+                                               z.copy_to_host()};
 
   double worst = 0;
   for (std::size_t k = 0; k < first[0].size(); k += 1 + first[0].size() / 1000) {
-    const auto want = by_hand({first[0][k], first[1][k], first[2][k]}, compared, static_cast<double>(h));
+    const auto want =
+        by_hand({first[0][k], first[1][k], first[2][k]}, compared, static_cast<double>(h));
     for (std::size_t i = 0; i < 3; ++i) worst = std::max(worst, std::abs(then[i][k] - want[i]));
   }
 
   if (e.steps > compared) {
-    const double seconds =
-        seconds_a_step(e.steps - compared, [&](std::int64_t k) { dsl::iterate(k, step, dsl::state(x, y, z), h); });
+    const double seconds = seconds_a_step(
+        e.steps - compared, [&](std::int64_t k) { dsl::iterate(k, step, dsl::state(x, y, z), h); });
     print_speed("a step", seconds, static_cast<double>(e.size), "points");
   }
   if (!e.out.empty()) draw(e.out, {x, y, z});

@@ -1,6 +1,7 @@
 // The Mandelbrot set: how many steps z = z * z + c takes to leave, for each pixel's c.
-// A loop that ends when its data says so cannot be traced; a functor with DSL_FN is called for each element instead, in eight
-// lines. The pixels' c are a row and a column that broadcast to the picture: nothing of its size is stored but the result.
+// A loop that ends when its data says so cannot be traced; a functor with DSL_FN is called for each
+// element instead, in eight lines. The pixels' c are a row and a column that broadcast to the
+// picture: nothing of its size is stored but the result.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -18,7 +19,8 @@ struct escape_time {
 };
 static constexpr auto mandelbrot = dsl::vectorize(escape_time{});
 
-static void draw(const std::string& out, const std::vector<int>& steps, std::int64_t width, int most) {
+static void draw(const std::string& out, const std::vector<int>& steps, std::int64_t width,
+                 int most) {
   std::vector<float> shades(steps.size());
   for (std::size_t i = 0; i < steps.size();
        ++i)  // the set itself in the first colour; most of the rest leaves within a few steps
@@ -40,8 +42,10 @@ static bool run(const example& e) {
   print_speed("their steps", seconds, static_cast<double>(dsl::sum(steps).value()), "steps");
   if (!e.out.empty()) draw(e.out, steps.copy_to_host(), width, most);
 
-  // The set's area is 1.50659; after `most` steps about 4 / most more is left, and a pixel is in or out as a whole.
-  const double area = static_cast<double>(dsl::count_nonzero(steps == most).value()) * static_cast<double>(pixel * pixel);
+  // The set's area is 1.50659; after `most` steps about 4 / most more is left, and a pixel is in or
+  // out as a whole.
+  const double area = static_cast<double>(dsl::count_nonzero(steps == most).value()) *
+                      static_cast<double>(pixel * pixel);
   const bool mirrored = dsl::mean(dsl::cast<float>(steps != dsl::flip(steps, 0))).value() < 1e-3f;
   return check("area of the set, off by", mirrored ? std::abs(area - 1.50659) : 1,
                5.0 / static_cast<double>(most) + 4 / static_cast<double>(width));

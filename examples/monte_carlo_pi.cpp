@@ -1,6 +1,6 @@
-// Pi from random points: of those in the unit square a share of pi / 4 lies within the circle. One kernel, which reads no memory:
-// random numbers are formulas of a key and of an element's position, so each element draws its own, in any order, and the result
-// is the same on every device.
+// Pi from random points: of those in the unit square a share of pi / 4 lies within the circle. One
+// kernel, which reads no memory: random numbers are formulas of a key and of an element's position,
+// so each element draws its own, in any order, and the result is the same on every device.
 #include <dsl/random.hpp>
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 struct count_inside;  // the kernel's name in profilers
 
-static constexpr auto inside = dsl::vectorize<count_inside>([](auto x, auto y) { return dsl::count_nonzero(x * x + y * y < 1); });
+static constexpr auto inside = dsl::vectorize<count_inside>(
+    [](auto x, auto y) { return dsl::count_nonzero(x * x + y * y < 1); });
 
 template <class E> static void draw(const std::string& out, const E& x, const E& y) {
   const std::int64_t pixels = 480;
@@ -23,14 +24,16 @@ template <class E> static void draw(const std::string& out, const E& x, const E&
                row = static_cast<std::int64_t>((1 - ys[k]) * (pixels - 3));
     for (std::int64_t i = row; i < row + 3; ++i)
       for (std::int64_t j = column; j < column + 3; ++j)
-        picture[static_cast<std::size_t>(i * pixels + j)] = xs[k] * xs[k] + ys[k] * ys[k] < 1 ? 1 : 2;
+        picture[static_cast<std::size_t>(i * pixels + j)] =
+            xs[k] * xs[k] + ys[k] * ys[k] < 1 ? 1 : 2;
   }
   write_png(out, pixels, picture, {white, blue, orange});
 }
 
 static bool run(const example& e) {
   const dsl::random::key key{2026};
-  const auto x = dsl::random::uniform<float>(key.fold(0), e.size), y = dsl::random::uniform<float>(key.fold(1), e.size);
+  const auto x = dsl::random::uniform<float>(key.fold(0), e.size),
+             y = dsl::random::uniform<float>(key.fold(1), e.size);
   dsl::scalar<std::int64_t> hits;
   const double seconds = seconds_of([&] { hits = inside(x, y); });
   const auto n = static_cast<double>(e.size), pi = 4 * static_cast<double>(hits.value()) / n;

@@ -1,6 +1,7 @@
-// PyCUDA's first example, multiply_them: the product of two arrays of 400 random numbers, and what it differs by from the host's.
-// There the kernel is a string of CUDA C, compiled when it runs; here it is `a * b`, compiled with the program.
-// 400 elements are nothing to a GPU: the time printed is that of a launch.
+// PyCUDA's first example, multiply_them: the product of two arrays of 400 random numbers, and what
+// it differs by from the host's. There the kernel is a string of CUDA C, compiled when it runs;
+// here it is `a * b`, compiled with the program. 400 elements are nothing to a GPU: the time
+// printed is that of a launch.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -29,11 +30,15 @@ static bool run(const example& e) {
   print_speed("dest = a * b", seconds_of([&] { dest = a * b; }), n, "elements", 12 * n);
 
   float worst = 0;
-  for (std::size_t i = 0; i < host_dest.size(); ++i) worst = std::max(worst, std::abs(host_dest[i] - host_a[i] * host_b[i]));
+  for (std::size_t i = 0; i < host_dest.size(); ++i)
+    worst = std::max(worst, std::abs(host_dest[i] - host_a[i] * host_b[i]));
   return check("dest - a * b", static_cast<double>(worst), 0);
 }
 
 int main(int argc, char** argv) {
-  return run_example(argc, argv, {.shows = "PyCUDA's first example: multiplies two arrays.", .size = 400, .size_is = "elements"},
+  return run_example(argc, argv,
+                     {.shows = "PyCUDA's first example: multiplies two arrays.",
+                      .size = 400,
+                      .size_is = "elements"},
                      run);
 }

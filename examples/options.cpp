@@ -1,4 +1,5 @@
-// Apart from coupled_fields.cpp, so that CLI11 is compiled by the host compiler alone, never by nvcc.
+// Apart from coupled_fields.cpp, so that CLI11 is compiled by the host compiler alone, never by
+// nvcc.
 #include "options.hpp"
 
 #include <dsl/mem/device.hpp>
@@ -12,7 +13,8 @@
 
 namespace {
 
-// A long run must not end with a file that can't be written, so the file is opened now. It leaves no empty file behind.
+// A long run must not end with a file that can't be written, so the file is opened now. It leaves
+// no empty file behind.
 std::string check_writable(const std::string& path) {
   const bool existed = std::filesystem::exists(path);
   if (!std::ofstream(path, std::ios::app)) return "cannot write to " + path;
@@ -30,7 +32,9 @@ std::string check_device(const std::string& name) {
 }
 
 // Without the range in the help, where it only takes room.
-CLI::Validator between_1_and(std::int64_t most) { return CLI::Range(std::int64_t{1}, most).description(""); }
+CLI::Validator between_1_and(std::int64_t most) {
+  return CLI::Range(std::int64_t{1}, most).description("");
+}
 
 // CLI11's own conversion takes "nan" and "inf".
 std::string check_positive(const std::string& number) {
@@ -47,29 +51,43 @@ std::string check_finite(const std::string& number) {
 options read_options(int argc, char** argv) {
   options o;
   CLI::App app{
-      "Two coupled complex fields F and G, stepped by a fourth-order Runge-Kutta method. delta, the mean of F, is fed back\n"
+      "Two coupled complex fields F and G, stepped by a fourth-order Runge-Kutta method. delta, "
+      "the mean of F, is fed back\n"
       "into every step, and the whole loop runs on the device:\n\n"
       "  dF/dt = -2i F - i delta (2 G - 1)        dG/dt = -i (conj(delta) F - delta conj(F))\n\n"
-      "Prints delta at about ten times, the time a step takes and the memory bandwidth that it reaches.\n",
+      "Prints delta at about ten times, the time a step takes and the memory bandwidth that it "
+      "reaches.\n",
       "coupled_fields"};
   app.get_formatter()->column_width(24);
   app.add_option("--size", o.size, "the fields are N x N (default 512)")
       ->type_name("N")
       ->check(between_1_and(std::int64_t{1} << 20));
-  CLI::Option* steps = app.add_option("--steps", o.steps, "steps of the time loop (default 1000; with --ones 3)")
-                           ->type_name("N")
-                           ->check(between_1_and(std::int64_t{1} << 30));
+  CLI::Option* steps =
+      app.add_option("--steps", o.steps, "steps of the time loop (default 1000; with --ones 3)")
+          ->type_name("N")
+          ->check(between_1_and(std::int64_t{1} << 30));
   CLI::Option* dt =
-      app.add_option("--dt", o.dt, "length of a step (default 0.01; with --ones 1e-4)")->type_name("TIME")->check(check_positive);
-  app.add_option("--phase", o.phase, "phase of the feedback: delta = exp(i phase) sum(F) / N^2 (default 0; 90 gives a burst)")
+      app.add_option("--dt", o.dt, "length of a step (default 0.01; with --ones 1e-4)")
+          ->type_name("TIME")
+          ->check(check_positive);
+  app.add_option(
+         "--phase", o.phase,
+         "phase of the feedback: delta = exp(i phase) sum(F) / N^2 (default 0; 90 gives a burst)")
       ->type_name("DEGREES")
       ->check(check_finite);
-  app.add_option("--device", o.device, "cuda:0 (or another GPU), host or sim (default DSL_DEVICE, else a GPU, else host)")
+  app.add_option("--device", o.device,
+                 "cuda:0 (or another GPU), host or sim (default DSL_DEVICE, else a GPU, else host)")
       ->type_name("NAME")
       ->check(check_device);
-  app.add_option("--plot", o.plot, "draw delta over time")->type_name("FILE.svg")->check(check_writable);
-  app.add_option("--csv", o.csv, "write step,time,re,im,abs")->type_name("FILE")->check(check_writable);
-  app.add_flag("--ones", o.ones, "F = G = delta = 1 and delta = sum(F), checked against known values; float overflows at step 4");
+  app.add_option("--plot", o.plot, "draw delta over time")
+      ->type_name("FILE.svg")
+      ->check(check_writable);
+  app.add_option("--csv", o.csv, "write step,time,re,im,abs")
+      ->type_name("FILE")
+      ->check(check_writable);
+  app.add_flag("--ones", o.ones,
+               "F = G = delta = 1 and delta = sum(F), checked against known values; float "
+               "overflows at step 4");
   try {
     app.parse(argc, argv);
     if (o.ones && o.phase != 0) throw CLI::ValidationError("--phase", "has no effect with --ones");

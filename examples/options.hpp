@@ -14,5 +14,6 @@ struct options {
   std::string plot, csv;  // empty: none
 };
 
-/// Prints the help and ends the program with 0, or prints what is wrong with the command line and ends it with 2.
+/// Prints the help and ends the program with 0, or prints what is wrong with the command line and
+/// ends it with 2.
 options read_options(int argc, char** argv);

@@ -1,6 +1,7 @@
-// Particles as a struct: two galaxies pass each other, and their tides pull the stars of one into a bridge and a tail.
-// A star has a position and a velocity; what a formula does with `star.x` happens to an array, and one kernel moves all stars.
-// The galaxies' centres follow a parabola, known at every time, so dsl::iterate needs one kernel for all steps.
+// Particles as a struct: two galaxies pass each other, and their tides pull the stars of one into a
+// bridge and a tail. A star has a position and a velocity; what a formula does with `star.x`
+// happens to an array, and one kernel moves all stars. The galaxies' centres follow a parabola,
+// known at every time, so dsl::iterate needs one kernel for all steps.
 #include <dsl/dsl.hpp>
 #include <dsl/hana.hpp>
 
@@ -21,26 +22,31 @@ using stars = star<dsl::array<float>, dsl::array<float>>;
 
 struct galaxies;  // the kernel's name in profilers
 
-// After A. Toomre and J. Toomre, Galactic Bridges and Tails, Astrophysical Journal 178, 1972. Lengths are in units of the closest
-// distance, times such that G times the mass of the first galaxy is 1; its centre is the origin. The other galaxy comes on a
-// parabola (Barker's equation, solved with sinh) and pulls the origin as well.
-static constexpr auto move = dsl::vectorize<galaxies>([](auto star, auto t, auto h, auto other_mass) {
-  star.x = star.x + h / 2 * star.vx;  // half a step of the positions, one of the velocities, half a step of the positions
-  star.y = star.y + h / 2 * star.vy;
-  auto w = 2 * sinh(asinh(1.5 * sqrt((1 + other_mass) / 2) * t) / 3);  // tan of half the angle from the closest point
-  auto other_x = 1 - w * w, other_y = 2 * w, distance = 1 + w * w;
-  auto towards = [](auto dx, auto dy, auto soft) {  // 1 / distance^3, blunted within `soft`
-    auto r2 = dx * dx + dy * dy + soft * soft;
-    return 1 / (r2 * sqrt(r2));
-  };
-  auto own = towards(star.x, star.y, 0.0), others = other_mass * towards(other_x - star.x, other_y - star.y, 0.2);
-  auto frame = other_mass / (distance * distance * distance);
-  star.vx = star.vx + h * (others * (other_x - star.x) - own * star.x - frame * other_x);
-  star.vy = star.vy + h * (others * (other_y - star.y) - own * star.y - frame * other_y);
-  star.x = star.x + h / 2 * star.vx;
-  star.y = star.y + h / 2 * star.vy;
-  return star;
-});
+// After A. Toomre and J. Toomre, Galactic Bridges and Tails, Astrophysical Journal 178, 1972.
+// Lengths are in units of the closest distance, times such that G times the mass of the first
+// galaxy is 1; its centre is the origin. The other galaxy comes on a parabola (Barker's equation,
+// solved with sinh) and pulls the origin as well.
+static constexpr auto move =
+    dsl::vectorize<galaxies>([](auto star, auto t, auto h, auto other_mass) {
+      star.x = star.x + h / 2 * star.vx;  // half a step of the positions, one of the velocities,
+                                          // half a step of the positions
+      star.y = star.y + h / 2 * star.vy;
+      auto w = 2 * sinh(asinh(1.5 * sqrt((1 + other_mass) / 2) * t) /
+                        3);  // tan of half the angle from the closest point
+      auto other_x = 1 - w * w, other_y = 2 * w, distance = 1 + w * w;
+      auto towards = [](auto dx, auto dy, auto soft) {  // 1 / distance^3, blunted within `soft`
+        auto r2 = dx * dx + dy * dy + soft * soft;
+        return 1 / (r2 * sqrt(r2));
+      };
+      auto own = towards(star.x, star.y, 0.0),
+           others = other_mass * towards(other_x - star.x, other_y - star.y, 0.2);
+      auto frame = other_mass / (distance * distance * distance);
+      star.vx = star.vx + h * (others * (other_x - star.x) - own * star.x - frame * other_x);
+      star.vy = star.vy + h * (others * (other_y - star.y) - own * star.y - frame * other_y);
+      star.x = star.x + h / 2 * star.vx;
+      star.y = star.y + h / 2 * star.vy;
+      return star;
+    });
 
 // Circular orbits, with radii from 0.15 to 0.75, evenly over the disc (Weyl's sequence of squares).
 static stars disc(std::int64_t n) {
@@ -48,7 +54,8 @@ static stars disc(std::int64_t n) {
   const auto radius = sqrt(0.0225 + 0.54 * number / static_cast<double>(n));
   const auto angle = 2 * std::numbers::pi * remainder(number * number * std::numbers::phi, 1.0);
   return {dsl::cast<float>(radius * cos(angle)), dsl::cast<float>(radius * sin(angle)),
-          dsl::cast<float>(-sin(angle) / sqrt(radius)), dsl::cast<float>(cos(angle) / sqrt(radius))};
+          dsl::cast<float>(-sin(angle) / sqrt(radius)),
+          dsl::cast<float>(cos(angle) / sqrt(radius))};
 }
 
 static void draw(const std::string& out, const stars& s) {
@@ -56,8 +63,10 @@ static void draw(const std::string& out, const stars& s) {
   const std::vector<float> x = s.x.copy_to_host(), y = s.y.copy_to_host();
   std::vector<float> light(static_cast<std::size_t>(width * height));
   for (std::size_t k = 0; k < x.size(); ++k) {
-    const auto column = static_cast<std::int64_t>(280 + 38 * x[k]), row = static_cast<std::int64_t>(200 - 38 * y[k]);
-    if (column >= 0 && column < width && row >= 0 && row < height) light[static_cast<std::size_t>(row * width + column)] += 1;
+    const auto column = static_cast<std::int64_t>(280 + 38 * x[k]),
+               row = static_cast<std::int64_t>(200 - 38 * y[k]);
+    if (column >= 0 && column < width && row >= 0 && row < height)
+      light[static_cast<std::size_t>(row * width + column)] += 1;
   }
   for (float& l : light) l = std::log(1 + l);
   write_png(out, width, light, 0, *std::max_element(light.begin(), light.end()), inferno());
@@ -66,7 +75,8 @@ static void draw(const std::string& out, const stars& s) {
 static bool run(const example& e) {
   const double h = 8.0 / static_cast<double>(e.steps), begin = -4;
   const auto pass = [&](stars& s, std::int64_t from, std::int64_t steps, double other_mass) {
-    dsl::iterate(steps, move, dsl::state(s), begin + h * (dsl::step + 0.5), h, other_mass, dsl::from_step(from));
+    dsl::iterate(steps, move, dsl::state(s), begin + h * (dsl::step + 0.5), h, other_mass,
+                 dsl::from_step(from));
   };
   stars s = disc(e.size);
   std::int64_t done = 0;
@@ -84,7 +94,8 @@ static bool run(const example& e) {
   const auto energy = (alone.vx * alone.vx + alone.vy * alone.vy) / 2 - 1 / radius;
   const double off = dsl::max(abs(-2 * energy * radius - 1)).value();
   const double apart = dsl::max(hypot(s.x, s.y)).value();
-  return check("undisturbed, energy times radius off by", apart > 1.5 ? off : 1, 2000 * h * h + 1e-4);
+  return check("undisturbed, energy times radius off by", apart > 1.5 ? off : 1,
+               2000 * h * h + 1e-4);
 }
 
 int main(int argc, char** argv) {

@@ -15,25 +15,29 @@ std::vector<colour> between(const std::array<colour, 17>& chosen, std::size_t co
     const double at = static_cast<double>(i) * 16 / static_cast<double>(colours - 1);
     const std::size_t k = std::min<std::size_t>(15, static_cast<std::size_t>(at));
     for (std::size_t c = 0; c < 3; ++c)
-      all[i][c] = static_cast<std::uint8_t>(std::lround(std::lerp(chosen[k][c], chosen[k + 1][c], at - static_cast<double>(k))));
+      all[i][c] = static_cast<std::uint8_t>(
+          std::lround(std::lerp(chosen[k][c], chosen[k + 1][c], at - static_cast<double>(k))));
   }
   return all;
 }
 
-// libpng's simplified interface: `image.format` says what a pixel is, `palette` is of colours or null.
-void write(const std::string& path, std::int64_t width, std::size_t pixels, png_uint_32 format, const void* data,
-           const std::vector<colour>* palette) {
+// libpng's simplified interface: `image.format` says what a pixel is, `palette` is of colours or
+// null.
+void write(const std::string& path, std::int64_t width, std::size_t pixels, png_uint_32 format,
+           const void* data, const std::vector<colour>* palette) {
   const auto columns = static_cast<std::size_t>(width);
-  if (width <= 0 || pixels == 0 || pixels % columns != 0 || std::max(columns, pixels / columns) > 0x7fffffff)
-    throw std::runtime_error(path + ": a picture of " + std::to_string(pixels) + " pixels has no rows of " +
-                             std::to_string(width));
+  if (width <= 0 || pixels == 0 || pixels % columns != 0 ||
+      std::max(columns, pixels / columns) > 0x7fffffff)
+    throw std::runtime_error(path + ": a picture of " + std::to_string(pixels) +
+                             " pixels has no rows of " + std::to_string(width));
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(columns);
   image.height = static_cast<png_uint_32>(pixels / columns);
   image.format = format;
   if (palette != nullptr) image.colormap_entries = static_cast<png_uint_32>(palette->size());
-  if (png_image_write_to_file(&image, path.c_str(), 0, data, 0, palette != nullptr ? palette->data() : nullptr) == 0)
+  if (png_image_write_to_file(&image, path.c_str(), 0, data, 0,
+                              palette != nullptr ? palette->data() : nullptr) == 0)
     throw std::runtime_error("cannot write to " + path + ": " + image.message);
 }
 
@@ -93,13 +97,14 @@ void write_png(const std::string& path, std::int64_t width, const std::vector<co
   write(path, width, pixels.size(), PNG_FORMAT_RGB, pixels.data(), nullptr);
 }
 
-void write_png(const std::string& path, std::int64_t width, const std::vector<float>& values, float low, float high,
-               const std::vector<colour>& palette) {
+void write_png(const std::string& path, std::int64_t width, const std::vector<float>& values,
+               float low, float high, const std::vector<colour>& palette) {
   std::vector<std::uint8_t> pixels(values.size());
   const float last = static_cast<float>(palette.size()) - 1;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float at = (values[i] - low) / (high - low) * last;  // NaN is drawn in the first colour
-    pixels[i] = at > 0 ? static_cast<std::uint8_t>(std::lround(std::min(at, last))) : std::uint8_t{0};
+    pixels[i] =
+        at > 0 ? static_cast<std::uint8_t>(std::lround(std::min(at, last))) : std::uint8_t{0};
   }
   write_png(path, width, pixels, palette);
 }

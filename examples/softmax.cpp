@@ -1,6 +1,7 @@
-// Softmax and standardisation of a matrix's rows, written as in NumPy: reductions along an axis stand inside the expression.
-// Each expression is one kernel: a row is read once and stays on the chip from its first reduction (softmax: max, then sum) to
-// its last element. Nothing of the matrix's size is made but the result.
+// Softmax and standardisation of a matrix's rows, written as in NumPy: reductions along an axis
+// stand inside the expression. Each expression is one kernel: a row is read once and stays on the
+// chip from its first reduction (softmax: max, then sum) to its last element. Nothing of the
+// matrix's size is made but the result.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ static auto softmax(const matrix& x) {
   return shifted / dsl::sum(shifted, dsl::axis(1), dsl::keep_dims);
 }
 static auto standardised(const matrix& x) {
-  return (x - dsl::mean(x, dsl::axis(1), dsl::keep_dims)) / dsl::std(x, dsl::axis(1), dsl::keep_dims);
+  return (x - dsl::mean(x, dsl::axis(1), dsl::keep_dims)) /
+         dsl::std(x, dsl::axis(1), dsl::keep_dims);
 }
 
 static bool run(const example& e) {
@@ -37,8 +39,9 @@ static bool run(const example& e) {
   const std::vector<float> got_y = y.copy_to_host(), got_z = z.copy_to_host();
   double off_y = 0, off_z = 0;
   for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(columns)) {
-    const std::vector<double> of(values.begin() + static_cast<std::ptrdiff_t>(row),
-                                 values.begin() + static_cast<std::ptrdiff_t>(row) + static_cast<std::ptrdiff_t>(columns));
+    const std::vector<double> of(
+        values.begin() + static_cast<std::ptrdiff_t>(row),
+        values.begin() + static_cast<std::ptrdiff_t>(row) + static_cast<std::ptrdiff_t>(columns));
     const double top = *std::max_element(of.begin(), of.end());
     double total = 0, mean = 0, variance = 0;
     for (const double v : of) {
@@ -58,5 +61,8 @@ static bool run(const example& e) {
 
 int main(int argc, char** argv) {
   return run_example(argc, argv,
-                     {.shows = "Softmax and standardisation of rows of 1000 elements.", .size = 8192, .size_is = "rows"}, run);
+                     {.shows = "Softmax and standardisation of rows of 1000 elements.",
+                      .size = 8192,
+                      .size_is = "rows"},
+                     run);
 }

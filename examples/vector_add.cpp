@@ -1,6 +1,7 @@
-// The first two kernels of every course, without a kernel: c = a + b on 20 million int32, and y = exp(x) on as many floats.
-// Each assignment is one kernel; grid, block and the guard for the tail are the library's.
-// A sum of int32 is an int64, as NumPy's is: 20 million numbers add up to 4e14 here, 190,000 times what an int32 holds.
+// The first two kernels of every course, without a kernel: c = a + b on 20 million int32, and y =
+// exp(x) on as many floats. Each assignment is one kernel; grid, block and the guard for the tail
+// are the library's. A sum of int32 is an int64, as NumPy's is: 20 million numbers add up to 4e14
+// here, 190,000 times what an int32 holds.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -27,11 +28,14 @@ static bool run(const example& e) {
     const double want = std::exp(static_cast<double>(in[i]));
     worst = std::max(worst, std::abs(out[i] - want) / want);
   }
-  const bool added =
-      check("elements of c and their sum, off by", every_one ? std::abs(static_cast<double>(total - n * n)) : 1, 0);
+  const bool added = check("elements of c and their sum, off by",
+                           every_one ? std::abs(static_cast<double>(total - n * n)) : 1, 0);
   return check("exp, worst relative error", worst, 3e-7) && added;
 }
 
 int main(int argc, char** argv) {
-  return run_example(argc, argv, {.shows = "Vector add of int32, exp of float.", .size = 20'000'000, .size_is = "elements"}, run);
+  return run_example(
+      argc, argv,
+      {.shows = "Vector add of int32, exp of float.", .size = 20'000'000, .size_is = "elements"},
+      run);
 }

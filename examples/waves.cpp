@@ -1,6 +1,7 @@
-// Waves through two slits: d2u/dt2 = laplacian(u), and u is 0 on a wall with two openings and at the basin's edges.
-// One loop on the device of a lambda with two results: each cell needs its four neighbours and what it was a step before.
-// Checked by the energy, which the leapfrog method keeps: the state after many steps has that of the first.
+// Waves through two slits: d2u/dt2 = laplacian(u), and u is 0 on a wall with two openings and at
+// the basin's edges. One loop on the device of a lambda with two results: each cell needs its four
+// neighbours and what it was a step before. Checked by the energy, which the leapfrog method keeps:
+// the state after many steps has that of the first.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -12,15 +13,17 @@ using field = dsl::array<float, 2>;
 
 static constexpr auto around = [](auto u) {
   const auto edge = dsl::boundary::zero;
-  return dsl::shift(u, 1, edge, 0) + dsl::shift(u, -1, edge, 0) + dsl::shift(u, 1, edge, 1) + dsl::shift(u, -1, edge, 1);
+  return dsl::shift(u, 1, edge, 0) + dsl::shift(u, -1, edge, 0) + dsl::shift(u, 1, edge, 1) +
+         dsl::shift(u, -1, edge, 1);
 };
 
 struct wave_step;  // the kernel's name in profilers
 
 // `rate` is the square of the time step by the cell's width; `open` is 0 where the wall is, else 1.
-static constexpr auto move = dsl::vectorize<wave_step>([](auto u, auto before, auto open, auto rate) {
-  return std::tuple{open * (2 * u - before + rate * (around(u) - 4 * u)), u};
-});
+static constexpr auto move =
+    dsl::vectorize<wave_step>([](auto u, auto before, auto open, auto rate) {
+      return std::tuple{open * (2 * u - before + rate * (around(u) - 4 * u)), u};
+    });
 
 // Kinetic energy of the step between two states, and the product of their gradients.
 static constexpr auto energy_of = dsl::vectorize([](auto u, auto before, auto rate) {
@@ -35,10 +38,12 @@ static field wall_with_slits(std::int64_t rows, std::int64_t columns) {
     auto slit = abs(abs(y - 1) - 0.2) < 0.05;
     return where(wall && !slit, 0.0f, 1.0f);
   });
-  return open(dsl::linspace<float>(0, 3, columns), dsl::expand_dims(dsl::linspace<float>(0, 2, rows), 1));
+  return open(dsl::linspace<float>(0, 3, columns),
+              dsl::expand_dims(dsl::linspace<float>(0, 2, rows), 1));
 }
 
-// Six waves on their way to the right, before they meet the wall. `x` is the place where u is to be.
+// Six waves on their way to the right, before they meet the wall. `x` is the place where u is to
+// be.
 static constexpr auto packet = dsl::vectorize([](auto x, auto open) {
   auto from_middle = (x - 0.55f) / 0.3f;
   return open * where(abs(from_middle) < 1, sin(40 * x) * (1 - from_middle * from_middle), 0.0f);
@@ -52,12 +57,17 @@ static bool run(const example& e) {
   field u = packet(x, open), before = packet(x + std::sqrt(rate) * width, open);
 
   const double first = energy_of(u, before, rate).value();
-  const auto run_steps = [&](std::int64_t steps) { dsl::iterate(steps, move, dsl::state(u, before), open, rate); };
+  const auto run_steps = [&](std::int64_t steps) {
+    dsl::iterate(steps, move, dsl::state(u, before), open, rate);
+  };
   const double seconds = seconds_a_step(e.steps, run_steps);
   const auto cells = static_cast<double>(u.size());
   print_speed("a step", seconds, cells, "cells", 20 * cells);
-  if (!e.out.empty()) write_png(e.out, columns, dsl::eval(where(open == 0, 1.0f, u)).copy_to_host(), -0.3f, 0.3f, viridis());
-  return check("energy, relative error", std::abs(energy_of(u, before, rate).value() - first) / first, 1e-4);
+  if (!e.out.empty())
+    write_png(e.out, columns, dsl::eval(where(open == 0, 1.0f, u)).copy_to_host(), -0.3f, 0.3f,
+              viridis());
+  return check("energy, relative error",
+               std::abs(energy_of(u, before, rate).value() - first) / first, 1e-4);
 }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,5 @@
-// The kinds of devices that the library has, in the order of `backend`: the one place that knows them all.
+// The kinds of devices that the library has, in the order of `backend`: the one place that knows
+// them all.
 #include "cuda/back_end.hpp"
 #include "host/back_end.hpp"
 #include "sim/back_end.hpp"

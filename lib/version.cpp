@@ -5,6 +5,9 @@
 
 namespace dsl {
 
-const char* version() { return DSL_SPELL(DSL_VERSION_MAJOR) "." DSL_SPELL(DSL_VERSION_MINOR) "." DSL_SPELL(DSL_VERSION_PATCH); }
+const char* version() {
+  return DSL_SPELL(DSL_VERSION_MAJOR) "." DSL_SPELL(DSL_VERSION_MINOR) "." DSL_SPELL(
+      DSL_VERSION_PATCH);
+}
 
 }  // namespace dsl

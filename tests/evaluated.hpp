@@ -1,5 +1,6 @@
-// A formula's values for the tests of what it computes: interpreted in every form that stands for the current device, or of a
-// kernel with DSL_TEST_ALL and in files that nvcc compiles. Kernels are what such tests cost.
+// A formula's values for the tests of what it computes: interpreted in every form that stands for
+// the current device, or of a kernel with DSL_TEST_ALL and in files that nvcc compiles. Kernels are
+// what such tests cost.
 #pragma once
 
 #if defined(__CUDACC__) || defined(DSL_TEST_ALL)
@@ -23,16 +24,20 @@ template <class F, class... X> class evaluated {
         [&](const auto&... x) {
           const auto outputs_of = [&]<class... S>(std::type_identity<std::tuple<S...>>) {
             std::tuple<dsl::array<dsl::element_t<S::type.type>>...> made;
-            std::apply([&](auto&... m) { dsl::tie(m...) = dsl::vectorize(formula_)(operand(x)...); }, made);
+            std::apply(
+                [&](auto&... m) { dsl::tie(m...) = dsl::vectorize(formula_)(operand(x)...); },
+                made);
             std::apply([&](const auto&... m) { check(m.copy_to_host()...); }, made);
           };
-          outputs_of(std::type_identity<decltype(formula_(symbol_of(std::declval<const X&>())...))>{});
+          outputs_of(
+              std::type_identity<decltype(formula_(symbol_of(std::declval<const X&>())...))>{});
         },
         operands_);
 #else
     for (const interpreter::form how : interpreter::forms_on(dsl::device::current())) {
       SCOPED_TRACE(name(how));
-      const auto made = std::apply([&](const auto&... x) { return interpreter::evaluate(how, formula_, x...); }, operands_);
+      const auto made = std::apply(
+          [&](const auto&... x) { return interpreter::evaluate(how, formula_, x...); }, operands_);
       std::apply([&](const auto&... m) { check(m.elements...); }, made);
     }
 #endif

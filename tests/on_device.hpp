@@ -14,7 +14,8 @@
 
 struct on_device : testing::TestWithParam<const char*> {
   void SetUp() override {
-    if (std::string(GetParam()) == "cuda" && dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
+    if (std::string(GetParam()) == "cuda" && dsl::devices().front().kind != dsl::backend::cuda)
+      GTEST_SKIP() << "no GPU";
     guard.emplace(dsl::device(name()));
   }
   // DSL_TEST_MESH is the mesh that stands in for the device of its kind: "sim:0-3", "cuda:0-1".
@@ -50,7 +51,8 @@ inline std::vector<std::int64_t> sizes() {
   return {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384 + 1, 34567};
 }
 
-inline std::vector<float> random_floats(std::int64_t n, float low = -2, float high = 2, unsigned seed = 1) {
+inline std::vector<float> random_floats(std::int64_t n, float low = -2, float high = 2,
+                                        unsigned seed = 1) {
   std::mt19937 engine(seed);
   std::uniform_real_distribution<float> uniform(low, high);
   std::vector<float> v(static_cast<std::size_t>(n));

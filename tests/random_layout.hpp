@@ -1,4 +1,5 @@
-// Layouts of arrays in memory that nobody would choose: dimensions in any order, reversed, with gaps, or of extent 1.
+// Layouts of arrays in memory that nobody would choose: dimensions in any order, reversed, with
+// gaps, or of extent 1.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -12,7 +13,8 @@ struct random_layout {
   dsl::extents<Rank> extents, strides{};
   std::int64_t first, size;  // of the memory, in elements
 
-  random_layout(const dsl::extents<Rank>& shape, std::mt19937& engine, bool may_stretch) : extents(shape) {
+  random_layout(const dsl::extents<Rank>& shape, std::mt19937& engine, bool may_stretch)
+      : extents(shape) {
     const auto pick = [&](int n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); };
     std::array<int, Rank> order;
     std::iota(order.begin(), order.end(), 0);

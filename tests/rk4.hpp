@@ -11,7 +11,9 @@ using c32 = std::complex<float>;
 
 inline constexpr auto dF = [](auto F, auto G, auto d) { return -2i * F - 1i * d * (2 * G - 1); };
 inline constexpr auto dG = [](auto F, auto d) { return -1i * (conj(d) * F - d * conj(F)); };
-inline constexpr auto coupled_fields = [](auto F, auto G, auto d) { return std::tuple{dF(F, G, d), dG(F, d)}; };
+inline constexpr auto coupled_fields = [](auto F, auto G, auto d) {
+  return std::tuple{dF(F, G, d), dG(F, d)};
+};
 inline constexpr auto rk4_fields = [](auto F, auto G, auto d, auto h) {
   auto F1 = dF(F, G, d), G1 = dG(F, d);
   auto F2 = dF(F + h / 2 * F1, G + h / 2 * G1, d), G2 = dG(F + h / 2 * F1, d);

@@ -1,4 +1,5 @@
-// A folder of a test's own, that is removed with it: other processes may run the same test at the same time.
+// A folder of a test's own, that is removed with it: other processes may run the same test at the
+// same time.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +10,8 @@
 struct scratch_folder {
   scratch_folder() { std::filesystem::create_directories(outer); }
   ~scratch_folder() { std::filesystem::remove_all(outer); }
-  const std::filesystem::path outer = std::filesystem::temp_directory_path() / ("dsl_test_" + std::to_string(getpid()));
+  const std::filesystem::path outer =
+      std::filesystem::temp_directory_path() / ("dsl_test_" + std::to_string(getpid()));
   const std::filesystem::path folder = outer / "run" / "state";
 };
 

@@ -1,4 +1,5 @@
-// Elements as NumPy's values are stored and compared: bytes of a dtype that is known when the test runs.
+// Elements as NumPy's values are stored and compared: bytes of a dtype that is known when the test
+// runs.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -20,12 +21,14 @@ inline dsl::dtype dtype_named(const std::string& name) {
   throw std::runtime_error(std::string("no dtype ").append(name));
 }
 
-/// One value as it is written, its bits in hexadecimal with a comma between a complex number's parts.
+/// One value as it is written, its bits in hexadecimal with a comma between a complex number's
+/// parts.
 inline void append_value(bytes& to, const std::string& word, dsl::dtype type) {
   std::istringstream parts(word);
   for (std::string part; std::getline(parts, part, ',');) {
     const std::uint64_t bits = std::stoull(part, nullptr, 16);
-    const auto* const first = reinterpret_cast<const unsigned char*>(&bits);  // little endian, as all that CUDA runs on
+    const auto* const first =
+        reinterpret_cast<const unsigned char*>(&bits);  // little endian, as all that CUDA runs on
     to.insert(to.end(), first, first + dsl::size_of(dsl::real_of(type)));
   }
 }
@@ -51,7 +54,8 @@ template <class T> bytes bytes_of(const std::vector<T>& host) {
 }
 
 template <class T> dsl::array<T> to_array(const bytes& from) {
-  return dsl::to_device(std::span(reinterpret_cast<const T*>(from.data()), from.size() / sizeof(T)));
+  return dsl::to_device(
+      std::span(reinterpret_cast<const T*>(from.data()), from.size() / sizeof(T)));
 }
 
 inline double real_value(const bytes& from, std::size_t i, dsl::dtype type) {
@@ -76,7 +80,8 @@ inline std::string printed(const bytes& from, std::size_t i, dsl::dtype type) {
   switch (dsl::kind_of(type)) {
     case dsl::kind::complex: {
       const dsl::dtype part = dsl::real_of(type);
-      to << '(' << real_value(from, 2 * i, part) << ", " << real_value(from, 2 * i + 1, part) << ')';
+      to << '(' << real_value(from, 2 * i, part) << ", " << real_value(from, 2 * i + 1, part)
+         << ')';
       break;
     }
     case dsl::kind::real: to << real_value(from, i, type); break;

@@ -22,7 +22,9 @@ struct view_reference {
     return r;
   }
 
-  std::int64_t count() const { return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()); }
+  std::int64_t count() const {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  }
 
   std::int64_t at(const index& i) const {
     std::int64_t flat = 0;
@@ -47,21 +49,23 @@ struct view_reference {
   }
 
   // Python's start:stop:step along an axis: the positions, one after another.
-  static index positions(std::int64_t n, std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) {
+  static index positions(std::int64_t n, std::optional<std::int64_t> start,
+                         std::optional<std::int64_t> stop, std::int64_t step) {
     const auto from_end = [n](std::int64_t at) { return at < 0 ? at + n : at; };
     index chosen;
     if (step > 0) {
-      for (std::int64_t i = std::max<std::int64_t>(0, from_end(start.value_or(0))); i < n && (!stop || i < from_end(*stop));
-           i += step)
+      for (std::int64_t i = std::max<std::int64_t>(0, from_end(start.value_or(0)));
+           i < n && (!stop || i < from_end(*stop)); i += step)
         chosen.push_back(i);
     } else {
-      for (std::int64_t i = std::min(n - 1, from_end(start.value_or(n - 1))); i >= 0 && (!stop || i > from_end(*stop)); i += step)
+      for (std::int64_t i = std::min(n - 1, from_end(start.value_or(n - 1)));
+           i >= 0 && (!stop || i > from_end(*stop)); i += step)
         chosen.push_back(i);
     }
     return chosen;
   }
-  view_reference slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
-                       std::int64_t step) const {
+  view_reference slice(std::size_t axis, std::optional<std::int64_t> start,
+                       std::optional<std::int64_t> stop, std::int64_t step) const {
     const index chosen = positions(shape[axis], start, stop, step);
     index to = shape;
     to[axis] = static_cast<std::int64_t>(chosen.size());
@@ -70,7 +74,9 @@ struct view_reference {
   view_reference pick(std::size_t axis, std::int64_t position) const {
     index to = shape;
     to.erase(to.begin() + static_cast<std::ptrdiff_t>(axis));
-    return map(to, [&](index i) { return i.insert(i.begin() + static_cast<std::ptrdiff_t>(axis), position), i; });
+    return map(to, [&](index i) {
+      return i.insert(i.begin() + static_cast<std::ptrdiff_t>(axis), position), i;
+    });
   }
   view_reference flip(std::size_t axis) const {
     return map(shape, [&](index i) { return i[axis] = shape[axis] - 1 - i[axis], i; });
@@ -92,7 +98,8 @@ struct view_reference {
   view_reference diagonal(std::int64_t offset) const {
     index to(shape.begin() + 2, shape.end());
     std::int64_t length = 0;
-    for (std::int64_t i = 0; i < shape[0]; ++i) length += i + offset >= 0 && i + offset < shape[1] ? 1 : 0;
+    for (std::int64_t i = 0; i < shape[0]; ++i)
+      length += i + offset >= 0 && i + offset < shape[1] ? 1 : 0;
     to.push_back(length);
     const std::int64_t row = offset < 0 ? -offset : 0;
     return map(to, [&](index i) {

@@ -1,4 +1,5 @@
-// The module of call_cost.py: a short formula as a function of Python, and the same called from C++ on the same arrays.
+// The module of call_cost.py: a short formula as a function of Python, and the same called from C++
+// on the same arrays.
 #include <chrono>
 
 #include <dsl/python.hpp>
@@ -6,7 +7,8 @@
 namespace {
 
 // Seconds that an assignment takes the calling thread, the best of some rows.
-dsl::array<double> seconds_in_cpp(const dsl::view<const float>& x, const dsl::view<const float>& y) {
+dsl::array<double> seconds_in_cpp(const dsl::view<const float>& x,
+                                  const dsl::view<const float>& y) {
   constexpr int rows = 200, calls = 500;
   dsl::array<float> z(dsl::extents<1>{x.size()}, x.where());
   double best = 1e9;
@@ -26,5 +28,6 @@ dsl::array<double> seconds_in_cpp(const dsl::view<const float>& x, const dsl::vi
 
 DSL_PYTHON_MODULE(sums, m) {
   m.kernel<dsl::array<float>, dsl::array<float>>("add", [](auto x, auto y) { return x + y; });
-  m.kernel<dsl::array<float>, dsl::array<float>>("seconds_in_cpp", [](auto x, auto y) { return seconds_in_cpp(x, y); });
+  m.kernel<dsl::array<float>, dsl::array<float>>(
+      "seconds_in_cpp", [](auto x, auto y) { return seconds_in_cpp(x, y); });
 }

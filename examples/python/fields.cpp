@@ -1,5 +1,5 @@
-// A module of Python: a Runge-Kutta step of two coupled complex fields and the mean of one, as one kernel and as a time loop. See
-// coupled_fields.py beside it.
+// A module of Python: a Runge-Kutta step of two coupled complex fields and the mean of one, as one
+// kernel and as a time loop. See coupled_fields.py beside it.
 #include <complex>
 
 #include <dsl/python.hpp>
@@ -21,6 +21,8 @@ const auto step = dsl::vectorize([](auto F, auto G, auto d, auto h) {
 });
 
 DSL_PYTHON_MODULE(fields, m) {
-  m.kernel<field, field, dsl::scalar<c32>, float>("rk4", step, "One step of h: F and G after it, and the mean of F.");
-  m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "Many steps, with the mean fed back.");
+  m.kernel<field, field, dsl::scalar<c32>, float>(
+      "rk4", step, "One step of h: F and G after it, and the mean of F.");
+  m.loop<field, field, dsl::scalar<c32>, float>("integrate", step,
+                                                "Many steps, with the mean fed back.");
 }

@@ -1,4 +1,5 @@
-// Reductions by key, selections and sorting beside everything else: not in dsl.hpp, for they bring kernels of their own.
+// Reductions by key, selections and sorting beside everything else: not in dsl.hpp, for they bring
+// kernels of their own.
 #pragma once
 
 #include <dsl/dsl.hpp>

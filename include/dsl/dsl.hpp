@@ -1,7 +1,8 @@
 // Everything: formulas on arrays as fused kernels.
 #pragma once
 
-// From the ground up: what a compiler says of a mistake begins with the headers by way of which it came to it.
+// From the ground up: what a compiler says of a mistake begins with the headers by way of which it
+// came to it.
 // clang-format off
 #include <dsl/ir/config.hpp>
 #include <dsl/ir/dtype.hpp>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <dsl/exec/processes.hpp>
+#include <dsl/exec/processes/processes.hpp>
 #include <dsl/ir/program.hpp>
 #include <dsl/mem/timeout.hpp>
 
@@ -22,11 +22,12 @@ namespace detail {
 
 template <class Explicit> inline constexpr bool is_included<header::mpi, Explicit> = true;
 
-/// What a process is about to do with the others: if all do the same, `same` is equal in all of them, and the sum of `balance` 0.
+/// What a process is about to do with the others: if all do the same, `same` is equal in all of
+/// them, and the sum of `balance` 0.
 struct meeting { std::uint64_t same, balance; };
 
-/// Where processes of a communicator wait for each other, no longer than some seconds, and find out whether they do the same. The
-/// first process counts who has come, and tells the others.
+/// Where processes of a communicator wait for each other, no longer than some seconds, and find out
+/// whether they do the same. The first process counts who has come, and tells the others.
 class mpi_meetings {
  public:
   /// Tags of its messages, and of others on the same communicator.
@@ -40,8 +41,8 @@ class mpi_meetings {
     here_.resize(static_cast<std::size_t>(size_));
   }
 
-  /// Returns when all processes have called it for the same. Throws device_error where one does not in time, or calls it for
-  /// something else, and always from then on.
+  /// Returns when all processes have called it for the same. Throws device_error where one does not
+  /// in time, or calls it for something else, and always from then on.
   void meet(const meeting& own) {
     if (failed_.empty()) {
       here_[static_cast<std::size_t>(rank_)] = own;
@@ -52,8 +53,8 @@ class mpi_meetings {
     if (failed_[0] == differs) throw_different(who);
     throw_missing(who, seconds_);
   }
-  /// Waits until bytes of the user's have come, of processes that have all met. Where one stops on the way the program ends: it
-  /// is not known what has yet to be written to.
+  /// Waits until bytes of the user's have come, of processes that have all met. Where one stops on
+  /// the way the program ends: it is not known what has yet to be written to.
   void finish(MPI_Request& transfer) const {
     if (poll(seconds_, [&] { return is_complete(transfer); })) return;
     std::fputs("dsl: a process stopped while bytes came from it\n", stderr);
@@ -61,7 +62,10 @@ class mpi_meetings {
   }
 
  private:
-  enum failure { is_missing, differs };  // which of it comes first in a verdict, and then the processes
+  enum failure {
+    is_missing,
+    differs
+  };  // which of it comes first in a verdict, and then the processes
 
   void lead() {
     std::vector<MPI_Request> others(static_cast<std::size_t>(size_ - 1));
@@ -79,7 +83,8 @@ class mpi_meetings {
       int has_left = 0;
       MPI_Iprobe(p, left, all_, &has_left, MPI_STATUS_IGNORE);
       const meeting& other = here_[static_cast<std::size_t>(p)];
-      if (has_left != 0 || (!have_come && !is_complete(others[static_cast<std::size_t>(p - 1)]))) missing.push_back(p);
+      if (has_left != 0 || (!have_come && !is_complete(others[static_cast<std::size_t>(p - 1)])))
+        missing.push_back(p);
       else if (other.same != here_[0].same) different.push_back(p);
       balance += other.balance;
     }
@@ -87,13 +92,15 @@ class mpi_meetings {
     else if (different.size() > 1 || balance != 0) failed_ = std::move(different);
     for (int p = 1; p < size_; ++p) send(p, verdict, failed_.data(), failed_.size() * sizeof(int));
   }
-  // The first process may have come just before it would have been late, and then waits for others as long.
+  // The first process may have come just before it would have been late, and then waits for others
+  // as long.
   void follow() {
     send(0, came, &here_[static_cast<std::size_t>(rank_)], sizeof(meeting));
     MPI_Request answer = MPI_REQUEST_NULL;
     MPI_Status status;
     int size = 0;
-    MPI_Irecv(told_.data(), static_cast<int>(told_.size() * sizeof(int)), MPI_BYTE, 0, verdict, all_, &answer);
+    MPI_Irecv(told_.data(), static_cast<int>(told_.size() * sizeof(int)), MPI_BYTE, 0, verdict,
+              all_, &answer);
     if (poll(2 * seconds_, [&] { return is_complete(answer, &status); })) {
       MPI_Get_count(&status, MPI_BYTE, &size);
       failed_.assign(told_.begin(), told_.begin() + size / static_cast<int>(sizeof(int)));
@@ -138,7 +145,8 @@ class mpi_meetings {
   std::vector<int> told_, failed_;  // a verdict: nothing, or a failure
 };
 
-/// The processes of a communicator, whose copy it owns. MPI's own handler ends the program where MPI fails.
+/// The processes of a communicator, whose copy it owns. MPI's own handler ends the program where
+/// MPI fails.
 class mpi_group final : public process_group {
  public:
   explicit mpi_group(MPI_Comm processes) {
@@ -166,19 +174,25 @@ class mpi_group final : public process_group {
       counts.push_back(static_cast<int>(bytes[p]));
     }
     MPI_Request gathered = MPI_REQUEST_NULL;
-    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts.data(), places.data(), MPI_BYTE, all_, &gathered);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts.data(), places.data(), MPI_BYTE,
+                    all_, &gathered);
     meetings_->finish(gathered);
   }
-  void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) override {
+  void exchange(const std::vector<process_message>& sent,
+                const std::vector<process_message>& received) override {
     word_key same{statement};
     same.add(~std::uint64_t{0});  // no number of bytes
     meetings_->meet({same.value, numbers_of(sent, true) - numbers_of(received, false)});
     std::vector<MPI_Request> open;
     const int tag = mpi_meetings::bytes;
     for (const process_message& m : received)
-      each_piece(m, [&](void* at, int size) { MPI_Irecv(at, size, MPI_BYTE, m.process, tag, all_, &open.emplace_back()); });
+      each_piece(m, [&](void* at, int size) {
+        MPI_Irecv(at, size, MPI_BYTE, m.process, tag, all_, &open.emplace_back());
+      });
     for (const process_message& m : sent)
-      each_piece(m, [&](void* at, int size) { MPI_Isend(at, size, MPI_BYTE, m.process, tag, all_, &open.emplace_back()); });
+      each_piece(m, [&](void* at, int size) {
+        MPI_Isend(at, size, MPI_BYTE, m.process, tag, all_, &open.emplace_back());
+      });
     for (MPI_Request& each : open) meetings_->finish(each);
   }
   std::unique_ptr<gpu_group> with_gpus(device own) override { return join_gpus(*this, own); }
@@ -194,7 +208,8 @@ class mpi_group final : public process_group {
   }
 
  private:
-  // The sum of a number for each message: of the two processes, its place among theirs, and its bytes.
+  // The sum of a number for each message: of the two processes, its place among theirs, and its
+  // bytes.
   std::uint64_t numbers_of(const std::vector<process_message>& messages, bool are_sent) const {
     std::uint64_t sum = 0;
     std::vector<std::uint64_t> before(static_cast<std::size_t>(size_));
@@ -220,7 +235,8 @@ class mpi_group final : public process_group {
   static void each_piece(const process_message& m, const Call& call) {
     constexpr std::size_t most = std::size_t{1} << 30;
     for (std::size_t done = 0; done < m.bytes; done += most)
-      call(static_cast<unsigned char*>(m.at) + done, static_cast<int>(std::min(most, m.bytes - done)));
+      call(static_cast<unsigned char*>(m.at) + done,
+           static_cast<int>(std::min(most, m.bytes - done)));
   }
 
   MPI_Comm all_ = MPI_COMM_NULL;
@@ -241,15 +257,19 @@ inline std::unique_ptr<mpi_group> group_of(MPI_Comm processes) {
 
 }  // namespace detail
 
-/// The processes of a communicator as one device, of which each has `own`: the host, the simulator or a GPU, of one kind in all
-/// of them. Arrays on it have their global shape. Each process holds its rows of the outermost axis (`local`) and computes those,
-/// so all processes run the same statements on them in the same order, from one thread at a time. Made once, after MPI_Init;
-/// called by all processes of the communicator, it waits for them. Where a process does not come to what all do together within
-/// DSL_TIMEOUT seconds (600 without it), or comes with another statement, that throws device_error. Throws device_error: for GPUs
-/// where the library was built without NCCL, and where NCCL cannot join them, as two processes with one GPU.
-inline device mesh(MPI_Comm processes, device own) { return detail::mesh_of_processes(detail::group_of(processes), own); }
-/// Each has its current device; where that is the first GPU, the first process of a machine has its first one, the second its
-/// second, and so on.
+/// The processes of a communicator as one device, of which each has `own`: the host, the simulator
+/// or a GPU, of one kind in all of them. Arrays on it have their global shape. Each process holds
+/// its rows of the outermost axis (`local`) and computes those, so all processes run the same
+/// statements on them in the same order, from one thread at a time. Made once, after MPI_Init;
+/// called by all processes of the communicator, it waits for them. Where a process does not come to
+/// what all do together within DSL_TIMEOUT seconds (600 without it), or comes with another
+/// statement, that throws device_error. Throws device_error: for GPUs where the library was built
+/// without NCCL, and where NCCL cannot join them, as two processes with one GPU.
+inline device mesh(MPI_Comm processes, device own) {
+  return detail::mesh_of_processes(detail::group_of(processes), own);
+}
+/// Each has its current device; where that is the first GPU, the first process of a machine has its
+/// first one, the second its second, and so on.
 inline device mesh(MPI_Comm processes) {
   auto group = detail::group_of(processes);
   const device own = detail::own_device(group->number_on_machine());

@@ -1,5 +1,5 @@
-// Arrays as states of Boost.odeint's steppers, beside everything else: not in dsl.hpp. Each of a stepper's sums of states is one
-// kernel, for odeint's own operations write it as a formula.
+// Arrays as states of Boost.odeint's steppers, beside everything else: not in dsl.hpp. Each of a
+// stepper's sums of states is one kernel, for odeint's own operations write it as a formula.
 #pragma once
 
 #include <boost/numeric/odeint/algebra/algebra_dispatcher.hpp>
@@ -14,8 +14,9 @@
 
 namespace boost::numeric::odeint {
 
-/// A stepper's operations are called with whole states: boost::numeric::odeint::runge_kutta4<dsl::array<float>>, and
-/// runge_kutta4<state, double, state, double> where the time is no double.
+/// A stepper's operations are called with whole states:
+/// boost::numeric::odeint::runge_kutta4<dsl::array<float>>, and runge_kutta4<state, double, state,
+/// double> where the time is no double.
 template <class T, int Rank>
 struct algebra_dispatcher<dsl::array<T, Rank>> {
   using algebra_type = vector_space_algebra;
@@ -27,22 +28,27 @@ struct is_resizeable<dsl::array<T, Rank>> : boost::true_type {};
 template <class T, int Rank>
 struct same_size_impl<dsl::array<T, Rank>, dsl::array<T, Rank>> {
   static bool same_size(const dsl::array<T, Rank>& a, const dsl::array<T, Rank>& b) {
-    return a.has_memory() == b.has_memory() && a.extents() == b.extents() && (!a.has_memory() || a.where() == b.where());
+    return a.has_memory() == b.has_memory() && a.extents() == b.extents() &&
+           (!a.has_memory() || a.where() == b.where());
   }
 };
 template <class T, int Rank>
 struct resize_impl<dsl::array<T, Rank>, dsl::array<T, Rank>> {
   static void resize(dsl::array<T, Rank>& to, const dsl::array<T, Rank>& from) {
     if (!same_size_impl<dsl::array<T, Rank>, dsl::array<T, Rank>>::same_size(to, from))
-      to = from.has_memory() ? dsl::array<T, Rank>(from.extents(), from.where()) : dsl::array<T, Rank>();
+      to = from.has_memory() ? dsl::array<T, Rank>(from.extents(), from.where())
+                             : dsl::array<T, Rank>();
   }
 };
 
-/// The largest |x|, by which a step's error is judged. Waits: whether a step is taken is decided on the host.
+/// The largest |x|, by which a step's error is judged. Waits: whether a step is taken is decided on
+/// the host.
 template <class T, int Rank>
 struct vector_space_norm_inf<dsl::array<T, Rank>> {
   using result_type = decltype(dsl::max(abs(std::declval<const dsl::array<T, Rank>&>())).value());
-  result_type operator()(const dsl::array<T, Rank>& x) const { return x.size() == 0 ? result_type{} : dsl::max(abs(x)).value(); }
+  result_type operator()(const dsl::array<T, Rank>& x) const {
+    return x.size() == 0 ? result_type{} : dsl::max(abs(x)).value();
+  }
 };
 
 /// A state's numbers are its own; odeint would copy the state to take off a unit.

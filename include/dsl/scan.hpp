@@ -1,4 +1,5 @@
-// Scans (cumsum, cumprod, scan) beside everything else: not in dsl.hpp, for they bring four kernels of their own.
+// Scans (cumsum, cumprod, scan) beside everything else: not in dsl.hpp, for they bring four kernels
+// of their own.
 #pragma once
 
 #include <dsl/dsl.hpp>

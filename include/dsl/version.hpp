@@ -10,7 +10,8 @@
 
 namespace dsl {
 
-/// The release of the library that the program is linked with, as "1.2.3". Headers of another release do not go with it.
+/// The release of the library that the program is linked with, as "1.2.3". Headers of another
+/// release do not go with it.
 const char* version();
 
 }  // namespace dsl

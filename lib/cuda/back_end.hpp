@@ -7,9 +7,11 @@ namespace dsl::detail {
 
 class cuda_back_end final : public back_end {
  public:
-  constexpr explicit cuda_back_end(kernel_services* kernels) : back_end({"cuda", true, true}, kernels, backend::cuda) {}
+  constexpr explicit cuda_back_end(kernel_services* kernels)
+      : back_end({"cuda", true, true}, kernels, backend::cuda) {}
 
-  /// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries again.
+  /// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries
+  /// again.
   int device_count() override;
   back_end* make_mesh(std::span<const int> members) override;
   std::string why_no_device() override;
@@ -21,16 +23,19 @@ class cuda_back_end final : public back_end {
   /// Waits for the device.
   void release_memory(int index) override;
   void set_release_threshold(int index, std::size_t bytes) override;
-  /// From the device's pool. Where there is too little it waits for the device, has the pool give back what it does not use, and
-  /// tries again. Throws memory_error that says how much was asked for, used and free.
+  /// From the device's pool. Where there is too little it waits for the device, has the pool give
+  /// back what it does not use, and tries again. Throws memory_error that says how much was asked
+  /// for, used and free.
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
-  /// Whether CUDA waits for the stream, however long that takes, before it copies: to memory that is not page-locked, or much
-  /// from there.
+  /// Whether CUDA waits for the stream, however long that takes, before it copies: to memory that
+  /// is not page-locked, or much from there.
   bool waits_to_copy(const void* to, const void* from, std::size_t bytes, direction way);
-  void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
+  void copy(void* to, const void* from, std::size_t bytes, direction way, int index,
+            void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
-  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;
+  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index,
+            void* stream) override;
   void* allocate_pinned(std::size_t bytes, int index) override;
   void release_pinned(void* memory, int index) noexcept override;
   bool is_page_locked(const void* address) override;

@@ -9,9 +9,12 @@ namespace {
 
 constexpr int block = 256;
 
-__device__ std::int64_t thread_number() { return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ std::int64_t thread_number() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
 
-/// Vectors of 16 bytes, eight of them on their way at a time; what is read is used, but never stored.
+/// Vectors of 16 bytes, eight of them on their way at a time; what is read is used, but never
+/// stored.
 __global__ void read_vectors(const uint4* from, std::int64_t count, unsigned* never) {
   constexpr int ahead = 8;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block;
@@ -124,7 +127,9 @@ class stopwatch {
   own_event begin_, end_;
 };
 
-unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + block - 1) / block); }
+unsigned blocks_for(std::int64_t threads) {
+  return static_cast<unsigned>((threads + block - 1) / block);
+}
 
 }  // namespace
 
@@ -132,25 +137,29 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
   const stopwatch watch;
   calibration c;
   const auto cache = static_cast<std::int64_t>(gpu.l2);
-  const std::int64_t most = std::min<std::int64_t>(std::int64_t{1} << 30, static_cast<std::int64_t>(free_memory / 4));
+  const std::int64_t most =
+      std::min<std::int64_t>(std::int64_t{1} << 30, static_cast<std::int64_t>(free_memory / 4));
   const device_memory memory(static_cast<std::size_t>(most));
   auto* const never = memory.as<unsigned>();
   DSL_CHECK(cudaMemsetAsync(memory.as<char>(), 0, static_cast<std::size_t>(most), watch.stream()));
-  const unsigned all_blocks = static_cast<unsigned>(gpu.multiprocessors * (gpu.threads_per_multiprocessor / block));
+  const unsigned all_blocks =
+      static_cast<unsigned>(gpu.multiprocessors * (gpu.threads_per_multiprocessor / block));
   for (const std::int64_t bytes : calibrated_sizes(cache, most)) {
     const std::int64_t vectors = bytes / 16;
     const unsigned grid = std::min(all_blocks, blocks_for((vectors + 7) / 8));
-    c.read.add(static_cast<double>(bytes),
-               watch.seconds([&] { read_vectors<<<grid, block, 0, watch.stream()>>>(memory.as<uint4>(), vectors, never); }));
+    c.read.add(static_cast<double>(bytes), watch.seconds([&] {
+      read_vectors<<<grid, block, 0, watch.stream()>>>(memory.as<uint4>(), vectors, never);
+    }));
     c.copied.add(static_cast<double>(bytes), watch.seconds([&] {
-      copy_vectors<<<blocks_for(vectors / 2), block, 0, watch.stream()>>>(memory.as<uint4>() + vectors / 2, memory.as<uint4>(),
-                                                                          vectors / 2);
+      copy_vectors<<<blocks_for(vectors / 2), block, 0, watch.stream()>>>(
+          memory.as<uint4>() + vectors / 2, memory.as<uint4>(), vectors / 2);
     }));
   }
   const double threads = static_cast<double>(all_blocks) * block;
   // Of a longer and a shorter run the difference, in which no launch is.
   const auto rate = [&](double operations_a_step, int steps, const auto& launch) {
-    const double longer = watch.seconds([&] { launch(3 * steps); }), shorter = watch.seconds([&] { launch(steps); });
+    const double longer = watch.seconds([&] { launch(3 * steps); }),
+                 shorter = watch.seconds([&] { launch(steps); });
     return operations_a_step * 2 * steps * threads / std::max(longer - shorter, 1e-9);
   };
   c.rate_of(unit::fp32) = rate(chains, 1000, [&](int steps) {
@@ -163,16 +172,21 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
     repeat<add_and_mix><<<all_blocks, block, 0, watch.stream()>>>(memory.as<unsigned>(), 3u, steps);
   });
   const auto in_turn = [&](int steps) {
-    return watch.seconds([&] { add_in_turn<<<1, 1, 0, watch.stream()>>>(memory.as<unsigned>(), steps); });
+    return watch.seconds(
+        [&] { add_in_turn<<<1, 1, 0, watch.stream()>>>(memory.as<unsigned>(), steps); });
   };
   c.round_trip = (in_turn(300) - in_turn(100)) / 200;
   // Of two sizes that the cache holds, the difference.
   const double more = static_cast<double>(cache) / 2, less = static_cast<double>(cache) / 4;
   c.cache = (more - less) / std::max(c.copied(more) - c.copied(less), 1e-9);
-  const double whole = watch.seconds(
-      [&] { write_every_second<<<blocks_for(most / 8), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 4); });
-  const double half = watch.seconds(
-      [&] { write_every_second<<<blocks_for(most / 16), block, 0, watch.stream()>>>(memory.as<unsigned>(), most / 8); });
+  const double whole = watch.seconds([&] {
+    write_every_second<<<blocks_for(most / 8), block, 0, watch.stream()>>>(memory.as<unsigned>(),
+                                                                           most / 4);
+  });
+  const double half = watch.seconds([&] {
+    write_every_second<<<blocks_for(most / 16), block, 0, watch.stream()>>>(memory.as<unsigned>(),
+                                                                            most / 8);
+  });
   c.partial_writes = static_cast<double>(most) / 2 / std::max(whole - half, 1e-9);
   return c;
 }

@@ -1,7 +1,7 @@
 // Measurements of a GPU.
 #pragma once
 
-#include "exec/calibration.hpp"
+#include "exec/run/calibration.hpp"
 
 namespace dsl::detail::cuda {
 

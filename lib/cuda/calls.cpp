@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cuda/back_end.hpp"
-#include "exec/text.hpp"
+#include "exec/plan/text.hpp"
 
 namespace dsl::detail::cuda {
 
@@ -38,8 +38,9 @@ bool is_fault(cudaError_t status) {
 
 std::string spell_launch(const queued_kernel& k, const operand* operands) {
   if (k.pass == nullptr) return "a fill of " + std::to_string(k.elements) + " elements";
-  return spell_kernel(k.name) + " (" + spell_pass(*k.pass, operands) + ", " + std::to_string(k.elements) + " elements, grid " +
-         std::to_string(k.grid) + ", block " + std::to_string(k.block) + ")";
+  return spell_kernel(k.name) + " (" + spell_pass(*k.pass, operands) + ", " +
+         std::to_string(k.elements) + " elements, grid " + std::to_string(k.grid) + ", block " +
+         std::to_string(k.block) + ")";
 }
 
 namespace {
@@ -88,7 +89,9 @@ launch_log& launches() {
 
 }  // namespace
 
-void note_launch(int index, void* stream, const queued_kernel& k) { launches().note(index, stream, k); }
+void note_launch(int index, void* stream, const queued_kernel& k) {
+  launches().note(index, stream, k);
+}
 void forget_launches(int index, void* stream) { launches().forget(index, stream); }
 void forget_launches(int index) { launches().forget(index); }
 
@@ -96,7 +99,8 @@ void raise_failure(cudaError_t status, const std::string& call, void* stream) {
   cudaGetLastError();  // an error that is not sticky must not be found again by the next call
   int index = 0;
   const bool known = is_fault(status) && cudaGetDevice(&index) == cudaSuccess;
-  raise<cuda_error>(call + " failed: " + spell_status(status) + (known ? launches().spell(index, stream) : ""));
+  raise<cuda_error>(call + " failed: " + spell_status(status) +
+                    (known ? launches().spell(index, stream) : ""));
 }
 void check(cudaError_t status, const char* call, void* stream) {
   if (status != cudaSuccess) raise_failure(status, call, stream);
@@ -106,7 +110,8 @@ void check(cudaError_t status, const char* call) { check(status, call, nullptr);
 bool is_capturing(void* stream) {
   if (stream == nullptr) return false;  // the default stream cannot be
   cudaStreamCaptureStatus status{};
-  check(cudaStreamIsCapturing(native(stream), &status), "asking whether a stream is captured", stream);
+  check(cudaStreamIsCapturing(native(stream), &status), "asking whether a stream is captured",
+        stream);
   return status != cudaStreamCaptureStatusNone;
 }
 
@@ -115,7 +120,8 @@ bool is_blocking() {
     const char* const value = std::getenv("DSL_BLOCKING");
     const std::string_view text = value != nullptr ? value : "";
     if (!text.empty() && text != "0" && text != "1")
-      raise<device_error>("DSL_BLOCKING is \"" + std::string(text) + "\"; valid are \"0\" and \"1\"");
+      raise<device_error>("DSL_BLOCKING is \"" + std::string(text) +
+                          "\"; valid are \"0\" and \"1\"");
     return text == "1";
   }();
   return on;
@@ -128,7 +134,8 @@ std::string spell_architectures(std::string_view list) {
   std::string all;
   while (!list.empty()) {
     const int number = std::atoi(std::string(list).c_str());
-    all += (all.empty() ? "" : ", ") + std::to_string(number / 100) + "." + std::to_string(number / 10 % 10);
+    all += (all.empty() ? "" : ", ") + std::to_string(number / 100) + "." +
+           std::to_string(number / 10 % 10);
     list.remove_prefix(std::min(list.size(), list.find(',')));
     if (!list.empty()) list.remove_prefix(1);
   }
@@ -137,17 +144,20 @@ std::string spell_architectures(std::string_view list) {
 
 }  // namespace
 
-void check_code(cudaError_t status, const std::string& kernel, const char* architectures, int index) {
+void check_code(cudaError_t status, const std::string& kernel, const char* architectures,
+                int index) {
   if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction &&
       status != cudaErrorUnsupportedPtxVersion)
     return;
   cudaGetLastError();
   const device_properties& d = gpus.properties(index);
   const std::string number = std::to_string(d.compute_capability);
-  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name + ", compute capability " +
-                      spell_architectures(number + "0") + "): its file was compiled for " +
-                      spell_architectures(architectures != nullptr ? architectures : "") + "; add -gencode arch=compute_" +
-                      number + ",code=sm_" + number + " or, in CMake, " + number + " to CMAKE_CUDA_ARCHITECTURES (" +
+  raise<device_error>(kernel + " has no code for cuda:" + std::to_string(index) + " (" + d.name +
+                      ", compute capability " + spell_architectures(number + "0") +
+                      "): its file was compiled for " +
+                      spell_architectures(architectures != nullptr ? architectures : "") +
+                      "; add -gencode arch=compute_" + number + ",code=sm_" + number +
+                      " or, in CMake, " + number + " to CMAKE_CUDA_ARCHITECTURES (" +
                       cudaGetErrorName(status) + ")");
 }
 

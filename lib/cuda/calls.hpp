@@ -5,20 +5,22 @@
 
 #include <string>
 
-#include "exec/grid_executor.hpp"
+#include "exec/run/grid_executor.hpp"
 
 namespace dsl::detail::cuda {
 
 std::string spell_status(cudaError_t status);
 
-/// Throws cuda_error. After a fault of a kernel it says which kernels were queued, those of `stream` first.
-[[noreturn]] void raise_failure(cudaError_t status, const std::string& call, void* stream = nullptr);
+/// Throws cuda_error. After a fault of a kernel it says which kernels were queued, those of
+/// `stream` first.
+[[noreturn]] void raise_failure(cudaError_t status, const std::string& call,
+                                void* stream = nullptr);
 void check(cudaError_t status, const char* call, void* stream);
 void check(cudaError_t status, const char* call);
 #define DSL_CHECK(call) ::dsl::detail::cuda::check(call, #call)
 
-// The runtime works on the calling thread's current device; it is put back, since the program may use CUDA itself. Where nothing
-// may be thrown, as at the program's end, errors are passed over.
+// The runtime works on the calling thread's current device; it is put back, since the program may
+// use CUDA itself. Where nothing may be thrown, as at the program's end, errors are passed over.
 template <void (*Check)(cudaError_t, const char*)>
 class device_switch {
  public:
@@ -45,7 +47,8 @@ inline cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stre
 /// Whether a stream's work is captured into a graph.
 bool is_capturing(void* stream);
 
-/// As long as a stream's work waits for what other processes do. Throws device_error where they do not come.
+/// As long as a stream's work waits for what other processes do. Throws device_error where they do
+/// not come.
 void wait_for_others(void* stream);
 
 /// What an error says of a kernel that was queued before. The pass is null for a fill.
@@ -55,19 +58,24 @@ struct queued_kernel {
   std::int64_t elements, grid;
   int block;
 
-  static queued_kernel of(const kernel_launch& k) { return {k.name, &k.pass, k.elements, k.grid, k.block}; }
+  static queued_kernel of(const kernel_launch& k) {
+    return {k.name, &k.pass, k.elements, k.grid, k.block};
+  }
 };
 std::string spell_launch(const queued_kernel& k, const operand* operands = nullptr);
 
-/// The last kernel of each stream that has not been waited for since: a fault is reported by some later call, of any stream.
+/// The last kernel of each stream that has not been waited for since: a fault is reported by some
+/// later call, of any stream.
 void note_launch(int index, void* stream, const queued_kernel& k);
 void forget_launches(int index, void* stream);
 void forget_launches(int index);
 
-/// Whether DSL_BLOCKING asks to wait after each launch. Throws device_error where it is neither 0 nor 1.
+/// Whether DSL_BLOCKING asks to wait after each launch. Throws device_error where it is neither 0
+/// nor 1.
 bool is_blocking();
 
 /// Throws device_error where the status says that there is no code for the GPU.
-void check_code(cudaError_t status, const std::string& kernel, const char* architectures, int index);
+void check_code(cudaError_t status, const std::string& kernel, const char* architectures,
+                int index);
 
 }  // namespace dsl::detail::cuda

@@ -28,7 +28,8 @@ std::string count_error, why_none = "no GPU was found";
 bool has_no_driver(cudaError_t status) {
   int version = 0;
   return status == cudaErrorStubLibrary ||
-         (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0);
+         (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess &&
+          version == 0);
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ device_properties read(int index) {
   return d;
 }
 
-// Throws device_error where it is set to something else than a number of bytes, which K, M or G may follow.
+// Throws device_error where it is set to something else than a number of bytes, which K, M or G may
+// follow.
 std::size_t release_threshold_from_environment() {
   const char* const wanted = std::getenv("DSL_RELEASE_THRESHOLD");
   if (wanted == nullptr || *wanted == '\0') return SIZE_MAX;
@@ -83,7 +85,8 @@ std::size_t release_threshold_from_environment() {
   std::size_t bytes = 0;
   auto [rest, error] = std::from_chars(text.begin(), text.end(), bytes);
   std::size_t unit = 0;
-  if (rest != text.end() && rest != text.begin() && units.find(*rest) != units.npos) unit = 10 * (units.find(*rest++) + 1);
+  if (rest != text.end() && rest != text.begin() && units.find(*rest) != units.npos)
+    unit = 10 * (units.find(*rest++) + 1);
   if (error != std::errc{} || rest != text.end() || bytes > SIZE_MAX >> unit)
     raise<device_error>("DSL_RELEASE_THRESHOLD is \"" + std::string(text) +
                         "\"; valid are numbers of bytes, or with K, M or G, as in \"2G\"");

@@ -15,7 +15,8 @@ void find(Function& function, const char* name, [[maybe_unused]] unsigned versio
   cudaDriverEntryPointQueryResult found{};
   void* address = nullptr;
 #if CUDART_VERSION >= 12050
-  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &found);
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &found);
 #else
   const cudaError_t status = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &found);
 #endif
@@ -52,7 +53,8 @@ void check(CUresult status, const char* call) {
   const char *name = nullptr, *text = nullptr;
   driver().error_name(status, &name);
   driver().error_text(status, &text);
-  raise<cuda_error>(std::string(call) + " failed: " + (text != nullptr ? text : "an unknown error") + " (" +
+  raise<cuda_error>(std::string(call) +
+                    " failed: " + (text != nullptr ? text : "an unknown error") + " (" +
                     (name != nullptr ? name : std::to_string(status)) + ")");
 }
 

@@ -1,5 +1,5 @@
-// The driver's functions that the runtime has not. They are looked up when they are first called, so that no program is linked
-// with the driver.
+// The driver's functions that the runtime has not. They are looked up when they are first called,
+// so that no program is linked with the driver.
 #pragma once
 
 #include <cuda.h>

@@ -12,7 +12,9 @@ namespace dsl::kernels {
 template <class Word>
 __global__ void fill(Word* at, Word value, std::int64_t count) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) at[i] = value;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride)
+    at[i] = value;
 }
 
 }  // namespace dsl::kernels
@@ -39,14 +41,16 @@ cudaError_t with_word(std::size_t size, const Launch& launch) {
 
 const char* fill_architectures() { return DSL_DETAIL_ARCHITECTURES; }
 
-cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream) {
+cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count,
+                        cudaStream_t stream) {
   return with_word(size, [&](auto word) {
     using Word = decltype(word);
     std::memcpy(&word, value, sizeof word);
     auto* to = static_cast<Word*>(at);
     void* arguments[] = {&to, &word, &count};
-    return cudaLaunchKernel(reinterpret_cast<const void*>(&kernels::fill<Word>), dim3(grid_stride_blocks(count, most_blocks)),
-                            dim3(grid_stride_block), arguments, 0, stream);
+    return cudaLaunchKernel(reinterpret_cast<const void*>(&kernels::fill<Word>),
+                            dim3(grid_stride_blocks(count, most_blocks)), dim3(grid_stride_block),
+                            arguments, 0, stream);
   });
 }
 

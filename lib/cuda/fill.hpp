@@ -10,6 +10,7 @@ namespace dsl::detail::cuda {
 
 /// As entry_points'.
 const char* fill_architectures();
-cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count, cudaStream_t stream);
+cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count,
+                        cudaStream_t stream);
 
 }  // namespace dsl::detail::cuda

@@ -11,7 +11,7 @@
 #include "cuda/recorded_graph.hpp"
 #include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
-#include "exec/text.hpp"
+#include "exec/plan/text.hpp"
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
@@ -47,7 +47,8 @@ class cuda_executor final : public grid_executor {
   constexpr cuda_executor() : grid_executor(kernel_target::cuda, true) {}
 
   std::string why_not_compiled(device) const override {
-    return "a GPU: its file was not compiled by nvcc, or DSL_BACK_ENDS leaves cuda out. Compile it as CUDA, or set "
+    return "a GPU: its file was not compiled by nvcc, or DSL_BACK_ENDS leaves cuda out. Compile it "
+           "as CUDA, or set "
            "DSL_DEVICE=host";
   }
   bool is_cooperative(int index) const override {
@@ -63,18 +64,20 @@ class cuda_executor final : public grid_executor {
   void scatter(const scatter_task& task, const stream& on) const override {
     stream_state& s = stream_state::of(on);
     const current_device current(s.index);
-    queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.index, s.native,
-                 [&] { return launch_scatter(task, native(s.native)); });
+    queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.index,
+                 s.native, [&] { return launch_scatter(task, native(s.native)); });
   }
   std::unique_ptr<calibration> measure(int index) const override {
     const current_device on(index);
-    return std::make_unique<calibration>(cuda::measure(gpus.properties(index), gpus.usage(index).free));
+    return std::make_unique<calibration>(
+        cuda::measure(gpus.properties(index), gpus.usage(index).free));
   }
 };
 
 constinit cuda_executor kernels;
 
-kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int block, int index) const {
+kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int block,
+                                            int index) const {
   static std::mutex mutex;
   static std::map<std::tuple<const void*, int, int>, kernel_attributes> known;
   const std::lock_guard lock(mutex);
@@ -84,20 +87,25 @@ kernel_attributes cuda_executor::attributes(const kernel_entry& kernel, int bloc
   cudaFuncAttributes a{};
   const cudaError_t status = cudaFuncGetAttributes(&a, kernel.function);
   if (status != cudaSuccess)
-    check_code(status, spell_kernel(kernel.name) + " (" + spell_pass(kernel.pass) + ")", kernel.architectures, index);
+    check_code(status, spell_kernel(kernel.name) + " (" + spell_pass(kernel.pass) + ")",
+               kernel.architectures, index);
   check(status, "reading a kernel's attributes");
   int blocks = 0;
   if (block <= a.maxThreadsPerBlock)
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block, 0), "reading a kernel's occupancy");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block, 0),
+          "reading a kernel's occupancy");
   int cluster = 0;
   if (block <= a.maxThreadsPerBlock && a.ptxVersion >= 90) {
-    check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "asking for clusters");
+    check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+          "asking for clusters");
     cudaLaunchConfig_t of{};
     of.gridDim = dim3(16);
     of.blockDim = dim3(static_cast<unsigned>(block));
-    check(cudaOccupancyMaxPotentialClusterSize(&cluster, kernel.function, &of), "reading a kernel's largest cluster");
+    check(cudaOccupancyMaxPotentialClusterSize(&cluster, kernel.function, &of),
+          "reading a kernel's largest cluster");
   }
-  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes), cluster};
+  return known[key] = {a.numRegs, a.maxThreadsPerBlock, blocks, static_cast<int>(a.sharedSizeBytes),
+                       cluster};
 }
 
 void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) const {
@@ -105,9 +113,11 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   const current_device current(s.index);
   if (k.shared_bytes > 0) allow_shared_memory(k.function, k.shared_bytes, s.index);
   *k.range = k.part != nullptr ? *k.part : block_range{0, static_cast<std::uint32_t>(k.grid)};
-  if (recorded_graph* const graph = recorded_graph::current()) return graph->add(k, 1, touches::own, [&](int) { return k.grid; });
+  if (recorded_graph* const graph = recorded_graph::current())
+    return graph->add(k, 1, touches::own, [&](int) { return k.grid; });
   // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
-  const bool early = k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
+  const bool early =
+      k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
   const queued_kernel noted = queued_kernel::of(k);
   if (k.zeroed.bytes > 0) s.on.set_zero(k.zeroed.begin, k.zeroed.bytes, s.index, s.native);
   const auto one_at_a_time = hold_if_blocking(s.native);
@@ -125,10 +135,12 @@ std::unique_ptr<kernel_graph> cuda_executor::make_graph(const stream& on) const 
 
 constinit cuda_back_end gpus(&kernels);
 
-void cuda_back_end::fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) {
+void cuda_back_end::fill(void* at, const void* value, std::size_t size, std::int64_t count,
+                         int index, void* stream) {
   const current_device on(index);
   const unsigned char zeros[16] = {};
-  if (std::memcmp(value, zeros, size) == 0) return set_zero(at, size * static_cast<std::size_t>(count), index, stream);
+  if (std::memcmp(value, zeros, size) == 0)
+    return set_zero(at, size * static_cast<std::size_t>(count), index, stream);
   fill_elements(at, value, size, count, index, native(stream));
 }
 

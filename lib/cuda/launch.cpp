@@ -8,8 +8,8 @@
 namespace dsl::detail::cuda {
 
 // A function's limit is raised once, to the most that the device has: it is the
-// function's, so a limit for each launch would be another thread's too. Without that a block has 48 kB, of which the function's
-// own are a part.
+// function's, so a limit for each launch would be another thread's too. Without that a block has 48
+// kB, of which the function's own are a part.
 void allow_shared_memory(const void* function, int bytes, int gpu) {
   struct known_function {
     int own;
@@ -22,21 +22,25 @@ void allow_shared_memory(const void* function, int bytes, int gpu) {
   if (found == known.end()) {
     cudaFuncAttributes a{};
     check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
-    found = known.emplace(std::pair(function, gpu), known_function{static_cast<int>(a.sharedSizeBytes), false}).first;
+    found = known
+                .emplace(std::pair(function, gpu),
+                         known_function{static_cast<int>(a.sharedSizeBytes), false})
+                .first;
   }
   known_function& f = found->second;
   constexpr int without_asking = 48 << 10;
   if (f.is_raised || bytes + f.own <= without_asking) return;
   int most = 0;
   DSL_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - f.own), "asking for shared memory");
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - f.own),
+        "asking for shared memory");
   f.is_raised = true;
 }
 
 namespace {
 
-cudaError_t launch_with(const cudaLaunchAttribute& given, const kernel_launch& k, std::int64_t blocks, void** arguments,
-                        cudaStream_t stream) {
+cudaError_t launch_with(const cudaLaunchAttribute& given, const kernel_launch& k,
+                        std::int64_t blocks, void** arguments, cudaStream_t stream) {
   cudaLaunchAttribute attribute = given;
   cudaLaunchConfig_t c{};
   c.gridDim = dim3(static_cast<unsigned>(blocks));
@@ -63,19 +67,22 @@ cudaLaunchAttribute begins_early() {
 
 }  // namespace
 
-cudaError_t launch_blocks(const kernel_launch& k, std::int64_t blocks, bool early, cudaStream_t stream) {
+cudaError_t launch_blocks(const kernel_launch& k, std::int64_t blocks, bool early,
+                          cudaStream_t stream) {
   void* arguments[] = {k.range};
   if (k.cluster > 1) return launch_with(clusters_of(k.cluster), k, blocks, arguments, stream);
   if (early) return launch_with(begins_early(), k, blocks, arguments, stream);
   const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(k.block));
   const auto shared = static_cast<std::size_t>(k.shared_bytes);
-  return k.cooperative ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, stream)
-                       : cudaLaunchKernel(k.function, grid, block, arguments, shared, stream);
+  return k.cooperative
+             ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, stream)
+             : cudaLaunchKernel(k.function, grid, block, arguments, shared, stream);
 }
 
 std::unique_lock<std::mutex> hold_if_blocking(void* stream) {
   static std::mutex one_at_a_time;
-  return is_blocking() && !is_capturing(stream) ? std::unique_lock(one_at_a_time) : std::unique_lock<std::mutex>();
+  return is_blocking() && !is_capturing(stream) ? std::unique_lock(one_at_a_time)
+                                                : std::unique_lock<std::mutex>();
 }
 
 void wait_for_kernel(const queued_kernel& k, const operand* operands, int gpu, void* stream) {
@@ -85,10 +92,12 @@ void wait_for_kernel(const queued_kernel& k, const operand* operands, int gpu, v
   if (ran != cudaSuccess) raise_failure(ran, spell_launch(k, operands), stream);
 }
 
-void fill_elements(void* at, const void* value, std::size_t size, std::int64_t count, int gpu, cudaStream_t stream) {
+void fill_elements(void* at, const void* value, std::size_t size, std::int64_t count, int gpu,
+                   cudaStream_t stream) {
   const queued_kernel k{nullptr, nullptr, count, 0, 0};
   const auto one_at_a_time = hold_if_blocking(stream);
-  queue_kernel(k, nullptr, fill_architectures(), gpu, stream, [&] { return launch_fill(at, value, size, count, stream); });
+  queue_kernel(k, nullptr, fill_architectures(), gpu, stream,
+               [&] { return launch_fill(at, value, size, count, stream); });
   if (one_at_a_time) wait_for_kernel(k, nullptr, gpu, stream);
 }
 

@@ -53,18 +53,22 @@ void* cuda_back_end::allocate(std::size_t bytes, int index, void* stream) {
       if (!is_capturing(stream)) release_memory(index);
       m = usage(index);
     };
-    // What other streams have freed is there once their work is done. A pool that fails keeps all that it took on the way.
+    // What other streams have freed is there once their work is done. A pool that fails keeps all
+    // that it took on the way.
     give_back();
     if (bytes <= m.free + m.reserved - std::min(m.used, m.reserved)) {
       status = cudaMallocAsync(&memory, bytes, native(stream));
-      if (status != cudaErrorMemoryAllocation) return check(status, "cudaMallocAsync", stream), memory;
+      if (status != cudaErrorMemoryAllocation)
+        return check(status, "cudaMallocAsync", stream), memory;
       cudaGetLastError();
       give_back();
     }
     const auto spell = [](std::size_t n) { return spell_bytes(static_cast<double>(n)); };
-    raise<memory_error>("out of memory on " + cuda_back_end::spell(index) + ": asked for " + spell(bytes) + "; of " +
-                        spell(m.total) + " this program uses " + spell(m.used) + ", its pool keeps " +
-                        spell(m.reserved - std::min(m.used, m.reserved)) + " unused, and " + spell(m.free) + " are free");
+    raise<memory_error>("out of memory on " + cuda_back_end::spell(index) + ": asked for " +
+                        spell(bytes) + "; of " + spell(m.total) + " this program uses " +
+                        spell(m.used) + ", its pool keeps " +
+                        spell(m.reserved - std::min(m.used, m.reserved)) + " unused, and " +
+                        spell(m.free) + " are free");
   }
   check(status, "cudaMallocAsync", stream);
   return memory;
@@ -74,13 +78,15 @@ void cuda_back_end::release(void* memory, int index, void* stream) noexcept {
   cudaFreeAsync(memory, native(stream));
 }
 
-bool cuda_back_end::waits_to_copy(const void* to, const void* from, std::size_t bytes, direction way) {
+bool cuda_back_end::waits_to_copy(const void* to, const void* from, std::size_t bytes,
+                                  direction way) {
   constexpr std::size_t copied_at_once = 64 << 10;
   return (way == direction::to_host && !is_page_locked(to)) ||
          (way == direction::to_device && bytes > copied_at_once && !is_page_locked(from));
 }
 
-void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) {
+void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, direction way, int index,
+                         void* stream) {
   const current_device on(index);
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
@@ -95,7 +101,8 @@ void* cuda_back_end::allocate_pinned(std::size_t bytes, int index) {
   const cudaError_t status = cudaMallocHost(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    raise<memory_error>("out of page-locked memory on the host: asked for " + spell_bytes(static_cast<double>(bytes)));
+    raise<memory_error>("out of page-locked memory on the host: asked for " +
+                        spell_bytes(static_cast<double>(bytes)));
   }
   check(status, "cudaMallocHost");
   return memory;
@@ -116,7 +123,9 @@ cudaPointerAttributes attributes_of(const void* address) {
 }  // namespace
 
 // Managed memory as well is read by the device itself.
-bool cuda_back_end::is_page_locked(const void* address) { return attributes_of(address).type != cudaMemoryTypeUnregistered; }
+bool cuda_back_end::is_page_locked(const void* address) {
+  return attributes_of(address).type != cudaMemoryTypeUnregistered;
+}
 
 std::optional<back_end::address_home> cuda_back_end::find_memory(const void* address) {
   if (device_count() == 0) return {};

@@ -26,20 +26,25 @@ void require_reach(const std::string& mesh, const std::vector<int>& members) {
   const std::set<int> all(members.begin(), members.end());
   for (const int gpu : all) {
     int supported = 0;
-    check(driver().attribute(&supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, gpu), "cuDeviceGetAttribute");
+    check(driver().attribute(&supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                             gpu),
+          "cuDeviceGetAttribute");
     if (supported == 0)
-      raise<device_error>(mesh + " cannot be used: " + name_of(gpu) + " (" + gpus.properties(gpu).name +
-                          ") has no virtual memory management");
+      raise<device_error>(mesh + " cannot be used: " + name_of(gpu) + " (" +
+                          gpus.properties(gpu).name + ") has no virtual memory management");
     for (const int other : all) {
       int reaches = 1, atomics = 1;
       if (other != gpu) {
         DSL_CHECK(cudaDeviceCanAccessPeer(&reaches, gpu, other));
-        DSL_CHECK(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, gpu, other));
+        DSL_CHECK(
+            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, gpu, other));
       }
       if (reaches == 0 || atomics == 0)
-        raise<device_error>(mesh + " cannot be used: " + name_of(gpu) + " cannot " +
-                            (reaches == 0 ? "reach" : "use atomic operations in") + " the memory of " + name_of(other) +
-                            "; take GPUs that are linked with each other (nvidia-smi topo -m), or one");
+        raise<device_error>(
+            mesh + " cannot be used: " + name_of(gpu) + " cannot " +
+            (reaches == 0 ? "reach" : "use atomic operations in") + " the memory of " +
+            name_of(other) +
+            "; take GPUs that are linked with each other (nvidia-smi topo -m), or one");
     }
   }
 }
@@ -65,7 +70,8 @@ mesh_stream& cuda_mesh::stream_of(void* stream) {
   return *default_;
 }
 
-// Plans see one GPU that is as large as all. Where a test lists a GPU several times, its parts share it.
+// Plans see one GPU that is as large as all. Where a test lists a GPU several times, its parts
+// share it.
 const device_properties& cuda_mesh::properties(int index) {
   const std::lock_guard lock(mutex_);
   if (properties_ != nullptr) return *properties_;
@@ -83,8 +89,10 @@ const device_properties& cuda_mesh::properties(int index) {
     all.memory += one.memory / static_cast<std::size_t>(times);
     all.l2 += one.l2 / static_cast<std::size_t>(times);
     all.compute_capability = std::min(all.compute_capability, one.compute_capability);
-    all.threads_per_multiprocessor = std::min(all.threads_per_multiprocessor, one.threads_per_multiprocessor);
-    all.registers_per_multiprocessor = std::min(all.registers_per_multiprocessor, one.registers_per_multiprocessor);
+    all.threads_per_multiprocessor =
+        std::min(all.threads_per_multiprocessor, one.threads_per_multiprocessor);
+    all.registers_per_multiprocessor =
+        std::min(all.registers_per_multiprocessor, one.registers_per_multiprocessor);
     all.shared_per_block = std::min(all.shared_per_block, one.shared_per_block);
   }
   const std::string name = std::to_string(members_.size()) + " x " + all.name;
@@ -109,7 +117,9 @@ memory_usage cuda_mesh::usage(int) {
   return all;
 }
 void cuda_mesh::release_memory(int) { memory().give_back(); }
-void cuda_mesh::set_release_threshold(int, std::size_t bytes) { memory().set_release_threshold(bytes); }
+void cuda_mesh::set_release_threshold(int, std::size_t bytes) {
+  memory().set_release_threshold(bytes);
+}
 
 // What the members' own pools keep is given back too before the second try.
 void* cuda_mesh::allocate(std::size_t bytes, int index, void* stream) {
@@ -121,8 +131,9 @@ void* cuda_mesh::allocate(std::size_t bytes, int index, void* stream) {
   memory().give_back();
   const memory_usage m = usage(index);
   const auto spelled = [](std::size_t n) { return spell_bytes(static_cast<double>(n)); };
-  raise<memory_error>("out of memory on " + spell(index) + ": asked for " + spelled(bytes) + "; of " + spelled(m.total) +
-                      " this program's arrays there use " + spelled(m.used) + ", and " + spelled(m.free) + " are free");
+  raise<memory_error>("out of memory on " + spell(index) + ": asked for " + spelled(bytes) +
+                      "; of " + spelled(m.total) + " this program's arrays there use " +
+                      spelled(m.used) + ", and " + spelled(m.free) + " are free");
 }
 void cuda_mesh::release(void* memory, int, void* stream) noexcept {
   try {
@@ -145,7 +156,8 @@ void cuda_mesh::by_parts(const void* at, std::size_t bytes, void* stream, const 
   });
 }
 
-void cuda_mesh::copy(void* to, const void* from, std::size_t bytes, direction way, int, void* stream) {
+void cuda_mesh::copy(void* to, const void* from, std::size_t bytes, direction way, int,
+                     void* stream) {
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
@@ -158,10 +170,12 @@ void cuda_mesh::copy(void* to, const void* from, std::size_t bytes, direction wa
   });
 }
 void cuda_mesh::set_zero(void* at, std::size_t bytes, int, void* stream) {
-  by_parts(at, bytes, stream,
-           [](void* part, std::size_t n, int, cudaStream_t s) { check(cudaMemsetAsync(part, 0, n, s), "a fill with zeros", s); });
+  by_parts(at, bytes, stream, [](void* part, std::size_t n, int, cudaStream_t s) {
+    check(cudaMemsetAsync(part, 0, n, s), "a fill with zeros", s);
+  });
 }
-void cuda_mesh::fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) {
+void cuda_mesh::fill(void* at, const void* value, std::size_t size, std::int64_t count, int index,
+                     void* stream) {
   const unsigned char zeros[16] = {};
   const std::size_t bytes = size * static_cast<std::size_t>(count);
   if (std::memcmp(value, zeros, size) == 0) return set_zero(at, bytes, index, stream);
@@ -173,14 +187,16 @@ void cuda_mesh::fill(void* at, const void* value, std::size_t size, std::int64_t
 void cuda_mesh::part_ends(const void* address, std::size_t bytes, std::size_t* ends) const {
   std::fill_n(ends, members_.size(), 0);
   for (const mesh_memory::part& p : memory().parts(address, bytes))
-    ends[p.member] = static_cast<std::size_t>(p.at + p.bytes - static_cast<const unsigned char*>(address));
+    ends[p.member] =
+        static_cast<std::size_t>(p.at + p.bytes - static_cast<const unsigned char*>(address));
   for (std::size_t m = 1; m < members_.size(); ++m) ends[m] = std::max(ends[m], ends[m - 1]);
 }
 std::size_t cuda_mesh::bytes_of_copy(std::size_t bytes) const { return memory().granules(bytes); }
 
 namespace {
 
-// Two kernels, each with a part of its blocks on the GPUs, would wait for each other for ever, whichever meshes they are of.
+// Two kernels, each with a part of its blocks on the GPUs, would wait for each other for ever,
+// whichever meshes they are of.
 struct cooperative_order {
   std::mutex mutex;
   mesh_stream* last = nullptr;
@@ -199,8 +215,12 @@ std::unique_lock<std::mutex> cuda_mesh::queue_cooperative(mesh_stream& on) {
   return lock;
 }
 
-void* cuda_mesh::allocate_pinned(std::size_t bytes, int) { return gpus.allocate_pinned(bytes, members_[0]); }
-void cuda_mesh::release_pinned(void* memory, int) noexcept { gpus.release_pinned(memory, members_[0]); }
+void* cuda_mesh::allocate_pinned(std::size_t bytes, int) {
+  return gpus.allocate_pinned(bytes, members_[0]);
+}
+void cuda_mesh::release_pinned(void* memory, int) noexcept {
+  gpus.release_pinned(memory, members_[0]);
+}
 bool cuda_mesh::is_page_locked(const void* address) { return gpus.is_page_locked(address); }
 std::optional<back_end::address_home> cuda_mesh::find_memory(const void* address) {
   const std::lock_guard lock(mutex_);
@@ -208,7 +228,8 @@ std::optional<back_end::address_home> cuda_mesh::find_memory(const void* address
   return address_home{0, false};
 }
 bool cuda_mesh::reaches_host_memory(const void* address, int) {
-  return std::all_of(members_.begin(), members_.end(), [&](int gpu) { return gpus.reaches_host_memory(address, gpu); });
+  return std::all_of(members_.begin(), members_.end(),
+                     [&](int gpu) { return gpus.reaches_host_memory(address, gpu); });
 }
 
 void* cuda_mesh::create_stream(int) { return new mesh_stream(members_, false); }
@@ -238,7 +259,9 @@ void cuda_mesh::synchronize_quietly(int, void* stream) noexcept {
   } catch (const error&) {  // a default stream that never was
   }
 }
-void cuda_mesh::wait_for(int, void* stream, void* other) { stream_of(stream).wait_for(stream_of(other)); }
+void cuda_mesh::wait_for(int, void* stream, void* other) {
+  stream_of(stream).wait_for(stream_of(other));
+}
 
 void* cuda_mesh::record_event(int, void* stream) { return new events(stream_of(stream).record()); }
 void cuda_mesh::wait_for_event(void* event) {
@@ -254,9 +277,12 @@ void cuda_mesh::wait_for_event(void* event) {
 }
 bool cuda_mesh::is_reached(void* event) {
   const events& all = *static_cast<events*>(event);
-  return std::all_of(all.begin(), all.end(), [](cudaEvent_t each) { return gpus.is_reached(each); });
+  return std::all_of(all.begin(), all.end(),
+                     [](cudaEvent_t each) { return gpus.is_reached(each); });
 }
-void cuda_mesh::wait_for_event_on(int, void* stream, void* event) { stream_of(stream).wait_for(*static_cast<events*>(event)); }
+void cuda_mesh::wait_for_event_on(int, void* stream, void* event) {
+  stream_of(stream).wait_for(*static_cast<events*>(event));
+}
 void cuda_mesh::destroy_event(void* event) noexcept {
   for (const cudaEvent_t each : *static_cast<events*>(event)) cudaEventDestroy(each);
   delete static_cast<events*>(event);

@@ -20,8 +20,8 @@ class cuda_mesh final : public back_end {
   /// What a stream's handle stands for; null for the mesh's default one.
   cuda::mesh_stream& stream_of(void* stream);
   cuda::mesh_waits& waits() { return waits_; }
-  /// Kernels whose blocks wait for each other are queued one mesh-wide launch behind another: while this is held, and behind the
-  /// stream of the last one.
+  /// Kernels whose blocks wait for each other are queued one mesh-wide launch behind another: while
+  /// this is held, and behind the stream of the last one.
   std::unique_lock<std::mutex> queue_cooperative(cuda::mesh_stream& on);
 
   /// Throws device_error that names the GPUs where one cannot reach another's memory.
@@ -34,9 +34,11 @@ class cuda_mesh final : public back_end {
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
   /// Each member its part.
-  void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
+  void copy(void* to, const void* from, std::size_t bytes, direction way, int index,
+            void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
-  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;
+  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index,
+            void* stream) override;
   void part_ends(const void* address, std::size_t bytes, std::size_t* ends) const override;
   std::size_t bytes_of_copy(std::size_t bytes) const override;
   std::int64_t elements_between_cuts() const override { return 32768; }

@@ -1,6 +1,6 @@
 #include "cuda/mesh_kernels.hpp"
 
-#include <dsl/exec/arguments.hpp>
+#include <dsl/exec/team/arguments.hpp>
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 #include "cuda/recorded_graph.hpp"
 #include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
-#include "exec/parameters.hpp"
-#include "exec/shares.hpp"
+#include "exec/run/parameters.hpp"
+#include "exec/run/shares.hpp"
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
@@ -19,7 +19,9 @@ using namespace cuda;
 
 namespace {
 
-cuda_mesh& mesh_with(int index) { return static_cast<cuda_mesh&>(back_end::of({backend::cuda, index})); }
+cuda_mesh& mesh_with(int index) {
+  return static_cast<cuda_mesh&>(back_end::of({backend::cuda, index}));
+}
 grid_executor& one_gpu() { return static_cast<grid_executor&>(executor::of(gpus)); }
 
 // By the first member, which reads and writes what the others have.
@@ -43,7 +45,8 @@ void sort_on_first(const Task& task, const stream& on) {
 // Launched by the first member, behind what others have been given; what comes next waits for it.
 class graph_of_mesh final : public recorded_graph {
  public:
-  graph_of_mesh(std::span<const int> members, mesh_stream& on) : recorded_graph({members.begin(), members.end()}), on_(on) {}
+  graph_of_mesh(std::span<const int> members, mesh_stream& on)
+      : recorded_graph({members.begin(), members.end()}), on_(on) {}
 
  private:
   void queue() override {
@@ -52,15 +55,19 @@ class graph_of_mesh final : public recorded_graph {
   mesh_stream& on_;
 };
 
-// Plans and kernels are those of one GPU that is as large as all; a launch is one for each member that has blocks of it.
+// Plans and kernels are those of one GPU that is as large as all; a launch is one for each member
+// that has blocks of it.
 class mesh_executor final : public grid_executor {
  public:
   constexpr mesh_executor() : grid_executor(kernel_target::cuda, true) {}
 
-  std::string why_not_compiled(device where) const override { return one_gpu().why_not_compiled(where); }
+  std::string why_not_compiled(device where) const override {
+    return one_gpu().why_not_compiled(where);
+  }
   bool is_cooperative(int index) const override {
     const auto members = mesh_with(index).members();
-    return std::all_of(members.begin(), members.end(), [](int gpu) { return one_gpu().is_cooperative(gpu); });
+    return std::all_of(members.begin(), members.end(),
+                       [](int gpu) { return one_gpu().is_cooperative(gpu); });
   }
   kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const override {
     return one_gpu().attributes(kernel, block, mesh_with(index).members()[0]);
@@ -68,14 +75,16 @@ class mesh_executor final : public grid_executor {
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
   void sort(const sort_task& task, const stream& on) const override { sort_on_first(task, on); }
-  void sort(const pair_sort_task& task, const stream& on) const override { sort_on_first(task, on); }
+  void sort(const pair_sort_task& task, const stream& on) const override {
+    sort_on_first(task, on);
+  }
   // By the first member as well.
   void scatter(const scatter_task& task, const stream& on) const override {
     const stream_state& state = stream_state::of(on);
     mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);
     s.queue(1, touches::others, [&](int, cudaStream_t native) {
-      queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.gpu(0), native,
-                   [&] { return launch_scatter(task, native); });
+      queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.gpu(0),
+                   native, [&] { return launch_scatter(task, native); });
     });
   }
 };
@@ -85,8 +94,12 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   auto& mesh = static_cast<cuda_mesh&>(state.on);
   mesh_stream& s = mesh.stream_of(state.native);
   const grid_shares shares = shares_of(k, mesh);
-  const auto first_of = [&](int m) { return m == 0 ? 0 : shares.ends[static_cast<std::size_t>(m - 1)]; };
-  const auto blocks_of = [&](int m) { return shares.ends[static_cast<std::size_t>(m)] - first_of(m); };
+  const auto first_of = [&](int m) {
+    return m == 0 ? 0 : shares.ends[static_cast<std::size_t>(m - 1)];
+  };
+  const auto blocks_of = [&](int m) {
+    return shares.ends[static_cast<std::size_t>(m)] - first_of(m);
+  };
   std::uint64_t by = 0;
   int members = 0;
   for (int m = 0; m < s.members(); ++m) {
@@ -96,7 +109,8 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   }
 
   const queued_kernel noted = queued_kernel::of(k);
-  if (members > 1 && (k.cooperative || k.looks_back)) *k.range = mesh.waits().waits_of(k, shares.ends, s);
+  if (members > 1 && (k.cooperative || k.looks_back))
+    *k.range = mesh.waits().waits_of(k, shares.ends, s);
   else *k.range = {};
   k.range->blocks = static_cast<std::uint32_t>(k.grid);
   k.range->members = members;
@@ -109,13 +123,16 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
     return blocks_of(m);
   };
   const touches what = shares.is_local ? touches::own : touches::others;
-  if (recorded_graph* const graph = recorded_graph::current()) return graph->add(k, by, what, prepare);
+  if (recorded_graph* const graph = recorded_graph::current())
+    return graph->add(k, by, what, prepare);
   const auto one_at_a_time = hold_if_blocking(nullptr);
-  const auto in_order = k.cooperative && members > 1 ? mesh.queue_cooperative(s) : std::unique_lock<std::mutex>();
+  const auto in_order =
+      k.cooperative && members > 1 ? mesh.queue_cooperative(s) : std::unique_lock<std::mutex>();
   s.queue(by, what, [&](int m, cudaStream_t native) {
     const std::int64_t blocks = prepare(m);
     if (k.zeroed.bytes > 0) {
-      void* const at = static_cast<unsigned char*>(k.zeroed.begin) + static_cast<std::size_t>(m) * k.zeroed.copy_bytes;
+      void* const at = static_cast<unsigned char*>(k.zeroed.begin) +
+                       static_cast<std::size_t>(m) * k.zeroed.copy_bytes;
       check(cudaMemsetAsync(at, 0, k.zeroed.bytes, native), "a fill with zeros", native);
     }
     queue_kernel(noted, k.operands_of_pass(), k.architectures, s.gpu(m), native,

@@ -1,7 +1,7 @@
 // Kernels on several GPUs.
 #pragma once
 
-#include "exec/grid_executor.hpp"
+#include "exec/run/grid_executor.hpp"
 
 namespace dsl::detail {
 

@@ -28,7 +28,8 @@ mesh_memory::mesh_memory(std::vector<int> members) : members_(std::move(members)
   for (const int gpu : members_) {
     const CUmemAllocationProp of = memory_of(gpu);
     std::size_t granule = 0;
-    check(driver().granularity(&granule, &of, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "cuMemGetAllocationGranularity");
+    check(driver().granularity(&granule, &of, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+          "cuMemGetAllocationGranularity");
     granule_ = std::max(granule_, granule);
     least_memory_ = std::min(least_memory_, gpus.properties(gpu).memory);
   }
@@ -38,22 +39,25 @@ mesh_memory::mesh_memory(std::vector<int> members) : members_(std::move(members)
   DSL_CHECK(cudaMemPoolCreate(&small_, &of));
   std::vector<cudaMemAccessDesc> others;
   for (const int gpu : std::set<int>(members_.begin(), members_.end()))
-    if (gpu != members_[0]) others.push_back({{cudaMemLocationTypeDevice, gpu}, cudaMemAccessFlagsProtReadWrite});
+    if (gpu != members_[0])
+      others.push_back({{cudaMemLocationTypeDevice, gpu}, cudaMemAccessFlagsProtReadWrite});
   if (!others.empty()) DSL_CHECK(cudaMemPoolSetAccess(small_, others.data(), others.size()));
 }
 
-// A new range for so many bytes. Two members' parts meet in the array's middle, others' at the granules next to where they
-// should.
+// A new range for so many bytes. Two members' parts meet in the array's middle, others' at the
+// granules next to where they should.
 mesh_memory::range mesh_memory::divided(std::size_t bytes) const {
-  const std::size_t n = members_.size(), first = bytes / n / alignment * alignment, lead = up(first, granule_) - first;
+  const std::size_t n = members_.size(), first = bytes / n / alignment * alignment,
+                    lead = up(first, granule_) - first;
   range r{};
-  for (std::size_t m = 1; m < n; ++m) r.ends.push_back((lead + bytes / n * m + granule_ / 2) / granule_ * granule_);
+  for (std::size_t m = 1; m < n; ++m)
+    r.ends.push_back((lead + bytes / n * m + granule_ / 2) / granule_ * granule_);
   r.ends.push_back(up(lead + bytes, granule_));
   return r;
 }
 
-// Where an array may begin in a range, if the range suits it: its parts end within a granule of where they should, and little is
-// left over.
+// Where an array may begin in a range, if the range suits it: its parts end within a granule of
+// where they should, and little is left over.
 std::optional<std::size_t> mesh_memory::lead_in(const range& r, std::size_t bytes) const {
   const std::size_t n = members_.size(), first = bytes / n / alignment * alignment;
   if (r.ends[0] < first || r.bytes() > bytes + bytes / 8 + 2 * granule_) return {};
@@ -78,7 +82,8 @@ bool mesh_memory::map(range& r) const {
     CUmemGenericAllocationHandle part{};
     if (bytes == 0) continue;
     if (status = call.create(&part, bytes, &of, 0); status != CUDA_SUCCESS) break;
-    if (status = call.map(r.low + mapped, bytes, 0, part, 0); status == CUDA_SUCCESS) mapped += bytes;
+    if (status = call.map(r.low + mapped, bytes, 0, part, 0); status == CUDA_SUCCESS)
+      mapped += bytes;
     call.release(part);  // what is mapped stays
   }
   if (status == CUDA_SUCCESS) {
@@ -115,7 +120,9 @@ void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
   auto best = free_.end();
   for (auto r = free_.begin(); r != free_.end(); ++r) {
     if (!lead_in(*r, bytes)) continue;
-    const auto rank = [&](const range& each) { return std::pair(each.bytes(), each.freed_on != &on); };
+    const auto rank = [&](const range& each) {
+      return std::pair(each.bytes(), each.freed_on != &on);
+    };
     if (best == free_.end() || rank(*r) < rank(*best)) best = r;
   }
   range taken{};
@@ -154,7 +161,8 @@ void mesh_memory::release(void* memory, mesh_stream& on) {
   const auto found = used_.find(at);
   if (found == used_.end()) {
     small_used_.erase(at);
-    return on.queue(1, touches::others, [&](int, cudaStream_t stream) { cudaFreeAsync(memory, stream); });
+    return on.queue(1, touches::others,
+                    [&](int, cudaStream_t stream) { cudaFreeAsync(memory, stream); });
   }
   range& r = found->second;
   r.used = 0;
@@ -179,7 +187,8 @@ std::vector<mesh_memory::part> mesh_memory::parts(const void* address, std::size
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard lock(mutex_);
   auto found = used_.upper_bound(at);
-  if (found == used_.begin() || at >= (--found)->first + found->second.used) return {{0, begin, bytes}};
+  if (found == used_.begin() || at >= (--found)->first + found->second.used)
+    return {{0, begin, bytes}};
   const range& r = found->second;
   const std::size_t first = at - static_cast<std::uintptr_t>(r.low);
   std::vector<part> all;
@@ -197,9 +206,11 @@ bool mesh_memory::has(const void* address) const {
   const std::lock_guard lock(mutex_);
   const auto is_in = [at](const auto& all, const auto& bytes_of) {
     const auto behind = all.upper_bound(at);
-    return behind != all.begin() && at - std::prev(behind)->first < bytes_of(std::prev(behind)->second);
+    return behind != all.begin() &&
+           at - std::prev(behind)->first < bytes_of(std::prev(behind)->second);
   };
-  return is_in(used_, [](const range& r) { return r.used; }) || is_in(small_used_, [](std::size_t bytes) { return bytes; });
+  return is_in(used_, [](const range& r) { return r.used; }) ||
+         is_in(small_used_, [](std::size_t bytes) { return bytes; });
 }
 
 memory_usage mesh_memory::usage() const {

@@ -15,9 +15,10 @@
 
 namespace dsl::detail::cuda {
 
-/// Memory of a mesh's members. An array is one range of addresses, cut at granules (2 MiB) into a part for each member: as even
-/// as granules allow, and for two members even, since the array begins within its first granule where that suits its middle. What
-/// is smaller than a granule a member lies with the first one. Memory is taken and freed in the order of a stream; what was
+/// Memory of a mesh's members. An array is one range of addresses, cut at granules (2 MiB) into a
+/// part for each member: as even as granules allow, and for two members even, since the array
+/// begins within its first granule where that suits its middle. What is smaller than a granule a
+/// member lies with the first one. Memory is taken and freed in the order of a stream; what was
 /// mapped once is kept, and used again, until it is given back.
 class mesh_memory {
  public:
@@ -41,9 +42,11 @@ class mesh_memory {
   /// Whether an address lies in what was allocated here.
   bool has(const void* address) const;
 
-  /// So many bytes, up to a multiple of what a member's part is: an array of as many times that as there are members has one at
-  /// each.
-  std::size_t granules(std::size_t bytes) const { return (bytes + granule_ - 1) / granule_ * granule_; }
+  /// So many bytes, up to a multiple of what a member's part is: an array of as many times that as
+  /// there are members has one at each.
+  std::size_t granules(std::size_t bytes) const {
+    return (bytes + granule_ - 1) / granule_ * granule_;
+  }
 
   /// What arrays use, and what is kept for them; `free` and `total` are not filled in.
   memory_usage usage() const;
@@ -59,7 +62,8 @@ class mesh_memory {
     CUdeviceptr low;
     std::vector<std::size_t> ends;  // of each member's part, in bytes
     std::size_t used = 0;           // bytes of an array
-    // Since when it is free: the stream, null once its work has ended, and how much its members had been given.
+    // Since when it is free: the stream, null once its work has ended, and how much its members had
+    // been given.
     mesh_stream* freed_on = nullptr;
     std::vector<std::uint64_t> freed_at{};
 

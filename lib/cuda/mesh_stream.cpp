@@ -10,7 +10,8 @@ mesh_stream::mesh_stream(const std::vector<int>& members, bool is_default) {
     for (const int gpu : members) {
       const current_device on(gpu);
       member& m = of_.emplace_back(member{gpu, nullptr, nullptr});
-      DSL_CHECK(cudaStreamCreateWithFlags(&m.stream, is_default ? cudaStreamDefault : cudaStreamNonBlocking));
+      DSL_CHECK(cudaStreamCreateWithFlags(&m.stream,
+                                          is_default ? cudaStreamDefault : cudaStreamNonBlocking));
       DSL_CHECK(cudaEventCreateWithFlags(&m.event, cudaEventDisableTiming));
       m.seen.resize(members.size());
     }
@@ -40,13 +41,16 @@ void mesh_stream::prepare(std::uint64_t by, touches what) {
   const auto each_wait = [&](const auto& call) {
     for (std::size_t m = 0; m < of_.size(); ++m)
       for (std::size_t k = 0; k < of_.size(); ++k)
-        if ((by >> m & 1) != 0 && k != m && of_[m].seen[k] < (what == touches::own ? of_[k].foreign : of_[k].queued))
+        if ((by >> m & 1) != 0 && k != m &&
+            of_[m].seen[k] < (what == touches::own ? of_[k].foreign : of_[k].queued))
           call(of_[m], k);
   };
-  // All events come before all waits: one behind a wait would make who waits for it wait for what that waits for.
+  // All events come before all waits: one behind a wait would make who waits for it wait for what
+  // that waits for.
   each_wait([&](const member&, std::size_t k) { record(of_[k]); });
   each_wait([&](member& waits, std::size_t k) {
-    check(cudaStreamWaitEvent(waits.stream, of_[k].event, 0), "ordering one GPU behind another", waits.stream);
+    check(cudaStreamWaitEvent(waits.stream, of_[k].event, 0), "ordering one GPU behind another",
+          waits.stream);
     waits.seen[k] = of_[k].recorded;
   });
   for (int m = 0; m < members(); ++m) {
@@ -69,7 +73,8 @@ void mesh_stream::wait_for(mesh_stream& other) {
     if (theirs.ended == theirs.queued) continue;
     other.record(theirs);
     for (member& mine : of_) {
-      check(cudaStreamWaitEvent(mine.stream, theirs.event, 0), "ordering one stream behind another", mine.stream);
+      check(cudaStreamWaitEvent(mine.stream, theirs.event, 0), "ordering one stream behind another",
+            mine.stream);
       ++mine.queued;
     }
   }
@@ -78,7 +83,8 @@ void mesh_stream::wait_for(const std::vector<cudaEvent_t>& events) {
   const std::lock_guard lock(mutex_);
   for (member& mine : of_)
     for (const cudaEvent_t event : events) {
-      check(cudaStreamWaitEvent(mine.stream, event, 0), "ordering a stream behind an event", mine.stream);
+      check(cudaStreamWaitEvent(mine.stream, event, 0), "ordering a stream behind an event",
+            mine.stream);
       ++mine.queued;
     }
 }
@@ -103,7 +109,8 @@ void mesh_stream::synchronize() {
       queued = m.queued;
     }
     const current_device on(m.gpu);
-    check(cudaStreamSynchronize(m.stream), ("waiting for a stream of cuda:" + std::to_string(m.gpu)).c_str(), m.stream);
+    check(cudaStreamSynchronize(m.stream),
+          ("waiting for a stream of cuda:" + std::to_string(m.gpu)).c_str(), m.stream);
     forget_launches(m.gpu, m.stream);
     const std::lock_guard lock(mutex_);
     m.ended = std::max(m.ended, queued);

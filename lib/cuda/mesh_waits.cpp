@@ -12,7 +12,8 @@
 
 namespace dsl::detail::cuda {
 
-block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::int64_t>& ends, mesh_stream& on) {
+block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::int64_t>& ends,
+                                 mesh_stream& on) {
   const std::uint32_t most_ticks = block_range::ticks_in(seconds_to_wait());
   const std::lock_guard lock(mutex_);
   if (words_ == nullptr) {
@@ -31,7 +32,8 @@ block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::
   return how;
 }
 
-// GPUs write the words at any time. One that is over stays, for blocks that have yet to come: nobody waits for them.
+// GPUs write the words at any time. One that is over stays, for blocks that have yet to come:
+// nobody waits for them.
 bool mesh_waits::has_given_up(std::size_t i) const {
   return *static_cast<volatile std::uint64_t*>(words_ + i) != 0 && kernels_[i].known != end::over;
 }
@@ -51,14 +53,18 @@ void mesh_waits::check() {
 void mesh_waits::raise_given_up(std::size_t i, const std::vector<int>& at_work) const {
   const given_up_wait seen{words_[i]};
   const waiting_kernel& k = kernels_[i];
-  const auto of = static_cast<std::size_t>(std::upper_bound(k.ends.begin(), k.ends.end(), seen.block()) - k.ends.begin());
+  const auto of = static_cast<std::size_t>(
+      std::upper_bound(k.ends.begin(), k.ends.end(), seen.block()) - k.ends.begin());
   const std::string gpu = "cuda:" + std::to_string(gpus_[std::min(of, gpus_.size() - 1)]),
                     seconds = spell_amount(seconds_to_wait(), "s");
   std::string text = spell_launch(k.kernel) + " was given up: ";
-  if (k.is_loop) text += gpu + " did not come to step " + std::to_string(k.first_step + seen.step()) + " within " + seconds;
+  if (k.is_loop)
+    text += gpu + " did not come to step " + std::to_string(k.first_step + seen.step()) +
+            " within " + seconds;
   else text += "blocks of " + gpu + " waited in vain for those of other GPUs for " + seconds;
   for (const int each : at_work)
-    text += (each == at_work.front() ? ", and what was queued on cuda:" : " and cuda:") + std::to_string(each);
+    text += (each == at_work.front() ? ", and what was queued on cuda:" : " and cuda:") +
+            std::to_string(each);
   if (!at_work.empty()) text += " has not ended after as long again";
   raise<cuda_error>(text + ". Its results mean nothing. DSL_TIMEOUT sets the seconds");
 }

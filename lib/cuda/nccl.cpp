@@ -45,27 +45,33 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     if (std::all_of(bytes, bytes + size_, [&](std::size_t n) { return n == bytes[0]; }))
       return queue("ncclAllGather", stream, [&](auto& failed, cudaStream_t on) {
         auto* const at = static_cast<unsigned char*>(all);
-        failed = ncclAllGather(at + static_cast<std::size_t>(rank_) * bytes[0], at, bytes[0], ncclUint8, comm_, on);
+        failed = ncclAllGather(at + static_cast<std::size_t>(rank_) * bytes[0], at, bytes[0],
+                               ncclUint8, comm_, on);
       });
     queue("ncclBroadcast", stream, [&](auto& failed, cudaStream_t on) {
       auto* at = static_cast<unsigned char*>(all);
       for (int p = 0; p < size_; at += bytes[p++])
-        if (bytes[p] > 0 && failed == ncclSuccess) failed = ncclBroadcast(at, at, bytes[p], ncclUint8, p, comm_, on);
+        if (bytes[p] > 0 && failed == ncclSuccess)
+          failed = ncclBroadcast(at, at, bytes[p], ncclUint8, p, comm_, on);
     });
   }
 
   void broadcast(const std::vector<piece>& pieces, void* stream) override {
     queue("ncclBroadcast", stream, [&](auto& failed, cudaStream_t on) {
       for (const piece& p : pieces)
-        if (failed == ncclSuccess) failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, on);
+        if (failed == ncclSuccess)
+          failed = ncclBroadcast(p.at, p.at, p.bytes, ncclUint8, 0, comm_, on);
     });
   }
-  void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received, void* stream) override {
+  void exchange(const std::vector<process_message>& sent,
+                const std::vector<process_message>& received, void* stream) override {
     queue("ncclSend or ncclRecv", stream, [&](auto& failed, cudaStream_t on) {
       for (const process_message& m : sent)
-        if (failed == ncclSuccess) failed = ncclSend(m.at, m.bytes, ncclUint8, m.process, comm_, on);
+        if (failed == ncclSuccess)
+          failed = ncclSend(m.at, m.bytes, ncclUint8, m.process, comm_, on);
       for (const process_message& m : received)
-        if (failed == ncclSuccess) failed = ncclRecv(m.at, m.bytes, ncclUint8, m.process, comm_, on);
+        if (failed == ncclSuccess)
+          failed = ncclRecv(m.at, m.bytes, ncclUint8, m.process, comm_, on);
     });
   }
 
@@ -74,16 +80,19 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     const cuda::current_device on(gpu_);
     int reached = 0;
     void* memory = nullptr;
-    const bool reaches_all = cuda::count_reached(comm_, &reached) == ncclSuccess && reached == size_;
+    const bool reaches_all =
+        cuda::count_reached(comm_, &reached) == ncclSuccess && reached == size_;
     if (!all_have(reaches_all && ncclMemAlloc(&memory, bytes) == ncclSuccess)) return {};
     DSL_CHECK(cudaMemset(memory, 0, bytes));
     ncclWindow_t window = nullptr;
-    const bool is_window = ncclCommWindowRegister(comm_, memory, bytes, &window, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess;
+    const bool is_window = ncclCommWindowRegister(comm_, memory, bytes, &window,
+                                                  NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess;
     if (!all_have(is_window && window != nullptr)) return {};
     const std::vector<unsigned char*> at = windows(window);
     shared_memory made{at[0], size_ > 1 ? at[1] - at[0] : 0};
     bool is_even = true;
-    for (int p = 0; p < size_; ++p) is_even = is_even && at[static_cast<std::size_t>(p)] == made.first + p * made.step;
+    for (int p = 0; p < size_; ++p)
+      is_even = is_even && at[static_cast<std::size_t>(p)] == made.first + p * made.step;
     return all_have(is_even) ? made : shared_memory{};
   }
 
@@ -110,7 +119,8 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
       check(failed != ncclSuccess ? failed : ended, what, comm_);
     };
     const cudaStream_t on = cuda::native(stream);
-    if (cuda::recorded_graph* const graph = cuda::recorded_graph::current()) graph->add(together, *this);
+    if (cuda::recorded_graph* const graph = cuda::recorded_graph::current())
+      graph->add(together, *this);
     else outside_waits::queue(on, 1, [&] { together(on); });
   }
   // Whether all processes have come so far, and here.
@@ -126,7 +136,8 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     const std::size_t bytes = found.size() * sizeof(void*);
     void* table = nullptr;
     DSL_CHECK(cudaMalloc(&table, bytes));
-    const cudaError_t wrote = cuda::find_windows(window, size_, static_cast<void**>(table), nullptr);
+    const cudaError_t wrote =
+        cuda::find_windows(window, size_, static_cast<void**>(table), nullptr);
     const cudaError_t read = cudaMemcpy(found.data(), table, bytes, cudaMemcpyDeviceToHost);
     cudaFree(table);
     cuda::check(wrote != cudaSuccess ? wrote : read, "finding the windows of other processes");

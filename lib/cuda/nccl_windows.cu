@@ -19,12 +19,14 @@ ncclResult_t count_reached(ncclComm_t comm, int* count) {
   const ncclDevCommRequirements nothing{};
 #endif
   ncclDevComm made{};
-  if (const ncclResult_t status = ncclDevCommCreate(comm, &nothing, &made); status != ncclSuccess) return status;
+  if (const ncclResult_t status = ncclDevCommCreate(comm, &nothing, &made); status != ncclSuccess)
+    return status;
   *count = made.lsaSize;
   return ncclDevCommDestroy(comm, &made);
 }
 
-cudaError_t find_windows(ncclWindow_t window, int processes, void** addresses, cudaStream_t stream) {
+cudaError_t find_windows(ncclWindow_t window, int processes, void** addresses,
+                         cudaStream_t stream) {
   write_addresses<<<1, 1, 0, stream>>>(window, processes, addresses);
   return cudaGetLastError();
 }

@@ -5,7 +5,8 @@
 
 namespace dsl::detail::cuda {
 
-/// How many of a communicator's processes reach the windows of this one, itself among them. Called by all.
+/// How many of a communicator's processes reach the windows of this one, itself among them. Called
+/// by all.
 ncclResult_t count_reached(ncclComm_t comm, int* count);
 
 /// Queues a kernel that writes where a window of each of the processes is, for kernels on this GPU.

@@ -26,7 +26,9 @@ void outside_waits::begin(int gpu) {
 
 template <class Call>
 void outside_waits::each(const Call& call) {
-  for (outside_waits* w = last_begun.load(std::memory_order_acquire); w != nullptr; w = w->begun_before_) call(*w);
+  for (outside_waits* w = last_begun.load(std::memory_order_acquire); w != nullptr;
+       w = w->begun_before_)
+    call(*w);
 }
 void outside_waits::wait(const std::function<bool()>& is_done) {
   each([&](outside_waits& w) { w.wait_here(is_done); });
@@ -40,7 +42,8 @@ void outside_waits::mark(cudaStream_t stream) const {
   cuda::check(driver().write_value(stream, address, issued_, 0), "cuStreamWriteValue32");
 }
 
-void outside_waits::queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call) {
+void outside_waits::queue(cudaStream_t stream, std::int64_t steps,
+                          const std::function<void()>& call) {
   require_others();
   const current_device on(gpu_);  // whose default stream it may be
   if (is_capturing(stream)) return call();
@@ -70,7 +73,8 @@ void outside_waits::wait_here(const std::function<bool()>& is_done) {
     require_others();
     if (!why_lost().empty()) lose();
     const std::uint32_t now = *marks_;
-    const double seconds = seconds_to_wait_for_processes() * static_cast<double>(steps_[now / 2 % most]);
+    const double seconds =
+        seconds_to_wait_for_processes() * static_cast<double>(steps_[now / 2 % most]);
     if (now != seen || now % 2 == 0) since = clock::now();
     else if (std::chrono::duration<double>(clock::now() - since).count() > seconds) lose();
     seen = now;
@@ -85,9 +89,11 @@ void outside_waits::lose() {
   const std::lock_guard lock(mutex_);
   if (!are_lost_.exchange(true)) {
     const std::string why = why_lost();
-    lost_ = "what processes do together on their GPUs did not end within " + spell_amount(seconds_to_wait_for_processes(), "s") +
+    lost_ = "what processes do together on their GPUs did not end within " +
+            spell_amount(seconds_to_wait_for_processes(), "s") +
             (why.empty() ? "" : " (" + why + ")") +
-            ". The mesh is of no use any more, and what is computed with it means nothing. DSL_TIMEOUT sets the seconds";
+            ". The mesh is of no use any more, and what is computed with it means nothing. "
+            "DSL_TIMEOUT sets the seconds";
     try {
       give_up();
     } catch (const device_error& who) {

@@ -12,17 +12,19 @@
 
 namespace dsl::detail::cuda {
 
-/// What a GPU does together with those of other processes, which may never come. The host asks here before it waits for a GPU: it
-/// throws device_error where what has begun does not end within DSL_TIMEOUT seconds, 600 without it, and always from then on.
+/// What a GPU does together with those of other processes, which may never come. The host asks here
+/// before it waits for a GPU: it throws device_error where what has begun does not end within
+/// DSL_TIMEOUT seconds, 600 without it, and always from then on.
 class outside_waits {
  public:
   outside_waits() = default;
   outside_waits(const outside_waits&) = delete;
 
-  /// Queues what waits for other processes, in so many steps one after another, with the GPU as the current one. In a stream that
-  /// is captured it is not known when.
+  /// Queues what waits for other processes, in so many steps one after another, with the GPU as the
+  /// current one. In a stream that is captured it is not known when.
   void queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call);
-  /// Where blocks of a kernel say that they have waited in vain for those of other processes, if it is not 0.
+  /// Where blocks of a kernel say that they have waited in vain for those of other processes, if it
+  /// is not 0.
   std::uint64_t* given_up() const { return loops_; }
 
   /// Whether there is anyone to wait for.
@@ -54,7 +56,8 @@ class outside_waits {
   static std::atomic<outside_waits*> last_begun;
   outside_waits* begun_before_ = nullptr;
   int gpu_ = 0;
-  // Of page-locked memory: how far the GPU is, an odd number within what waits; and what blocks of kernels say.
+  // Of page-locked memory: how far the GPU is, an odd number within what waits; and what blocks of
+  // kernels say.
   const volatile std::uint32_t* marks_ = nullptr;
   std::uint64_t* loops_ = nullptr;
   std::atomic<std::uint32_t> issued_ = 0;

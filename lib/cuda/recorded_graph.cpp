@@ -8,7 +8,8 @@ thread_local recorded_graph* recording = nullptr;
 
 recorded_graph* recorded_graph::current() { return recording; }
 
-recorded_graph::recorded_graph(std::vector<int> gpus) : gpus_(std::move(gpus)), last_(gpus_.size()), foreign_(gpus_.size()) {
+recorded_graph::recorded_graph(std::vector<int> gpus)
+    : gpus_(std::move(gpus)), last_(gpus_.size()), foreign_(gpus_.size()) {
   DSL_CHECK(cudaGraphCreate(&graph_, 0));
 }
 recorded_graph::~recorded_graph() {
@@ -33,7 +34,9 @@ void recorded_graph::launch() {
   queue();
 }
 void recorded_graph::queue_on(cudaStream_t stream) {
-  const auto launch = [&] { check(cudaGraphLaunch(executable_, stream), "launching a graph of kernels", stream); };
+  const auto launch = [&] {
+    check(cudaGraphLaunch(executable_, stream), "launching a graph of kernels", stream);
+  };
   if (waits_ == nullptr) launch();
   else waits_->queue(stream, static_cast<std::int64_t>(captured_.size()), launch);
   note_launch(gpus_[0], stream, noted_);
@@ -45,7 +48,8 @@ void recorded_graph::add(const std::function<void(cudaStream_t)>& queue, outside
   const current_device on(gpus_[0]);
   captured_.push_back(captured(queue));
   const cudaGraphNode_t behind = last_[0];
-  DSL_CHECK(cudaGraphAddChildGraphNode(&last_[0], graph_, &behind, behind != nullptr ? 1 : 0, captured_.back()));
+  DSL_CHECK(cudaGraphAddChildGraphNode(&last_[0], graph_, &behind, behind != nullptr ? 1 : 0,
+                                       captured_.back()));
 }
 
 // A graph of its own.
@@ -83,13 +87,15 @@ void recorded_graph::add_node(const kernel_launch& k, std::int64_t blocks, std::
   if (executable_ == nullptr) {
     std::vector<cudaGraphNode_t> behind;
     for (std::size_t m = 0; m < before.size(); ++m)
-      if (const cudaGraphNode_t node = m == member ? last_[m] : before[m]; node != nullptr) behind.push_back(node);
+      if (const cudaGraphNode_t node = m == member ? last_[m] : before[m]; node != nullptr)
+        behind.push_back(node);
     status = cudaGraphAddKernelNode(&last_[member], graph_, behind.data(), behind.size(), &p);
     nodes_.push_back(last_[member]);
   } else {
     status = cudaGraphExecKernelNodeSetParams(executable_, nodes_.at(next_++), &p);
   }
-  if (status != cudaSuccess) raise_failure(status, "launching " + spell_launch(noted_, k.operands_of_pass()));
+  if (status != cudaSuccess)
+    raise_failure(status, "launching " + spell_launch(noted_, k.operands_of_pass()));
 }
 
 }  // namespace dsl::detail::cuda

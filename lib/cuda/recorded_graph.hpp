@@ -10,8 +10,8 @@
 
 namespace dsl::detail::cuda {
 
-/// Kernels recorded one behind the other into a CUDA graph, those of a mesh's members beside each other where they touch nothing
-/// that others may.
+/// Kernels recorded one behind the other into a CUDA graph, those of a mesh's members beside each
+/// other where they touch nothing that others may.
 class recorded_graph : public kernel_graph {
  public:
   /// What the calling thread records into; null where it launches its kernels.
@@ -21,8 +21,8 @@ class recorded_graph : public kernel_graph {
   /// What is queued still runs: the runtime keeps it until then.
   ~recorded_graph() override;
 
-  /// Adds a kernel for some of the members, a bit each; `blocks_of(member)` makes its parameters, with its GPU current, and says
-  /// how many blocks it has there.
+  /// Adds a kernel for some of the members, a bit each; `blocks_of(member)` makes its parameters,
+  /// with its GPU current, and says how many blocks it has there.
   template <class Blocks>
   void add(const kernel_launch& k, std::uint64_t by, touches what, const Blocks& blocks_of) {
     const std::vector<cudaGraphNode_t> before = what == touches::own ? foreign_ : last_;
@@ -35,8 +35,8 @@ class recorded_graph : public kernel_graph {
     }
   }
 
-  /// Adds what is queued on a stream of the first member's GPU, the same each time the graph is recorded, behind its last kernel.
-  /// It waits for other processes.
+  /// Adds what is queued on a stream of the first member's GPU, the same each time the graph is
+  /// recorded, behind its last kernel. It waits for other processes.
   void add(const std::function<void(cudaStream_t)>& queue, outside_waits& waits);
 
  protected:
@@ -49,7 +49,8 @@ class recorded_graph : public kernel_graph {
   void end() noexcept override;
   void launch() override;
   cudaGraph_t captured(const std::function<void(cudaStream_t)>& queue) const;
-  void add_node(const kernel_launch& k, std::int64_t blocks, std::size_t member, const std::vector<cudaGraphNode_t>& before);
+  void add_node(const kernel_launch& k, std::int64_t blocks, std::size_t member,
+                const std::vector<cudaGraphNode_t>& before);
 
   const std::vector<int> gpus_;
   cudaGraph_t graph_ = nullptr;
@@ -57,7 +58,8 @@ class recorded_graph : public kernel_graph {
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<cudaGraph_t> captured_;
   outside_waits* waits_ = nullptr;
-  std::vector<cudaGraphNode_t> last_, foreign_;  // of each member: its last kernel, and the last that touched others' memory
+  std::vector<cudaGraphNode_t> last_,
+      foreign_;  // of each member: its last kernel, and the last that touched others' memory
   std::size_t next_ = 0;
   queued_kernel noted_{};
 };

@@ -9,11 +9,13 @@ namespace dsl::kernels {
 template <class Word>
 __global__ void scatter(detail::scatter_task task) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < task.count; i += stride) {
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < task.count; i += stride) {
     const std::int64_t position = task.positions[i];
     const bool is_last = i + 1 == task.count || task.positions[i + 1] != position;
     if (is_last && position >= 0 && position < task.elements)
-      static_cast<Word*>(task.target)[position * task.stride] = static_cast<const Word*>(task.values)[i];
+      static_cast<Word*>(task.target)[position * task.stride] =
+          static_cast<const Word*>(task.values)[i];
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "exec/scatter.hpp"
+#include "exec/by_key/scatter.hpp"
 
 namespace dsl::detail::cuda {
 

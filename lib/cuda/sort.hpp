@@ -5,14 +5,16 @@
 
 #include <cstddef>
 
-#include "exec/sort.hpp"
+#include "exec/by_key/sort.hpp"
 
 namespace dsl::detail::cuda {
 
 /// As entry_points'.
 const char* sort_architectures();
 /// Queues a sort in working memory of `bytes`; where that is null, sets `bytes` to what it takes.
-cudaError_t launch_sort(const sort_task& task, void* memory, std::size_t& bytes, cudaStream_t stream);
-cudaError_t launch_sort(const pair_sort_task& task, void* memory, std::size_t& bytes, cudaStream_t stream);
+cudaError_t launch_sort(const sort_task& task, void* memory, std::size_t& bytes,
+                        cudaStream_t stream);
+cudaError_t launch_sort(const pair_sort_task& task, void* memory, std::size_t& bytes,
+                        cudaStream_t stream);
 
 }  // namespace dsl::detail::cuda

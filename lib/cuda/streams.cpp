@@ -49,7 +49,8 @@ void cuda_back_end::wait_for(int index, void* stream, void* other) {
   cudaEvent_t reached{};
   DSL_CHECK(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming));
   const cudaError_t recorded = cudaEventRecord(reached, native(other));
-  const cudaError_t waited = recorded == cudaSuccess ? cudaStreamWaitEvent(native(stream), reached, 0) : recorded;
+  const cudaError_t waited =
+      recorded == cudaSuccess ? cudaStreamWaitEvent(native(stream), reached, 0) : recorded;
   cudaEventDestroy(reached);  // lives on until it is reached
   check(waited, "ordering one stream behind another", other);
 }
@@ -70,7 +71,8 @@ void* cuda_back_end::record_event(int index, void* stream) {
   return made;
 }
 void cuda_back_end::wait_for_event(void* event) {
-  outside_waits::wait([&] { return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady; });
+  outside_waits::wait(
+      [&] { return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady; });
   check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream");
   outside_waits::require_all();
 }
@@ -82,8 +84,11 @@ bool cuda_back_end::is_reached(void* event) {
 }
 void cuda_back_end::wait_for_event_on(int index, void* stream, void* event) {
   const current_device on(index);
-  check(cudaStreamWaitEvent(native(stream), static_cast<cudaEvent_t>(event), 0), "ordering a stream behind an event", stream);
+  check(cudaStreamWaitEvent(native(stream), static_cast<cudaEvent_t>(event), 0),
+        "ordering a stream behind an event", stream);
 }
-void cuda_back_end::destroy_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+void cuda_back_end::destroy_event(void* event) noexcept {
+  cudaEventDestroy(static_cast<cudaEvent_t>(event));
+}
 
 }  // namespace dsl::detail

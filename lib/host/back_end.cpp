@@ -1,10 +1,16 @@
 #include "host/back_end.hpp"
 
+#include <dsl/exec/by_key/by_key.hpp>
+#include <dsl/exec/by_key/compress.hpp>
+#include <dsl/exec/loop/loop.hpp>
+#include <dsl/exec/scan/scan.hpp>
+
 #include <string>
 
-#include "exec/executor.hpp"
-#include "exec/layout.hpp"
-#include "exec/rows.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/rows/rows.hpp"
+#include "exec/run/calibration.hpp"
+#include "exec/run/executor.hpp"
 #include "host/host.hpp"
 
 namespace dsl::detail {
@@ -19,27 +25,33 @@ class host_executor final : public executor {
   }
 
   std::string describe_launch(const plan& p) const override {
-    return "blocks of " + std::to_string(p.block) + " on " + std::to_string(properties(p.where).multiprocessors) + " threads";
+    return "blocks of " + std::to_string(p.block) + " on " +
+           std::to_string(properties(p.where).multiprocessors) + " threads";
   }
 
   reduction_plan plan_pass(const prepared& pass) const override {
     compiled(pass);
     return {plan_of(pass), {}, {}, {}};
   }
-  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*, const stream&) const override {
+  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*,
+                const stream&) const override {
     run_on_host(job_of(pass, recorded, nullptr));
   }
 
   partial_results_layout partials_of(const prepared& pass) const override {
     return {1, 1, partial_bytes_on_host(job_of(pass, nullptr, nullptr))};
   }
-  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t first, const bool*,
-                          const stream&) const override {
-    reduce_on_host(job_of(pass, nullptr, static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes));
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory,
+                          std::int64_t first, const bool*, const stream&) const override {
+    reduce_on_host(
+        job_of(pass, nullptr,
+               static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes));
   }
-  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory, std::int64_t count,
-                       const std::uint64_t* recorded, const bool*, const stream&) const override {
-    finish_partials_on_host(job_of(pass, recorded, static_cast<unsigned char*>(memory)), all.count, count);
+  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory,
+                       std::int64_t count, const std::uint64_t* recorded, const bool*,
+                       const stream&) const override {
+    finish_partials_on_host(job_of(pass, recorded, static_cast<unsigned char*>(memory)), all.count,
+                            count);
   }
 
   bool runs_rows(const chain_code& code) const override { return code.runs_together; }
@@ -64,36 +76,44 @@ class host_executor final : public executor {
     return p;
   }
   // All steps of a block of elements while it is in the cache.
-  void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const loop_part*, const stream&) const override {
-    run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr}, steps.all.first + steps.done, steps.count);
+  void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const loop_part*,
+                const stream&) const override {
+    run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr},
+                steps.all.first + steps.done, steps.count);
   }
 
   std::unique_ptr<calibration> measure(int) const override { return measure_host(); }
 
-  scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_space& s) const override {
+  scan_plan plan_scan(const scan_code& code, const operand* operands,
+                      const scan_space& s) const override {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_plan p{plan_of(s.space, code.lanes), {}};
-    p.per_element = cost_of(code.view, [operands](std::uint64_t k) { return first_of_array(operands, static_cast<int>(k)); });
+    p.per_element = cost_of(code.view, [operands](std::uint64_t k) {
+      return first_of_array(operands, static_cast<int>(k));
+    });
     p.along_columns = s.columns;
     return p;
   }
-  void run_scan(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters,
-                const stream&) const override {
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
+                const scan_parameters& parameters, const stream&) const override {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_on_host(code, operands, s, parameters);
   }
-  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request,
-                  const stream&) const override {
+  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                  const by_key_request& request, const stream&) const override {
     compiled_for(g.where, code.host, nullptr, code.view, operands);
     reduce_by_key_on_host(code, operands, g, request);
   }
-  void run_compress(const compress_code& code, const operand* operands, const geometry& g, const stream&) const override {
+  void run_compress(const compress_code& code, const operand* operands, const geometry& g,
+                    const stream&) const override {
     compiled_for(g.where, code.host, nullptr, code.view, operands);
     compress_on_host(code, operands, g);
   }
 
  private:
-  static plan plan_of(const prepared& pass) { return plan_of(pass.space(), pass.code().pass.lanes); }
+  static plan plan_of(const prepared& pass) {
+    return plan_of(pass.space(), pass.code().pass.lanes);
+  }
   static plan plan_of(const geometry& g, int lanes) {
     plan p;
     p.where = g.where;
@@ -104,7 +124,8 @@ class host_executor final : public executor {
     p.grid = pieces(g.elements, host_block);
     return p;
   }
-  static host_job job_of(const prepared& pass, const std::uint64_t* recorded, unsigned char* partials) {
+  static host_job job_of(const prepared& pass, const std::uint64_t* recorded,
+                         unsigned char* partials) {
     return {pass.code(), compiled(pass), pass.operands(), pass.space(), recorded, partials};
   }
   static const host_code& compiled(const prepared& pass) {

@@ -7,7 +7,8 @@ namespace dsl::detail {
 
 class host_back_end final : public machine_memory {
  public:
-  constexpr explicit host_back_end(kernel_services* kernels) : machine_memory("host", kernels, backend::host) {}
+  constexpr explicit host_back_end(kernel_services* kernels)
+      : machine_memory("host", kernels, backend::host) {}
 
   const device_properties& properties(int index) override;
 };

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "exec/layout.hpp"
-#include "exec/text.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
 #include "host/columns.hpp"
 #include "host/host.hpp"
 #include "host/threads.hpp"
@@ -20,11 +20,12 @@ inline double nanoseconds_of_element(const host_job& job) {
   constexpr double bytes_a_nanosecond = 80;
   int bytes = 0;
   for (int k = 0; k < job.code.inputs + job.code.outputs(); ++k)
-    if (const operand& o = job.operands[k]; o.kind <= operand_kind::neighbour) bytes += size_of(o.type);
+    if (const operand& o = job.operands[k]; o.kind <= operand_kind::neighbour)
+      bytes += size_of(o.type);
   return std::max(job.compiled.nanoseconds, bytes / bytes_a_nanosecond);
 }
-/// Blocks that one task takes, 4 to 64 of them. It depends on the formula alone, and so does the order in which elements are
-/// reduced.
+/// Blocks that one task takes, 4 to 64 of them. It depends on the formula alone, and so does the
+/// order in which elements are reduced.
 inline int blocks_of_task(const host_job& job) {
   const auto enough = static_cast<unsigned>(of_a_task / nanoseconds_of_element(job)) / host_block;
   return static_cast<int>(std::bit_floor(std::clamp(enough, 4u, 64u)));
@@ -38,7 +39,9 @@ inline std::vector<dtype> accumulator_dtypes(const pass_view& p) {
   return types;
 }
 inline std::size_t bytes_of_value(dtype type) {
-  return type == dtype::float16 || type == dtype::bfloat16 ? sizeof(float) : static_cast<std::size_t>(size_of(type));
+  return type == dtype::float16 || type == dtype::bfloat16
+             ? sizeof(float)
+             : static_cast<std::size_t>(size_of(type));
 }
 
 // What the lanes of a block have been reduced into.
@@ -58,7 +61,8 @@ class lane_sums {
   void* const* columns_from(int lane) {
     void** const from = addresses_.data() + types_.size();
     for (std::size_t s = 0; s < types_.size(); ++s)
-      from[s] = static_cast<unsigned char*>(addresses_[s]) + bytes_of_value(types_[s]) * static_cast<std::size_t>(lane);
+      from[s] = static_cast<unsigned char*>(addresses_[s]) +
+                bytes_of_value(types_[s]) * static_cast<std::size_t>(lane);
     return from;
   }
   void clear(int lanes) const { job_.compiled.clear(columns(), lanes); }
@@ -67,7 +71,8 @@ class lane_sums {
   void run_tail(void* const* columns, int valid, int padded, const Run& run) const {
     const auto each = [&](bool restore) {
       for (std::size_t s = 0; s < types_.size(); ++s) {
-        const std::size_t size = bytes_of_value(types_[s]), from = size * static_cast<std::size_t>(valid),
+        const std::size_t size = bytes_of_value(types_[s]),
+                          from = size * static_cast<std::size_t>(valid),
                           count = size * static_cast<std::size_t>(padded - valid);
         unsigned char* const mine = static_cast<unsigned char*>(columns[s]) + from;
         unsigned char* const saved = memory_.get() + bytes_ * types_.size() + column_bytes * s;
@@ -82,7 +87,8 @@ class lane_sums {
   // Lanes as they are kept between tasks: value after value, `count` lanes each.
   std::size_t stored_bytes(std::int64_t count) const {
     std::size_t bytes = 0;
-    for (const dtype t : types_) bytes += (bytes_of_value(t) * static_cast<std::size_t>(count) + 15) / 16 * 16;
+    for (const dtype t : types_)
+      bytes += (bytes_of_value(t) * static_cast<std::size_t>(count) + 15) / 16 * 16;
     return bytes;
   }
   void store(unsigned char* to, int count) const {
@@ -119,15 +125,17 @@ class block_runner {
     for (int i = 0; i < job.code.outputs(); ++i) {
       direct_[i] = is_direct(target(i), layout_of(i), job.space);
       is_direct_ = is_direct_ && (direct_[i] || target(i).kind == operand_kind::result);
-      for (int k = 0; k < job.code.inputs; ++k) in_place_ = in_place_ || job.operands[k].word[0] == target(i).word[0];
+      for (int k = 0; k < job.code.inputs; ++k)
+        in_place_ = in_place_ || job.operands[k].word[0] == target(i).word[0];
     }
   }
 
   void count_step(std::int64_t number) { inputs_.count_step(number); }
-  /// Elements first .. first + valid, reduced into the lanes of `sums` from `lane` on if there are reductions. Lanes beyond are
-  /// left as they are if `keep` says so.
+  /// Elements first .. first + valid, reduced into the lanes of `sums` from `lane` on if there are
+  /// reductions. Lanes beyond are left as they are if `keep` says so.
   void run(std::int64_t first, int valid, lane_sums& sums, int lane = 0, bool keep = true) {
-    if (const int rest = valid % 64; rest != 0 && valid > 64) {  // what needs no padding is worked on where it is
+    if (const int rest = valid % 64;
+        rest != 0 && valid > 64) {  // what needs no padding is worked on where it is
       run(first, valid - rest, sums, lane, keep);
       return run(first + valid - rest, rest, sums, lane + valid - rest, keep);
     }
@@ -142,19 +150,23 @@ class block_runner {
       if (out[i] == nullptr) out[i] = column(i);
     }
     void* const* const columns = sums.columns_from(lane);
-    sums.run_tail(columns, keep ? valid : padded, padded,
-                  [&] { loop_of_level(job_.compiled.block)(padded, 1, 0, inputs_.at(), out, columns); });
+    sums.run_tail(columns, keep ? valid : padded, padded, [&] {
+      loop_of_level(job_.compiled.block)(padded, 1, 0, inputs_.at(), out, columns);
+    });
     for (int i = 0; i < job_.code.outputs(); ++i)
       if (target(i).kind == operand_kind::array && out[i] == column(i) && valid > 0)
         scatter(column(i), target(i), job_.space, layout_of(i), inputs_.place(), valid);
   }
 
-  /// The same for `rows` blocks, `stride` elements apart, of which lanes beyond `valid` do not matter.
-  void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride, lane_sums& sums) {
+  /// The same for `rows` blocks, `stride` elements apart, of which lanes beyond `valid` do not
+  /// matter.
+  void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride,
+                lane_sums& sums) {
     const int padded = padded_block(valid);
     const std::int64_t end = first + (rows - 1) * stride + padded;
     bool direct = is_direct_ && (valid == padded || end <= job_.space.elements);
-    for (int i = 0; i < job_.code.outputs(); ++i) direct = direct && (target(i).kind == operand_kind::result || valid == padded);
+    for (int i = 0; i < job_.code.outputs(); ++i)
+      direct = direct && (target(i).kind == operand_kind::result || valid == padded);
     if (!direct) {
       for (; rows > 0; --rows, first += stride)
         for (int lane = 0; lane < valid; lane += host_block)
@@ -168,7 +180,8 @@ class block_runner {
   void run_map(std::int64_t first, std::int64_t count, lane_sums& none) {
     const std::int64_t end = first + count;
     if (!is_direct_) {
-      for (const std::int64_t begin = first; first < end;) first += run_in_row(first, begin, end, none);
+      for (const std::int64_t begin = first; first < end;)
+        first += run_in_row(first, begin, end, none);
       return;
     }
     const auto rest = static_cast<int>(count % 64);
@@ -179,9 +192,11 @@ class block_runner {
     else run(end - rest, rest, none);
   }
 
-  /// Elements from `first` on, of one row, of those from `begin` to `end`; gives how many. As many as lie with their neighbours
-  /// within the row are worked on where they are; those beside its ends are packed.
-  std::int64_t run_in_row(std::int64_t first, std::int64_t begin, std::int64_t end, lane_sums& none) {
+  /// Elements from `first` on, of one row, of those from `begin` to `end`; gives how many. As many
+  /// as lie with their neighbours within the row are worked on where they are; those beside its
+  /// ends are packed.
+  std::int64_t run_in_row(std::int64_t first, std::int64_t begin, std::int64_t end,
+                          lane_sums& none) {
     constexpr std::int64_t shortest_row = 128;
     const geometry& g = job_.space;
     if (g.rank == 0 || g.extents[g.rank - 1] < shortest_row) {
@@ -189,8 +204,10 @@ class block_runner {
       run(first, static_cast<int>(count), none);
       return count;
     }
-    const std::int64_t inner = g.extents[g.rank - 1], x = first % inner, left = std::min(inner - x, end - first);
-    const std::int64_t whole = std::min({left, inner - x - inputs_.after(), inputs_.longest_run()}) / 64 * 64;
+    const std::int64_t inner = g.extents[g.rank - 1], x = first % inner,
+                       left = std::min(inner - x, end - first);
+    const std::int64_t whole =
+        std::min({left, inner - x - inputs_.after(), inputs_.longest_run()}) / 64 * 64;
     if (x >= inputs_.before() && whole > 0 && run_in_place(first, whole)) return whole;
     // The last ones are computed with some of those before, again, where these are what they were.
     if (left < 64 && x >= 64 && first + left - 64 >= begin && !in_place_) {
@@ -209,12 +226,13 @@ class block_runner {
     for (int row = 0; row < rows; row += together) {
       if (is_short) inputs_.read(first + row * length, static_cast<int>(length));
       else inputs_.read_in_a_row(first + row * length);
-      loop_of_level(job_.compiled.strip)(row, together, length, length, inputs_.at(), sums.columns());
+      loop_of_level(job_.compiled.strip)(row, together, length, length, inputs_.at(),
+                                         sums.columns());
     }
   }
 
-  /// The same for short rows, whose elements are added one after another: up to host_block of them, or, where they are longer
-  /// than a piece that is transposed, up to 64.
+  /// The same for short rows, whose elements are added one after another: up to host_block of them,
+  /// or, where they are longer than a piece that is transposed, up to 64.
   void run_transposed(std::int64_t first, int rows, std::int64_t length, lane_sums& sums) {
     const int padded = padded_block(rows);
     void* out[max_operands];
@@ -224,14 +242,16 @@ class block_runner {
       inputs_.read_transposed(first, {rows, length, begin, columns}, padded);
       void* const* const piece = begin == 0 ? sums.columns() : sums.columns_from(padded);
       job_.compiled.clear(piece, padded);
-      loop_of_level(job_.compiled.block)(padded, static_cast<int>(columns), padded, inputs_.at(), out, piece);
+      loop_of_level(job_.compiled.block)(padded, static_cast<int>(columns), padded, inputs_.at(),
+                                         out, piece);
       if (begin > 0) job_.compiled.add(sums.columns(), piece, rows);
     }
   }
 
-  /// Stores the results of `owners` lanes, `lane_step` apart, whose first elements are number `element` and `element_step`
-  /// further each.
-  void finish(const void* const* sums, int lane_step, int owners, std::int64_t element, std::int64_t element_step) const {
+  /// Stores the results of `owners` lanes, `lane_step` apart, whose first elements are number
+  /// `element` and `element_step` further each.
+  void finish(const void* const* sums, int lane_step, int owners, std::int64_t element,
+              std::int64_t element_step) const {
     void *to[max_operands], *again[max_operands];
     std::int64_t step[max_operands] = {};
     const geometry& g = job_.space;
@@ -245,7 +265,8 @@ class block_runner {
       const std::int64_t first = element + done * element_step;
       count = 1;
       if (last >= 0 && g.kept != 0)
-        count = static_cast<int>(std::min<std::int64_t>(owners - done, extent(last) - first / below % extent(last)));
+        count = static_cast<int>(
+            std::min<std::int64_t>(owners - done, extent(last) - first / below % extent(last)));
       for (int i = 0; i < job_.code.outputs(); ++i) {
         const operand& o = target(i);
         const operand_layout& w = layout_of(i);
@@ -259,19 +280,24 @@ class block_runner {
         if (o.discarded) to[i] = column(i);
         again[i] = job_.recorded != nullptr ? reinterpret_cast<void*>(job_.recorded[i]) : nullptr;
       }
-      job_.compiled.finish(sums, done * lane_step, lane_step, count, g.count, inputs_.at(), to, step, again);
+      job_.compiled.finish(sums, done * lane_step, lane_step, count, g.count, inputs_.at(), to,
+                           step, again);
     }
   }
 
  private:
   const operand& target(int i) const { return job_.operands[job_.code.inputs + i]; }
   const operand_layout& layout_of(int i) const { return job_.space.layouts[job_.code.inputs + i]; }
-  unsigned char* column(int i) const { return columns_.get() + column_bytes * static_cast<std::size_t>(i); }
-  void run_directly(std::int64_t first, int padded, int rows, std::int64_t stride, void* const* sums) {
+  unsigned char* column(int i) const {
+    return columns_.get() + column_bytes * static_cast<std::size_t>(i);
+  }
+  void run_directly(std::int64_t first, int padded, int rows, std::int64_t stride,
+                    void* const* sums) {
     inputs_.read_directly(first);
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i)
-      out[i] = target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
+      out[i] =
+          target(i).kind == operand_kind::result ? column(i) : direct_address(target(i), first);
     loop_of_level(job_.compiled.block)(padded, rows, stride, inputs_.at(), out, sums);
   }
 
@@ -295,13 +321,15 @@ class block_runner {
 
 // Tasks 0 .. count on all cores, `rounds` times each, every thread with memory of its own.
 template <class Task>
-void for_each_task(const host_job& job, int lanes, std::int64_t count, const Task& task, std::int64_t rounds = 1) {
+void for_each_task(const host_job& job, int lanes, std::int64_t count, const Task& task,
+                   std::int64_t rounds = 1) {
   const double elements = static_cast<double>(job.space.elements) * static_cast<double>(rounds);
-  on_threads(count, elements * nanoseconds_of_element(job), [&](std::int64_t begin, std::int64_t end) {
-    block_runner runner(job);
-    lane_sums sums(job, lanes);
-    for (std::int64_t t = begin; t < end; ++t) task(t, runner, sums);
-  });
+  on_threads(count, elements * nanoseconds_of_element(job),
+             [&](std::int64_t begin, std::int64_t end) {
+               block_runner runner(job);
+               lane_sums sums(job, lanes);
+               for (std::int64_t t = begin; t < end; ++t) task(t, runner, sums);
+             });
 }
 
 }  // namespace dsl::detail

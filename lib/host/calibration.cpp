@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-#include "exec/calibration.hpp"
+#include "exec/run/calibration.hpp"
 #include "host/host.hpp"
 #include "host/threads.hpp"
 #include "mem/buffer.hpp"
@@ -33,11 +33,13 @@ void for_pieces(std::int64_t bytes, const Use& use) {
   constexpr std::int64_t piece = 64 << 10;
   const std::int64_t count = std::max<std::int64_t>(1, bytes / piece);
   on_threads(count, much, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) use(k * piece, k + 1 < count ? piece : bytes - k * piece);
+    for (std::int64_t k = begin; k < end; ++k)
+      use(k * piece, k + 1 < count ? piece : bytes - k * piece);
   });
 }
 
-/// Chains of multiply-adds beside each other, as many as vectors of any width need to hide their latency.
+/// Chains of multiply-adds beside each other, as many as vectors of any width need to hide their
+/// latency.
 template <class T>
 struct multiply_adds {
   static constexpr int chains = static_cast<int>(512 / sizeof(T));
@@ -65,7 +67,8 @@ struct multiply_adds {
     static std::atomic<T> used{};
     const double seconds = seconds_of([&] {
       on_threads(tasks, much, [](std::int64_t begin, std::int64_t end) {
-        for (; begin < end; ++begin) used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed);
+        for (; begin < end; ++begin)
+          used.store(level[simd_level()](static_cast<T>(0.5), steps), std::memory_order_relaxed);
       });
     });
     return static_cast<double>(chains) * steps * tasks / seconds;
@@ -83,7 +86,8 @@ std::unique_ptr<calibration> measure_host() {
   for (const std::int64_t bytes : calibrated_sizes(cache, most)) {
     made->read.add(static_cast<double>(bytes), seconds_of([&] {
                      for_pieces(bytes, [&](std::int64_t first, std::int64_t count) {
-                       const auto* const at = reinterpret_cast<const std::uint64_t*>(memory.data() + first);
+                       const auto* const at =
+                           reinterpret_cast<const std::uint64_t*>(memory.data() + first);
                        std::uint64_t all = 0;
                        for (std::int64_t i = 0; i < count / 8; ++i) all += at[i];
                        used.store(all, std::memory_order_relaxed);
@@ -91,7 +95,8 @@ std::unique_ptr<calibration> measure_host() {
                    }));
     made->copied.add(static_cast<double>(bytes), seconds_of([&] {
                        for_pieces(bytes / 2, [&](std::int64_t first, std::int64_t count) {
-                         std::memcpy(memory.data() + bytes / 2 + first, memory.data() + first, static_cast<std::size_t>(count));
+                         std::memcpy(memory.data() + bytes / 2 + first, memory.data() + first,
+                                     static_cast<std::size_t>(count));
                        });
                      }));
   }

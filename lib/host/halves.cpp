@@ -1,5 +1,5 @@
 // 16-bit floats to floats and back, for each instruction set.
-#include <dsl/exec/half_lanes.hpp>
+#include <dsl/exec/host/half_lanes.hpp>
 
 #include "host/host.hpp"
 
@@ -12,11 +12,13 @@ namespace dsl::detail {
 namespace {
 
 template <class T>
-DSL_DETAIL_FN void widen_each(const T* __restrict from, std::int64_t stride, int rows, int count, float* __restrict to) {
+DSL_DETAIL_FN void widen_each(const T* __restrict from, std::int64_t stride, int rows, int count,
+                              float* __restrict to) {
   for (int r = 0; r < rows; ++r)
     for (int l = 0; l < (count & ~15); ++l) to[r * count + l] = from[r * stride + l];
 }
-template <class T> DSL_DETAIL_FN void narrow_each(const float* __restrict from, int count, T* __restrict to) {
+template <class T> DSL_DETAIL_FN void narrow_each(const float* __restrict from, int count,
+                                                  T* __restrict to) {
   for (int l = 0; l < (count & ~15); ++l) to[l].bits = T(from[l]).bits;
 }
 
@@ -25,7 +27,8 @@ DSL_DETAIL_TARGET(DSL_DETAIL_V2)
 void widen_v2(const T* from, std::int64_t stride, int rows, int count, float* to) {
   widen_each(from, stride, rows, count, to);
 }
-template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V2) void narrow_v2(const float* from, int count, T* to) {
+template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V2)
+void narrow_v2(const float* from, int count, T* to) {
   narrow_each(from, count, to);
 }
 
@@ -37,12 +40,14 @@ void widen_v3(const T* from, std::int64_t stride, int rows, int count, float* to
     for (int r = 0; r < rows; ++r)
       for (int l = 0; l < count; l += 8)
         _mm256_storeu_ps(to + r * count + l,
-                         _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + r * stride + l))));
+                         _mm256_cvtph_ps(_mm_loadu_si128(
+                             reinterpret_cast<const __m128i*>(from + r * stride + l))));
   } else {
     widen_each(from, stride, rows, count, to);
   }
 }
-// With masks, of all lanes: of the functions without, GCC 12 warns that they read a variable before it is set.
+// With masks, of all lanes: of the functions without, GCC 12 warns that they read a variable before
+// it is set.
 template <class T>
 DSL_DETAIL_TARGET(DSL_DETAIL_V4)
 void widen_v4(const T* from, std::int64_t stride, int rows, int count, float* to) {
@@ -51,31 +56,38 @@ void widen_v4(const T* from, std::int64_t stride, int rows, int count, float* to
       for (int l = 0; l < count; l += 16)
         _mm512_storeu_ps(
             to + r * count + l,
-            _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + r * stride + l))));
+            _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(
+                                              from + r * stride + l))));
   } else {
     widen_each(from, stride, rows, count, to);
   }
 }
 
-// A processor leaves upper bits of a NaN in the half. As integers NaN are the largest halves of their sign, and at least 0x7e00.
-template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V3) void narrow_v3(const float* from, int count, T* to) {
+// A processor leaves upper bits of a NaN in the half. As integers NaN are the largest halves of
+// their sign, and at least 0x7e00.
+template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V3)
+void narrow_v3(const float* from, int count, T* to) {
   if constexpr (std::same_as<T, half>) {
     for (int l = 0; l < count; l += 8) {
       const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(from + l), _MM_FROUND_TO_NEAREST_INT);
       const __m128i positive = _mm_min_epi16(halves, _mm_set1_epi16(0x7e00));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + l), _mm_min_epu16(positive, _mm_set1_epi16(static_cast<short>(0xfe00))));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + l),
+                       _mm_min_epu16(positive, _mm_set1_epi16(static_cast<short>(0xfe00))));
     }
   } else {
     narrow_each(from, count, to);
   }
 }
-template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V4) void narrow_v4(const float* from, int count, T* to) {
+template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V4)
+void narrow_v4(const float* from, int count, T* to) {
   if constexpr (std::same_as<T, half>) {
     for (int l = 0; l < count; l += 16) {
-      const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(from + l), _MM_FROUND_TO_NEAREST_INT);
+      const __m256i halves =
+          _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(from + l), _MM_FROUND_TO_NEAREST_INT);
       const __m256i positive = _mm256_min_epi16(halves, _mm256_set1_epi16(0x7e00));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + l),
-                          _mm256_min_epu16(positive, _mm256_set1_epi16(static_cast<short>(0xfe00))));
+      _mm256_storeu_si256(
+          reinterpret_cast<__m256i*>(to + l),
+          _mm256_min_epu16(positive, _mm256_set1_epi16(static_cast<short>(0xfe00))));
     }
   } else {
     narrow_each(from, count, to);

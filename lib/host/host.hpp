@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include <dsl/exec/by_key.hpp>
-#include <dsl/exec/compress.hpp>
-#include <dsl/exec/run.hpp>
+#include <dsl/exec/by_key/by_key.hpp>
+#include <dsl/exec/by_key/compress.hpp>
+#include <dsl/exec/run/run.hpp>
 
-#include "exec/calibration.hpp"
-#include "exec/scan.hpp"
+#include "exec/run/calibration.hpp"
+#include "exec/scan/scan.hpp"
 
 namespace dsl::detail {
 
@@ -19,7 +19,8 @@ struct host_job {
   const host_code& compiled;
   const operand* operands;
   const geometry& space;
-  const std::uint64_t* recorded;      // for each output a second address for a reduction's result, or 0; or null
+  const std::uint64_t*
+      recorded;  // for each output a second address for a reduction's result, or 0; or null
   unsigned char* partials = nullptr;  // where partial results go, in place of results
 };
 
@@ -27,8 +28,8 @@ struct host_job {
 int simd_level();
 [[noreturn]] void throw_no_simd();
 
-/// Of loops for each instruction set the one for `simd_level()`. Throws device_error where the file was compiled for better ones
-/// alone.
+/// Of loops for each instruction set the one for `simd_level()`. Throws device_error where the file
+/// was compiled for better ones alone.
 template <class Loop>
 Loop loop_of_level(const Loop (&loops)[3]) {
   const Loop found = loops[simd_level()];
@@ -36,9 +37,11 @@ Loop loop_of_level(const Loop (&loops)[3]) {
   return found;
 }
 
-/// Runs a job on all cores. Partial results combine in an order that does not depend on the number of threads.
+/// Runs a job on all cores. Partial results combine in an order that does not depend on the number
+/// of threads.
 void run_on_host(const host_job& job);
-/// Without reductions: `steps` times, the first of which has number `first`, in place: a block of elements after another.
+/// Without reductions: `steps` times, the first of which has number `first`, in place: a block of
+/// elements after another.
 void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
 
 /// The part of `run_on_host` for a job that reduces.
@@ -54,12 +57,15 @@ std::int64_t pieces_of_rows_on_host(const row_chain& rows);
 /// All phases of a piece on one core.
 void run_rows_on_host(const row_chain& rows);
 
-/// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The order of operations does not
-/// depend on the number of threads.
-void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters);
+/// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The
+/// order of operations does not depend on the number of threads.
+void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s,
+                  const scan_parameters& parameters);
 
-/// Chunks of elements fill a table each, which are joined in order; how many chunks there are depends on the sizes alone.
-void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g, const by_key_request& request);
+/// Chunks of elements fill a table each, which are joined in order; how many chunks there are
+/// depends on the sizes alone.
+void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g,
+                           const by_key_request& request);
 
 /// In two phases: how many elements each chunk has that are chosen, and their values.
 void compress_on_host(const compress_code& code, const operand* operands, const geometry& g);

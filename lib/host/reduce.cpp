@@ -1,4 +1,5 @@
-// Reductions on the host: the order in which elements follow each other, and how partial results are combined.
+// Reductions on the host: the order in which elements follow each other, and how partial results
+// are combined.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,25 +10,39 @@ namespace dsl::detail {
 
 namespace {
 
-// How elements that are reduced together follow each other: `steps` blocks of up to `lanes` elements, `stride` apart. Then
-// `lanes_a_result` lanes make a result, for each of some owners.
+// How elements that are reduced together follow each other: `steps` blocks of up to `lanes`
+// elements, `stride` apart. Then `lanes_a_result` lanes make a result, for each of some owners.
 struct lane_schedule {
-  // What lanes are: a result each; ...; a result each, of rows that are transposed; and without lanes, by strips, a piece of one
-  // result or rows of one result each
-  enum { columns, rows_of_columns, one_result, several_results, transposed, strips, rows_of_strips } kind;
+  // What lanes are: a result each; ...; a result each, of rows that are transposed; and without
+  // lanes, by strips, a piece of one result or rows of one result each
+  enum {
+    columns,
+    rows_of_columns,
+    one_result,
+    several_results,
+    transposed,
+    strips,
+    rows_of_strips
+  } kind;
   std::int64_t lanes, stride, length;  // of a run: in elements, from its beginning to its end
   int owner_step, lanes_a_result, result_lane_step;
   std::int64_t owner_stride;  // elements from one owner's first to the next one's
   bool by_strips() const { return kind >= strips; }
 };
 
-// The runs of a job: `count` of them, `first` finds where one begins and how many lanes of it there are.
+// The runs of a job: `count` of them, `first` finds where one begins and how many lanes of it there
+// are.
 struct reduction_runs {
   lane_schedule order;
   std::int64_t count, across, inner,
-      run_stride;  // runs across the last dimension of that extent; and how far apart the others are
-  std::int64_t first(std::int64_t run) const { return run / across * run_stride + run % across * order.lanes; }
-  int lanes(std::int64_t run) const { return static_cast<int>(std::min(order.lanes, inner - run % across * order.lanes)); }
+      run_stride;  // runs across the last dimension of that extent; and how far apart the others
+                   // are
+  std::int64_t first(std::int64_t run) const {
+    return run / across * run_stride + run % across * order.lanes;
+  }
+  int lanes(std::int64_t run) const {
+    return static_cast<int>(std::min(order.lanes, inner - run % across * order.lanes));
+  }
 };
 
 // Whether the elements of a result can be reduced where they lie, strip by strip.
@@ -36,21 +51,24 @@ bool takes_strips(const host_job& job) {
          lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
 }
 
-// Columns that are reduced at a time: as long a piece of each row as 16 KiB of sums allow, since the processor fetches ahead
-// along rows.
+// Columns that are reduced at a time: as long a piece of each row as 16 KiB of sums allow, since
+// the processor fetches ahead along rows.
 int columns_at_once(const pass_view& pass) {
   std::size_t bytes = 0;
   for (const dtype t : accumulator_dtypes(pass)) bytes += bytes_of_value(t);
-  return static_cast<int>(std::clamp<std::size_t>(16384 / bytes, host_block, 8 * host_block)) / host_block * host_block;
+  return static_cast<int>(std::clamp<std::size_t>(16384 / bytes, host_block, 8 * host_block)) /
+         host_block * host_block;
 }
 
-// Whether rows of a length are transposed: short ones, whose lanes take longer to join than their elements, and as many as fill
-// most lanes. A rule of many values, a variance's, takes longer to join.
+// Whether rows of a length are transposed: short ones, whose lanes take longer to join than their
+// elements, and as many as fill most lanes. A rule of many values, a variance's, takes longer to
+// join.
 bool transposes_rows(const host_job& job, std::int64_t rows, std::int64_t length) {
   const pass_view& pass = job.code.pass.view;
-  const std::int64_t longest = accumulator_dtypes(pass).size() > 2 ? 512 : 128, fewest = length < 64 ? 32 : 256;
-  return job.space.elements > 0 && length < longest && rows >= fewest && pass.neighbours.nodes == 0 &&
-         !pass.reduces_beside_arrays();
+  const std::int64_t longest = accumulator_dtypes(pass).size() > 2 ? 512 : 128,
+                     fewest = length < 64 ? 32 : 256;
+  return job.space.elements > 0 && length < longest && rows >= fewest &&
+         pass.neighbours.nodes == 0 && !pass.reduces_beside_arrays();
 }
 
 // The last dimension, where it is kept: results along it lie side by side.
@@ -59,8 +77,8 @@ std::int64_t kept_inside(const geometry& g) {
 }
 
 reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
-  constexpr std::int64_t few =
-      64;  // lanes of the shortest block; and what a row by strips must have to be quicker than with others
+  constexpr std::int64_t few = 64;  // lanes of the shortest block; and what a row by strips must
+                                    // have to be quicker than with others
   constexpr std::int64_t transposed_elements = 4096;  // that stay in a core's first-level cache
   const geometry& g = job.space;
   const std::int64_t inner = kept_inside(g), kept = g.results / inner;
@@ -76,15 +94,16 @@ reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
   }
   if (inner > 1) {  // several rows of columns in a block
     const std::int64_t lanes = whole(inner);
-    return {{lane_schedule::rows_of_columns, lanes, lanes, reduced * inner, 1, static_cast<int>(lanes / inner),
-             static_cast<int>(inner), 1},
+    return {{lane_schedule::rows_of_columns, lanes, lanes, reduced * inner, 1,
+             static_cast<int>(lanes / inner), static_cast<int>(inner), 1},
             kept,
             1,
             lanes,
             reduced * inner};
   }
   if (transposes_rows(job, kept, reduced)) {
-    const std::int64_t rows = std::clamp<std::int64_t>(transposed_elements / reduced / 64 * 64, 64, host_block);
+    const std::int64_t rows =
+        std::clamp<std::int64_t>(transposed_elements / reduced / 64 * 64, 64, host_block);
     return {{lane_schedule::transposed, rows, host_block, rows * reduced, 1, 1, 1, reduced},
             pieces(kept, rows),
             1,
@@ -93,7 +112,11 @@ reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
   }
   if ((reduced >= few || kept == 1) && takes_strips(job)) {
     if (reduced > task_elements)
-      return {{lane_schedule::strips, host_block, host_block, reduced, 1, 1, 1, 1}, kept, 1, host_block, reduced};
+      return {{lane_schedule::strips, host_block, host_block, reduced, 1, 1, 1, 1},
+              kept,
+              1,
+              host_block,
+              reduced};
     const std::int64_t rows = std::min<std::int64_t>(host_block, task_elements / reduced);
     return {{lane_schedule::rows_of_strips, rows, host_block, rows * reduced, 1, 1, 1, reduced},
             pieces(kept, rows),
@@ -109,7 +132,8 @@ reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
             host_block,
             reduced};
   const std::int64_t lanes = whole(reduced), together = lanes / reduced;
-  return {{lane_schedule::several_results, lanes, lanes, lanes, static_cast<int>(reduced), static_cast<int>(reduced), 1, reduced},
+  return {{lane_schedule::several_results, lanes, lanes, lanes, static_cast<int>(reduced),
+           static_cast<int>(reduced), 1, reduced},
           pieces(kept, together),
           1,
           lanes,
@@ -127,11 +151,14 @@ class result_partials {
     columns_ = shape.stored(memory, job.space.results);
   }
   // Of owners whose first has this element: they have numbers one behind the other.
-  std::vector<void*> of(std::int64_t element) const { return from(element / (reduced_ * inside_) * inside_ + element % inside_); }
+  std::vector<void*> of(std::int64_t element) const {
+    return from(element / (reduced_ * inside_) * inside_ + element % inside_);
+  }
   std::vector<void*> from(std::int64_t result) const {
     std::vector<void*> columns = columns_;
     for (std::size_t s = 0; s < columns.size(); ++s)
-      columns[s] = static_cast<unsigned char*>(columns[s]) + bytes_of_value(types_[s]) * static_cast<std::size_t>(result);
+      columns[s] = static_cast<unsigned char*>(columns[s]) +
+                   bytes_of_value(types_[s]) * static_cast<std::size_t>(result);
     return columns;
   }
   void store(std::int64_t element, const void* const* sums, int lane_step, int owners) const {
@@ -140,7 +167,9 @@ class result_partials {
       for (int k = 0; k < owners; ++k) {
         const std::size_t size = bytes_of_value(types_[s]);
         std::memcpy(static_cast<unsigned char*>(to[s]) + size * static_cast<std::size_t>(k),
-                    static_cast<const unsigned char*>(sums[s]) + size * static_cast<std::size_t>(k * lane_step), size);
+                    static_cast<const unsigned char*>(sums[s]) +
+                        size * static_cast<std::size_t>(k * lane_step),
+                    size);
       }
   }
 
@@ -152,7 +181,9 @@ class result_partials {
 
 }  // namespace
 
-std::size_t partial_bytes_on_host(const host_job& job) { return lane_sums(job, host_block).stored_bytes(job.space.results); }
+std::size_t partial_bytes_on_host(const host_job& job) {
+  return lane_sums(job, host_block).stored_bytes(job.space.results);
+}
 
 void finish_partials_on_host(const host_job& job, std::int64_t partials, std::int64_t count) {
   const geometry& g = job.space;
@@ -169,9 +200,12 @@ void finish_partials_on_host(const host_job& job, std::int64_t partials, std::in
     owners = std::min({at_once, g.results - r, length - r % length});
     const std::vector<void*> sums = first.from(r);
     for (std::int64_t p = 1; p < partials; ++p)
-      job.compiled.add(sums.data(), result_partials(job, job.partials + bytes * static_cast<std::size_t>(p)).from(r).data(),
-                       static_cast<int>(owners));
-    runner.finish(sums.data(), 1, static_cast<int>(owners), r / inside * reduced * inside + r % inside, inside > 1 ? 1 : reduced);
+      job.compiled.add(
+          sums.data(),
+          result_partials(job, job.partials + bytes * static_cast<std::size_t>(p)).from(r).data(),
+          static_cast<int>(owners));
+    runner.finish(sums.data(), 1, static_cast<int>(owners),
+                  r / inside * reduced * inside + r % inside, inside > 1 ? 1 : reduced);
   }
 }
 
@@ -186,15 +220,19 @@ void reduce_on_host(const host_job& job) {
   const bool is_transposed = order.kind == lane_schedule::transposed;
   // Whole blocks, so that the pieces of a run depend on nothing but its length.
   const std::int64_t steps = pieces(order.length, order.stride),
-                     steps_a_piece = order.kind == lane_schedule::columns
-                                         ? std::max(least_rows, pieces(steps * runs.count, most_column_pieces))
-                                         : std::max<std::int64_t>(task_blocks, pieces(steps, 1024));
-  const std::int64_t splits = is_transposed ? 1 : std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
-  const std::int64_t runs_a_task = std::max<std::int64_t>(1, task_blocks / std::max<std::int64_t>(steps, 1));
+                     steps_a_piece =
+                         order.kind == lane_schedule::columns
+                             ? std::max(least_rows, pieces(steps * runs.count, most_column_pieces))
+                             : std::max<std::int64_t>(task_blocks, pieces(steps, 1024));
+  const std::int64_t splits =
+      is_transposed ? 1 : std::max<std::int64_t>(1, pieces(steps, steps_a_piece));
+  const std::int64_t runs_a_task =
+      std::max<std::int64_t>(1, task_blocks / std::max<std::int64_t>(steps, 1));
   const auto valid_lanes = [&](std::int64_t run, std::int64_t step) {
     if (order.kind == lane_schedule::columns) return static_cast<std::int64_t>(runs.lanes(run));
     const std::int64_t all = g.results * std::max<std::int64_t>(g.count, 1);
-    const std::int64_t end = order.kind == lane_schedule::several_results ? all - runs.first(run) : order.length;
+    const std::int64_t end =
+        order.kind == lane_schedule::several_results ? all - runs.first(run) : order.length;
     return std::clamp<std::int64_t>(end - step * order.stride, 0, order.lanes);
   };
   const auto owners_of = [&](std::int64_t run) -> int {
@@ -204,27 +242,34 @@ void reduce_on_host(const host_job& job) {
       case lane_schedule::one_result:
       case lane_schedule::strips: return 1;
       case lane_schedule::transposed:
-      case lane_schedule::rows_of_strips: return static_cast<int>(std::min(order.lanes, g.results - run * order.lanes));
+      case lane_schedule::rows_of_strips:
+        return static_cast<int>(std::min(order.lanes, g.results - run * order.lanes));
       default: return static_cast<int>(valid_lanes(run, 0) / order.lanes_a_result);
     }
   };
-  const auto accumulate_strips = [&](std::int64_t run, std::int64_t split, block_runner& runner, const lane_sums& sums) {
+  const auto accumulate_strips = [&](std::int64_t run, std::int64_t split, block_runner& runner,
+                                     const lane_sums& sums) {
     const int rows = owners_of(run);
     const std::int64_t piece = steps_a_piece * order.stride, begin = split * piece,
-                       length = order.kind == lane_schedule::strips ? std::min(order.length - begin, piece) : order.owner_stride;
+                       length = order.kind == lane_schedule::strips
+                                    ? std::min(order.length - begin, piece)
+                                    : order.owner_stride;
     sums.clear(rows);
     runner.run_strips(runs.first(run) + begin, rows, length, sums);
   };
-  const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner, lane_sums& sums) {
+  const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner,
+                              lane_sums& sums) {
     if (order.by_strips()) return accumulate_strips(run, split, runner, sums);
-    if (is_transposed) return runner.run_transposed(runs.first(run), owners_of(run), order.owner_stride, sums);
+    if (is_transposed)
+      return runner.run_transposed(runs.first(run), owners_of(run), order.owner_stride, sums);
     const bool columns = order.kind == lane_schedule::columns;
-    sums.clear(
-        padded_block(static_cast<int>(columns                                        ? runs.lanes(run)
-                                      : order.kind == lane_schedule::rows_of_columns ? order.lanes
-                                                                                     : std::min(order.lanes, order.length))));
+    sums.clear(padded_block(static_cast<int>(columns ? runs.lanes(run)
+                                             : order.kind == lane_schedule::rows_of_columns
+                                                 ? order.lanes
+                                                 : std::min(order.lanes, order.length))));
     if (g.elements == 0) return;
-    const std::int64_t begin = split * steps_a_piece, end = std::min(steps, begin + steps_a_piece), at = runs.first(run);
+    const std::int64_t begin = split * steps_a_piece, end = std::min(steps, begin + steps_a_piece),
+                       at = runs.first(run);
     const std::int64_t last = valid_lanes(run, end - 1), most = columns ? last : order.lanes,
                        whole = end - begin - (last < most ? 1 : 0);
     runner.run_rows(at + begin * order.stride, static_cast<int>(most), whole, order.stride, sums);
@@ -240,55 +285,67 @@ void reduce_on_host(const host_job& job) {
   };
   std::optional<result_partials> partials_of_results;
   if (job.partials != nullptr) partials_of_results.emplace(job, job.partials);
-  const auto finish = [&](std::int64_t run, const void* const* columns, int lane_step, const block_runner& runner) {
-    if (partials_of_results) return partials_of_results->store(runs.first(run), columns, lane_step, owners_of(run));
+  const auto finish = [&](std::int64_t run, const void* const* columns, int lane_step,
+                          const block_runner& runner) {
+    if (partials_of_results)
+      return partials_of_results->store(runs.first(run), columns, lane_step, owners_of(run));
     runner.finish(columns, lane_step, owners_of(run), runs.first(run), order.owner_stride);
   };
 
-  const int lanes = order.kind == lane_schedule::columns ? static_cast<int>(order.lanes) : host_block;
+  const int lanes =
+      order.kind == lane_schedule::columns ? static_cast<int>(order.lanes) : host_block;
   if (splits == 1) {
-    return for_each_task(
-        job, lanes, pieces(runs.count, runs_a_task), [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
-          for (std::int64_t run = task * runs_a_task; run < std::min(runs.count, (task + 1) * runs_a_task); ++run) {
-            accumulate(run, 0, runner, sums);
-            collapse(run, sums.columns());
-            finish(run, sums.columns(), step, runner);
-          }
-        });
+    return for_each_task(job, lanes, pieces(runs.count, runs_a_task),
+                         [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+                           for (std::int64_t run = task * runs_a_task;
+                                run < std::min(runs.count, (task + 1) * runs_a_task); ++run) {
+                             accumulate(run, 0, runner, sums);
+                             collapse(run, sums.columns());
+                             finish(run, sums.columns(), step, runner);
+                           }
+                         });
   }
   // One owner after another, without the lanes between.
   const lane_sums shape(job, lanes);
-  const int most =
-      order.kind == lane_schedule::columns ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner)) : owners_of(0);
+  const int most = order.kind == lane_schedule::columns
+                       ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner))
+                       : owners_of(0);
   const std::size_t bytes = shape.stored_bytes(most);
-  const host_memory partials = allocate_host_memory(bytes * static_cast<std::size_t>(runs.count * splits));
+  const host_memory partials =
+      allocate_host_memory(bytes * static_cast<std::size_t>(runs.count * splits));
   const auto partial = [&](std::int64_t run, std::int64_t split) {
     return partials.get() + bytes * static_cast<std::size_t>(run * splits + split);
   };
-  for_each_task(job, lanes, runs.count * splits, [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
-    accumulate(task / splits, task % splits, runner, sums);
-    collapse(task / splits, sums.columns());
-    sums.store(partial(task / splits, task % splits), most);
-  });
-  // Pairwise: the error grows with the logarithm. Pieces near each other first where all of it is worth several threads.
-  const auto join = [&](const lane_sums& sums, std::int64_t run, std::int64_t begin, std::int64_t end, std::int64_t distance) {
+  for_each_task(job, lanes, runs.count * splits,
+                [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+                  accumulate(task / splits, task % splits, runner, sums);
+                  collapse(task / splits, sums.columns());
+                  sums.store(partial(task / splits, task % splits), most);
+                });
+  // Pairwise: the error grows with the logarithm. Pieces near each other first where all of it is
+  // worth several threads.
+  const auto join = [&](const lane_sums& sums, std::int64_t run, std::int64_t begin,
+                        std::int64_t end, std::int64_t distance) {
     for (; distance < end - begin; distance *= 2)
       for (std::int64_t s = begin; s + distance < end; s += 2 * distance)
-        code.add(sums.stored(partial(run, s), most).data(), sums.stored(partial(run, s + distance), most).data(), owners_of(run));
+        code.add(sums.stored(partial(run, s), most).data(),
+                 sums.stored(partial(run, s + distance), most).data(), owners_of(run));
   };
   constexpr std::int64_t near = 16, many_lanes = 4096;
   const bool is_shared = splits > near && splits * runs.count * most > many_lanes;
   if (is_shared) {
     const std::int64_t groups = pieces(splits, near);
-    for_each_task(job, lanes, runs.count * groups, [&](std::int64_t task, block_runner&, lane_sums& sums) {
-      const std::int64_t begin = task % groups * near;
-      join(sums, task / groups, begin, std::min(splits, begin + near), 1);
-    });
+    for_each_task(job, lanes, runs.count * groups,
+                  [&](std::int64_t task, block_runner&, lane_sums& sums) {
+                    const std::int64_t begin = task % groups * near;
+                    join(sums, task / groups, begin, std::min(splits, begin + near), 1);
+                  });
   }
-  for_each_task(job, lanes, runs.count, [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
-    join(sums, run, 0, splits, is_shared ? near : 1);
-    finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
-  });
+  for_each_task(job, lanes, runs.count,
+                [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
+                  join(sums, run, 0, splits, is_shared ? near : 1);
+                  finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
+                });
 }
 
 }  // namespace dsl::detail

@@ -1,8 +1,8 @@
 // Chains of passes on the host: all phases of some rows while these are in a core's cache.
 #include <algorithm>
 
-#include "exec/layout.hpp"
-#include "exec/rows.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/rows/rows.hpp"
 #include "host/block_runner.hpp"
 #include "host/threads.hpp"
 
@@ -20,13 +20,17 @@ struct row_pieces {
   explicit row_pieces(const row_chain& rows) {
     const geometry& g = rows.space();
     const operand* const begin = rows.operands() + rows.leaves();
-    const operand* const result = std::find_if(begin, rows.operands() + rows.operand_count(),
-                                               [](const operand& o) { return o.kind == operand_kind::result && o.rank > 0; });
+    const operand* const result =
+        std::find_if(begin, rows.operands() + rows.operand_count(),
+                     [](const operand& o) { return o.kind == operand_kind::result && o.rank > 0; });
     if (result == rows.operands() + rows.operand_count()) return;  // all is one row
-    for (axis = 0; axis < g.shape_rank && (g.shape[axis] == 1 || (result->reduced >> axis & 1) != 0);) ++axis;
+    for (axis = 0;
+         axis < g.shape_rank && (g.shape[axis] == 1 || (result->reduced >> axis & 1) != 0);)
+      ++axis;
     std::int64_t bytes = 0;
     for (int k = 0; k < rows.operand_count(); ++k)
-      if (rows.operands()[k].kind == operand_kind::array) bytes += g.elements * size_of(rows.operands()[k].type);
+      if (rows.operands()[k].kind == operand_kind::array)
+        bytes += g.elements * size_of(rows.operands()[k].type);
     if (axis == g.shape_rank || bytes < 4 * cache) return;
     const std::int64_t least = rows.lies_along_rows() ? 1 : 256;  // columns: a block of each row
     length = std::clamp<std::int64_t>(cache * g.shape[axis] / bytes, least, g.shape[axis]);
@@ -42,7 +46,9 @@ void take(operand& o, int from_last, std::int64_t begin, std::int64_t count) {
   o.extents[d] = count;
   switch (o.kind) {
     case operand_kind::array:
-    case operand_kind::result: o.word[0] += static_cast<std::uint64_t>(moved * size_of(o.type)); break;
+    case operand_kind::result:
+      o.word[0] += static_cast<std::uint64_t>(moved * size_of(o.type));
+      break;
     case operand_kind::address: o.word[0] += static_cast<std::uint64_t>(moved * o.size); break;
     case operand_kind::index: o.word[0] += static_cast<std::uint64_t>(moved); break;
     default: break;
@@ -60,18 +66,22 @@ void run_rows_on_host(const row_chain& rows) {
   for (int p = 0; p < rows.count(); ++p) {
     const prepared& phase = rows.phases()[p];
     nanoseconds += static_cast<double>(phase.space().elements) *
-                   nanoseconds_of_element({phase.code(), *phase.code().host, phase.operands(), phase.space(), nullptr});
+                   nanoseconds_of_element({phase.code(), *phase.code().host, phase.operands(),
+                                           phase.space(), nullptr});
   }
   on_threads(cut.count, nanoseconds, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t piece = first; piece < last; ++piece) {
-      const std::int64_t begin = piece * cut.length, count = std::min(cut.length, g.shape[cut.axis] - begin);
+      const std::int64_t begin = piece * cut.length,
+                         count = std::min(cut.length, g.shape[cut.axis] - begin);
       for (int p = 0; p < rows.count(); ++p) {
         const prepared& phase = rows.phases()[p];
-        std::vector<operand> operands(phase.operands(), phase.operands() + phase.code().inputs + phase.code().outputs());
+        std::vector<operand> operands(
+            phase.operands(), phase.operands() + phase.code().inputs + phase.code().outputs());
         // Elements of rows have the axes that are kept alone, or the others as well, of extent 1.
         int from_last = g.shape_rank - 1 - cut.axis;
         if (phase.space().shape_rank < g.shape_rank)
-          for (int d = cut.axis + 1; d < g.shape_rank; ++d) from_last -= (rows.reduced() >> d & 1) != 0 ? 1 : 0;
+          for (int d = cut.axis + 1; d < g.shape_rank; ++d)
+            from_last -= (rows.reduced() >> d & 1) != 0 ? 1 : 0;
         for (operand& o : operands) take(o, from_last, begin, count);
         const prepared some(phase.code(), operands.data(), {});
         run_on_host({phase.code(), *phase.code().host, some.operands(), some.space(), nullptr});

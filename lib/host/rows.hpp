@@ -7,23 +7,27 @@
 
 namespace dsl::detail {
 
-/// `rows` rows of `count` elements each. Rows of what is strided are `row_step` elements apart, their elements `step`; the others
-/// lie one behind the other.
+/// `rows` rows of `count` elements each. Rows of what is strided are `row_step` elements apart,
+/// their elements `step`; the others lie one behind the other.
 struct run_of_rows { std::int64_t rows, row_step, count, step; };
 using move_function = void (*)(void* to, const void* from, const run_of_rows&);
 
-inline const unsigned char* address(const operand& o) { return reinterpret_cast<const unsigned char*>(o.word[0]); }
+inline const unsigned char* address(const operand& o) {
+  return reinterpret_cast<const unsigned char*>(o.word[0]);
+}
 
 /// What packs elements of `size` bytes that are `step` elements apart.
 move_function packer(std::size_t size, std::int64_t step);
 
-/// Calls each(done, at, offset, run) for `count` elements from a place on: as many whole rows of the innermost dimension as there
-/// are along the second one, or a part of a row. `at` is where they begin, `offset` where that lies.
+/// Calls each(done, at, offset, run) for `count` elements from a place on: as many whole rows of
+/// the innermost dimension as there are along the second one, or a part of a row. `at` is where
+/// they begin, `offset` where that lies.
 template <class Each>
-void for_rows(const geometry& g, const operand_layout& w, const block_place& place, std::int64_t count, bool row_by_row,
-              const Each& each) {
+void for_rows(const geometry& g, const operand_layout& w, const block_place& place,
+              std::int64_t count, bool row_by_row, const Each& each) {
   const int last = g.rank - 1;
-  const std::int64_t inner = last >= 0 ? g.extents[last] : 1, step = last >= 0 ? w.strides[last] : 0;
+  const std::int64_t inner = last >= 0 ? g.extents[last] : 1,
+                     step = last >= 0 ? w.strides[last] : 0;
   std::int64_t at[max_rank] = {}, offset = 0;
   for (int d = 0; d < last; ++d) {
     at[d] = place.at()[d];
@@ -35,7 +39,8 @@ void for_rows(const geometry& g, const operand_layout& w, const block_place& pla
     std::int64_t rows = 1, run = std::min(inner - x, count - done);
     if (x == 0 && run == inner && last > 0 && !row_by_row)
       rows = std::min((count - done) / inner, g.extents[last - 1] - at[last - 1]);
-    each(done, at, offset + x * step, run_of_rows{rows, last > 0 ? w.strides[last - 1] : 0, run, step});
+    each(done, at, offset + x * step,
+         run_of_rows{rows, last > 0 ? w.strides[last - 1] : 0, run, step});
     done += rows * run;
     x = 0;
     if (done >= count || last == 0) continue;

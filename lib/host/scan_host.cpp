@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exec/scan.hpp"
+#include "exec/scan/scan.hpp"
 #include "host/columns.hpp"
 #include "host/host.hpp"
 #include "host/threads.hpp"
@@ -18,7 +18,8 @@ host_memory zeros(std::size_t bytes) {
   return memory;
 }
 
-// Up to host_block elements at a time: evaluates them, and takes what has become of them to the target.
+// Up to host_block elements at a time: evaluates them, and takes what has become of them to the
+// target.
 class block_of_elements {
  public:
   block_of_elements(const scan_code& code, const operand* operands, const geometry& g)
@@ -31,7 +32,8 @@ class block_of_elements {
   const unsigned char* evaluate(std::int64_t first, std::int64_t count) {
     inputs_.read(first, static_cast<int>(count));
     void* const out[] = {columns_.get()};
-    loop_of_level(code_.host->elements)(padded_block(static_cast<int>(count)), 1, 0, inputs_.at(), out, nullptr);
+    loop_of_level(code_.host->elements)(padded_block(static_cast<int>(count)), 1, 0, inputs_.at(),
+                                        out, nullptr);
     return columns_.get();
   }
 
@@ -53,20 +55,23 @@ class block_of_elements {
   host_memory columns_;
 };
 
-// Tasks over so many elements together. What the first phase has read the last one finds in the same core's cache.
+// Tasks over so many elements together. What the first phase has read the last one finds in the
+// same core's cache.
 template <class Tasks>
 void for_tasks(std::int64_t count, std::int64_t elements, const Tasks& tasks) {
   constexpr double nanoseconds_of_element = 0.5;
   on_threads(count, nanoseconds_of_element * static_cast<double>(elements), tasks);
 }
 
-// What values that follow each other come to, each `bytes` long. They are joined one after another in groups of 16, these in
-// groups of 16 again and so on: few are joined one after another, however many there are.
+// What values that follow each other come to, each `bytes` long. They are joined one after another
+// in groups of 16, these in groups of 16 again and so on: few are joined one after another, however
+// many there are.
 class running_total {
  public:
   explicit running_total(std::size_t bytes) : bytes_(bytes), memory_(zeros(bytes * (levels + 1))) {}
 
-  /// The latest values, which the caller may change before it calls `added`; and whether there are none.
+  /// The latest values, which the caller may change before it calls `added`; and whether there are
+  /// none.
   unsigned char* latest() const { return level(0); }
   bool is_new() const { return count_ % scan_run == 0; }
   template <class Join>
@@ -75,7 +80,8 @@ class running_total {
     std::int64_t groups = count_;
     for (int k = 0; k + 1 < levels && groups % scan_run == 0; ++k) {
       groups /= scan_run;
-      if (k + 2 == levels ? groups == 1 : groups % scan_run == 1) std::memcpy(level(k + 1), level(k), bytes_);
+      if (k + 2 == levels ? groups == 1 : groups % scan_run == 1)
+        std::memcpy(level(k + 1), level(k), bytes_);
       else join(level(k + 1), level(k));
     }
   }
@@ -85,7 +91,8 @@ class running_total {
     else join(latest(), values);
     added(join);
   }
-  /// All from level `first` on, after what is at `before` (or null); null if there are none. Until the next call.
+  /// All from level `first` on, after what is at `before` (or null); null if there are none. Until
+  /// the next call.
   template <class Join>
   const unsigned char* all(const void* before, const Join& join, int first = 0) const {
     unsigned char* const sum = memory_.get() + bytes_ * levels;
@@ -115,13 +122,18 @@ class running_total {
 static_assert(scan_run == 1 << 4);
 
 // Rows follow each other, and chunks of elements may begin anywhere in them.
-void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
-  const std::int64_t elements = s.space.elements, chunks = (elements + chunk_elements - 1) / chunk_elements;
+void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s,
+                       const scan_parameters& parameters) {
+  const std::int64_t elements = s.space.elements,
+                     chunks = (elements + chunk_elements - 1) / chunk_elements;
   const auto value_size = static_cast<std::size_t>(code.value_bytes),
              target_size = static_cast<std::size_t>(size_of(code.target));
   const auto segment_size = static_cast<std::size_t>(code.host->segment_bytes);
-  const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks)), none = zeros(segment_size);
-  const auto before = [&](std::int64_t chunk) { return segments.get() + segment_size * static_cast<std::size_t>(chunk); };
+  const host_memory segments = zeros(segment_size * static_cast<std::size_t>(chunks)),
+                    none = zeros(segment_size);
+  const auto before = [&](std::int64_t chunk) {
+    return segments.get() + segment_size * static_cast<std::size_t>(chunk);
+  };
   const auto scan_chunk = [&](block_of_elements& block, std::int64_t chunk, bool last) {
     const std::int64_t end = std::min(elements, (chunk + 1) * chunk_elements);
     const host_memory total = zeros(segment_size);  // of a block: that of its last row
@@ -130,12 +142,14 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
       const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
       const unsigned char *const x = block.evaluate(first, count), *earlier = none.get();
       if (last && first % s.row != 0) earlier = blocks.all(before(chunk), code.host->join);
-      unsigned char *const in_place = last ? block.in_place(count) : nullptr, *const results =
-                                                                                  in_place ? in_place : block.results();
+      unsigned char *const in_place = last ? block.in_place(count) : nullptr,
+                           *const results = in_place ? in_place : block.results();
       for (std::int64_t done = 0; done < count;) {
         const std::int64_t at = (first + done) % s.row, run = std::min(count - done, s.row - at);
-        unsigned char* const y = last ? results + static_cast<std::size_t>(done) * target_size : nullptr;
-        code.host->row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0, earlier, total.get(), y);
+        unsigned char* const y =
+            last ? results + static_cast<std::size_t>(done) * target_size : nullptr;
+        code.host->row(parameters, x + static_cast<std::size_t>(done) * value_size, run, at == 0,
+                       earlier, total.get(), y);
         done += run;
       }
       blocks.add(total.get(), code.host->join);
@@ -164,14 +178,18 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
   pass(chunks, true);
 }
 
-// Columns side by side, up to host_block of them in a strip. Narrow ones are evaluated many rows at a time.
+// Columns side by side, up to host_block of them in a strip. Narrow ones are evaluated many rows at
+// a time.
 void scan_columns_on_host(const scan_code& code, const operand* operands, const scan_space& s,
                           const scan_parameters& parameters) {
-  const std::int64_t across = s.space.extents[s.space.rank - 1], rows = s.row, outer = s.space.elements / across / rows;
-  const std::int64_t strips = (across + host_block - 1) / host_block, width = std::min<std::int64_t>(across, host_block);
+  const std::int64_t across = s.space.extents[s.space.rank - 1], rows = s.row,
+                     outer = s.space.elements / across / rows;
+  const std::int64_t strips = (across + host_block - 1) / host_block,
+                     width = std::min<std::int64_t>(across, host_block);
   const std::int64_t at_once = strips == 1 ? host_block / width : 1;
   constexpr std::int64_t enough = 64;  // strips, for any number of threads
-  const std::int64_t chunk_rows = outer * strips >= enough ? rows : std::max(at_once, chunk_elements / width);
+  const std::int64_t chunk_rows =
+      outer * strips >= enough ? rows : std::max(at_once, chunk_elements / width);
   const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows;
   const auto value_size = static_cast<std::size_t>(code.value_bytes),
              target_size = static_cast<std::size_t>(size_of(code.target));
@@ -185,33 +203,44 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
     return std::min<std::int64_t>(host_block, across - column_strip % strips * host_block);
   };
   const auto joining = [&](std::int64_t column_strip) {
-    return [&code, count = columns_of(column_strip)](void* to, const void* from) { code.host->join_values(to, from, count); };
+    return [&code, count = columns_of(column_strip)](void* to, const void* from) {
+      code.host->join_values(to, from, count);
+    };
   };
   const auto pass = [&](bool last) {
-    for_tasks(outer * strips * chunks, s.space.elements, [&](std::int64_t first_task, std::int64_t last_task) {
-      block_of_elements block(code, operands, s.space);
-      for (std::int64_t task = first_task; task != last_task; ++task) {
-        const std::int64_t column_strip = task / chunks, chunk = task % chunks, column = column_strip % strips * host_block;
-        const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows), count = columns_of(column_strip);
-        const auto join = joining(column_strip);
-        running_total values(strip_bytes);
-        const unsigned char *const before_chunk = last && chunk > 0 ? before(column_strip, chunk) : nullptr, *earlier = nullptr;
-        for (std::int64_t row = chunk * chunk_rows; row < end; row += at_once) {
-          const std::int64_t together = std::min(at_once, end - row), at = (column_strip / strips * rows + row) * across + column;
-          const unsigned char* const x = block.evaluate(at, together * count);
-          for (std::int64_t k = 0; k < together; ++k) {
-            const auto done = static_cast<std::size_t>(k * count);
-            unsigned char* const y = last ? block.results() + done * target_size : nullptr;
-            if (last && values.is_new()) earlier = values.all(before_chunk, join, 1);
-            code.host->columns(parameters, x + done * value_size, count, row + k == 0, earlier, values.is_new(), values.latest(),
-                               y);
-            values.added(join);
+    for_tasks(
+        outer * strips * chunks, s.space.elements,
+        [&](std::int64_t first_task, std::int64_t last_task) {
+          block_of_elements block(code, operands, s.space);
+          for (std::int64_t task = first_task; task != last_task; ++task) {
+            const std::int64_t column_strip = task / chunks, chunk = task % chunks,
+                               column = column_strip % strips * host_block;
+            const std::int64_t end = std::min(rows, (chunk + 1) * chunk_rows),
+                               count = columns_of(column_strip);
+            const auto join = joining(column_strip);
+            running_total values(strip_bytes);
+            const unsigned char *const before_chunk = last && chunk > 0
+                                                          ? before(column_strip, chunk)
+                                                          : nullptr,
+                                       *earlier = nullptr;
+            for (std::int64_t row = chunk * chunk_rows; row < end; row += at_once) {
+              const std::int64_t together = std::min(at_once, end - row),
+                                 at = (column_strip / strips * rows + row) * across + column;
+              const unsigned char* const x = block.evaluate(at, together * count);
+              for (std::int64_t k = 0; k < together; ++k) {
+                const auto done = static_cast<std::size_t>(k * count);
+                unsigned char* const y = last ? block.results() + done * target_size : nullptr;
+                if (last && values.is_new()) earlier = values.all(before_chunk, join, 1);
+                code.host->columns(parameters, x + done * value_size, count, row + k == 0, earlier,
+                                   values.is_new(), values.latest(), y);
+                values.added(join);
+              }
+              if (last) block.write(together * count);
+            }
+            if (!last)
+              std::memcpy(before(column_strip, chunk), values.all(nullptr, join), strip_bytes);
           }
-          if (last) block.write(together * count);
-        }
-        if (!last) std::memcpy(before(column_strip, chunk), values.all(nullptr, join), strip_bytes);
-      }
-    });
+        });
   };
   if (chunks > 1) {
     pass(false);
@@ -234,7 +263,8 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
 
 }  // namespace
 
-void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s, const scan_parameters& parameters) {
+void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s,
+                  const scan_parameters& parameters) {
   if (s.columns) scan_columns_on_host(code, operands, s, parameters);
   else scan_rows_on_host(code, operands, s, parameters);
 }

@@ -29,10 +29,19 @@ struct mover {
       from += Packs ? r.row_step : r.count;
     }
   }
-  DSL_DETAIL_TARGET(DSL_DETAIL_V2) static void v2(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
+  static void v2(void* to, const void* from, const run_of_rows& r) {
+    run(to, from, r);
+  }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET(DSL_DETAIL_V3) static void v3(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
-  DSL_DETAIL_TARGET(DSL_DETAIL_V4) static void v4(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3)
+  static void v3(void* to, const void* from, const run_of_rows& r) {
+    run(to, from, r);
+  }
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4)
+  static void v4(void* to, const void* from, const run_of_rows& r) {
+    run(to, from, r);
+  }
   static constexpr move_function level[] = {&v2, &v3, &v4};
 #else
   static constexpr move_function level[] = {&v2, &v2, &v2};
@@ -103,43 +112,55 @@ void block_place::move_to(std::int64_t first) {
   }
 }
 
-unsigned char* lies_at(const operand& o, const geometry& g, const operand_layout& w, const block_place& place,
-                       std::int64_t count) {
+unsigned char* lies_at(const operand& o, const geometry& g, const operand_layout& w,
+                       const block_place& place, std::int64_t count) {
   const int last = g.rank - 1;
-  if (last < 0 || o.kind != operand_kind::array || w.strides[last] != 1 || place.at()[last] + count > g.extents[last])
+  if (last < 0 || o.kind != operand_kind::array || w.strides[last] != 1 ||
+      place.at()[last] + count > g.extents[last])
     return nullptr;
   std::int64_t offset = 0;
   for (int d = 0; d <= last; ++d) offset += place.at()[d] * w.strides[d];
-  return reinterpret_cast<unsigned char*>(o.word[0]) + offset * static_cast<std::int64_t>(size_of(o.type));
+  return reinterpret_cast<unsigned char*>(o.word[0]) +
+         offset * static_cast<std::int64_t>(size_of(o.type));
 }
 
-void gather(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place,
-            std::int64_t count) {
+void gather(unsigned char* column, const operand& o, const geometry& g, const operand_layout& w,
+            const block_place& place, std::int64_t count) {
   if (o.kind == operand_kind::array) {
     const auto size = static_cast<std::int64_t>(size_of(o.type));
-    const move_function move = packer(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
-    return for_rows(g, w, place, count, false,
-                    [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
-                      move(column + done * size, address(o) + offset * size, r);
-                    });
+    const move_function move =
+        packer(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
+    return for_rows(
+        g, w, place, count, false,
+        [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
+          move(column + done * size, address(o) + offset * size, r);
+        });
   }
-  const std::int64_t unit = o.kind == operand_kind::address ? o.size : 1, first = static_cast<std::int64_t>(o.word[0]);
-  for_rows(g, w, place, count, false, [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
-    std::int64_t* to = reinterpret_cast<std::int64_t*>(column) + done;
-    for (std::int64_t row = 0; row < r.rows; ++row, offset += r.row_step)
-      for (std::int64_t i = 0; i < r.count; ++i) *to++ = first + (offset + i * r.step) * unit;
-  });
+  const std::int64_t unit = o.kind == operand_kind::address ? o.size : 1,
+                     first = static_cast<std::int64_t>(o.word[0]);
+  for_rows(g, w, place, count, false,
+           [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
+             std::int64_t* to = reinterpret_cast<std::int64_t*>(column) + done;
+             for (std::int64_t row = 0; row < r.rows; ++row, offset += r.row_step)
+               for (std::int64_t i = 0; i < r.count; ++i)
+                 *to++ = first + (offset + i * r.step) * unit;
+           });
 }
 
-void scatter(const unsigned char* column, const operand& o, const geometry& g, const operand_layout& w, const block_place& place,
-             std::int64_t count) {
+void scatter(const unsigned char* column, const operand& o, const geometry& g,
+             const operand_layout& w, const block_place& place, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(size_of(o.type));
-  const move_function move = unpacker(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
-  for_rows(g, w, place, count, false, [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
-    move(reinterpret_cast<unsigned char*>(o.word[0]) + offset * size, column + done * size, r);
-  });
+  const move_function move =
+      unpacker(static_cast<std::size_t>(size), g.rank > 0 ? w.strides[g.rank - 1] : 0);
+  for_rows(g, w, place, count, false,
+           [&](std::int64_t done, const std::int64_t*, std::int64_t offset, const run_of_rows& r) {
+             move(reinterpret_cast<unsigned char*>(o.word[0]) + offset * size, column + done * size,
+                  r);
+           });
 }
 
-void repeat_last(unsigned char* to, std::size_t size, std::int64_t count) { packer(size, 0)(to, to - size, {1, 0, count, 0}); }
+void repeat_last(unsigned char* to, std::size_t size, std::int64_t count) {
+  packer(size, 0)(to, to - size, {1, 0, count, 0});
+}
 
 }  // namespace dsl::detail

@@ -17,8 +17,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Threads that sleep begin to work 20 us after they are called. So less than this is done by the calling thread alone, unless
-// calls come one soon after another.
+// Threads that sleep begin to work 20 us after they are called. So less than this is done by the
+// calling thread alone, unless calls come one soon after another.
 constexpr double worth_waking = 30'000;  // nanoseconds of one thread
 
 // For how long a thread that has worked waits for more before it sleeps.
@@ -32,25 +32,32 @@ void pause() {
 #endif
 }
 
-// How many pieces of a share have been taken, or are done. The number of their job is in the same word, so that a thread that is
-// late changes nothing of a later job.
+// How many pieces of a share have been taken, or are done. The number of their job is in the same
+// word, so that a thread that is late changes nothing of a later job.
 class tally {
  public:
-  /// Counts one more piece of a job, and gives how many there were before; -1 if there were `most`, or the job has ended.
+  /// Counts one more piece of a job, and gives how many there were before; -1 if there were `most`,
+  /// or the job has ended.
   int add(std::uint32_t job, std::uint32_t most) {
     std::uint64_t now = word_.load(std::memory_order_acquire);
     for (;;) {
-      const auto latest = static_cast<std::uint32_t>(now >> 32), before = latest == job ? static_cast<std::uint32_t>(now) : 0;
+      const auto latest = static_cast<std::uint32_t>(now >> 32),
+                 before = latest == job ? static_cast<std::uint32_t>(now) : 0;
       if (before == most || static_cast<std::int32_t>(latest - job) > 0) return -1;
       const std::uint64_t next = of(job, before + 1);
-      if (word_.compare_exchange_weak(now, next, std::memory_order_acq_rel, std::memory_order_acquire))
+      if (word_.compare_exchange_weak(now, next, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
         return static_cast<int>(before);
     }
   }
-  bool is(std::uint32_t job, std::uint32_t count) const { return word_.load(std::memory_order_acquire) == of(job, count); }
+  bool is(std::uint32_t job, std::uint32_t count) const {
+    return word_.load(std::memory_order_acquire) == of(job, count);
+  }
 
  private:
-  static constexpr std::uint64_t of(std::uint32_t job, std::uint32_t count) { return std::uint64_t{job} << 32 | count; }
+  static constexpr std::uint64_t of(std::uint32_t job, std::uint32_t count) {
+    return std::uint64_t{job} << 32 | count;
+  }
   std::atomic<std::uint64_t> word_{0};
 };
 
@@ -73,7 +80,8 @@ struct job {
     return static_cast<std::uint32_t>(std::min(most, begin_of(share + 1) - begin_of(share)));
   }
   void run_piece(int share, int piece) const {
-    const std::int64_t begin = begin_of(share), length = begin_of(share + 1) - begin, pieces = pieces_of(share);
+    const std::int64_t begin = begin_of(share), length = begin_of(share + 1) - begin,
+                       pieces = pieces_of(share);
     run(work, begin + length * piece / pieces, begin + length * (piece + 1) / pieces);
   }
 };
@@ -93,7 +101,8 @@ class alignas(128) posted_job {
   /// Its number is 0 where another one is posted meanwhile.
   job read() const {
     job j{number_.load(std::memory_order_acquire), members_.load(std::memory_order_relaxed),
-          count_.load(std::memory_order_relaxed), run_.load(std::memory_order_relaxed), work_.load(std::memory_order_relaxed)};
+          count_.load(std::memory_order_relaxed), run_.load(std::memory_order_relaxed),
+          work_.load(std::memory_order_relaxed)};
     std::atomic_thread_fence(std::memory_order_acquire);
     if (number() != j.number) j.number = 0;
     return j;
@@ -107,9 +116,9 @@ class alignas(128) posted_job {
   std::atomic<const void*> work_{nullptr};
 };
 
-// Threads of TBB that do one job after another, together with the thread that calls them. A member has the same share of every
-// job of one size, since what a job leaves in a core's cache the next one finds there: an addition of 10^6 floats on 16 cores
-// takes half the time.
+// Threads of TBB that do one job after another, together with the thread that calls them. A member
+// has the same share of every job of one size, since what a job leaves in a core's cache the next
+// one finds there: an addition of 10^6 floats on 16 cores takes half the time.
 class team {
  public:
   /// Whether the job is worth the team, and the team was free for it; then it is done.
@@ -126,9 +135,11 @@ class team {
     return now - last_call_.exchange(now, std::memory_order_relaxed) < patience.count();
   }
   static int members_for(std::int64_t count) {
-    const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    return static_cast<int>(std::min({static_cast<std::int64_t>(allowed), count, std::int64_t{most_members},
-                                      static_cast<std::int64_t>(tbb::this_task_arena::max_concurrency())}));
+    const auto allowed =
+        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    return static_cast<int>(
+        std::min({static_cast<std::int64_t>(allowed), count, std::int64_t{most_members},
+                  static_cast<std::int64_t>(tbb::this_task_arena::max_concurrency())}));
   }
   void be_member(int number);
   void take_from(int share, const job& of);
@@ -173,7 +184,8 @@ void team::be_member(int number) {
         if (j.pieces_of(number) > 1) take_from_others(number, j);
         until = steady::now() + patience;
       }
-    } else if (looks % 16 == 0 && (steady::now() > until || callers_apart_.load(std::memory_order_relaxed) > 0)) {
+    } else if (looks % 16 == 0 &&
+               (steady::now() > until || callers_apart_.load(std::memory_order_relaxed) > 0)) {
       break;
     }
     pause();
@@ -192,7 +204,8 @@ bool team::run(std::int64_t count, double nanoseconds, task_range tasks, const v
   has_failed_.store(false, std::memory_order_relaxed);
   posted_.post(j);
   for (int k = 1; k < members; ++k)
-    if (!shares_[k].has_member.exchange(true, std::memory_order_relaxed)) arena_.enqueue([this, k] { be_member(k); });
+    if (!shares_[k].has_member.exchange(true, std::memory_order_relaxed))
+      arena_.enqueue([this, k] { be_member(k); });
   take_from(0, j);
   take_from_others(0, j);
   for (int k = 0; k < members; ++k)
@@ -209,11 +222,15 @@ void team::run_apart(std::int64_t count, double nanoseconds, task_range tasks, c
   if (nanoseconds < worth_waking) return tasks(work, 0, count);
   struct counted {
     std::atomic<int>& callers;
-    explicit counted(std::atomic<int>& c) : callers(c) { callers.fetch_add(1, std::memory_order_relaxed); }
+    explicit counted(std::atomic<int>& c) : callers(c) {
+      callers.fetch_add(1, std::memory_order_relaxed);
+    }
     ~counted() { callers.fetch_sub(1, std::memory_order_relaxed); }
   } const here(callers_apart_);
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count),
-                    [=](const tbb::blocked_range<std::int64_t>& range) { tasks(work, range.begin(), range.end()); });
+                    [=](const tbb::blocked_range<std::int64_t>& range) {
+                      tasks(work, range.begin(), range.end());
+                    });
 }
 
 }  // namespace

@@ -14,14 +14,17 @@ inline constexpr double of_a_task = 2'500;  // nanoseconds
 /// Tasks begin .. end of some work.
 using task_range = void (*)(const void* work, std::int64_t begin, std::int64_t end);
 
-/// Runs `count` tasks, which take one thread `nanoseconds` together, by the calling thread and others. Throws what a task throws.
+/// Runs `count` tasks, which take one thread `nanoseconds` together, by the calling thread and
+/// others. Throws what a task throws.
 void run_on_threads(std::int64_t count, double nanoseconds, task_range run, const void* work);
 
 /// Calls part(begin, end) for ranges of 0 .. count, which take `nanoseconds` together.
 template <class Part>
 void on_threads(std::int64_t count, double nanoseconds, const Part& part) {
   if (count <= 1 || nanoseconds < worth_sharing) return part(std::int64_t{0}, count);
-  const auto run = [](const void* work, std::int64_t begin, std::int64_t end) { (*static_cast<const Part*>(work))(begin, end); };
+  const auto run = [](const void* work, std::int64_t begin, std::int64_t end) {
+    (*static_cast<const Part*>(work))(begin, end);
+  };
   run_on_threads(count, nanoseconds, run, &part);
 }
 

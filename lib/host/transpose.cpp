@@ -14,8 +14,8 @@ namespace {
 
 // Element by element.
 template <class T>
-DSL_DETAIL_FN void turn_apart(T* to, const T* from, const row_piece& r, std::int64_t padded, std::int64_t rows,
-                              std::int64_t columns) {
+DSL_DETAIL_FN void turn_apart(T* to, const T* from, const row_piece& r, std::int64_t padded,
+                              std::int64_t rows, std::int64_t columns) {
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < rows; ++i) to[j * padded + i] = from[i * r.length + j];
 }
@@ -40,8 +40,10 @@ struct turner {
       if ((i & S) == 0) swap<S>(v[i], v[i + S], std::make_integer_sequence<int, side>{});
     if constexpr (S > 1) swap_all<S / 2>(v);
   }
-  DSL_DETAIL_FN static void turn_square(T* to, const T* from, const row_piece& r, std::int64_t padded, std::int64_t columns) {
-    // The processor fetches ahead along rows, not down them: the next rows, or a page ahead of short ones.
+  DSL_DETAIL_FN static void turn_square(T* to, const T* from, const row_piece& r,
+                                        std::int64_t padded, std::int64_t columns) {
+    // The processor fetches ahead along rows, not down them: the next rows, or a page ahead of
+    // short ones.
     const std::int64_t ahead = std::max<std::int64_t>(side * r.length, 4096 / sizeof(T));
     vector v[side];
 #pragma GCC unroll 64
@@ -55,15 +57,19 @@ struct turner {
       if (j < columns) *reinterpret_cast<vector*>(to + j * padded) = v[j];
   }
   // A square reads whole vectors, which may be parts of the next rows.
-  DSL_DETAIL_FN static void run(void* target, const void* source, const row_piece& r, std::int64_t padded) {
+  DSL_DETAIL_FN static void run(void* target, const void* source, const row_piece& r,
+                                std::int64_t padded) {
     T* const to = static_cast<T*>(target);
     const T* const from = static_cast<const T*>(source) + r.begin;
     for (std::int64_t i = 0; i < r.rows; i += side)
       for (std::int64_t j = 0; j < r.columns; j += side) {
-        const std::int64_t rows = std::min<std::int64_t>(side, r.rows - i), columns = std::min<std::int64_t>(side, r.columns - j),
+        const std::int64_t rows = std::min<std::int64_t>(side, r.rows - i),
+                           columns = std::min<std::int64_t>(side, r.columns - j),
                            at = i * r.length + j;
-        const bool is_within = rows == side && r.begin + at + (side - 1) * r.length + side <= r.rows * r.length;
-        if (is_within && 4 * columns >= side) turn_square(to + j * padded + i, from + at, r, padded, columns);
+        const bool is_within =
+            rows == side && r.begin + at + (side - 1) * r.length + side <= r.rows * r.length;
+        if (is_within && 4 * columns >= side)
+          turn_square(to + j * padded + i, from + at, r, padded, columns);
         else turn_apart(to + j * padded + i, from + at, r, padded, rows, columns);
       }
   }
@@ -72,14 +78,17 @@ struct turner {
 using turn_function = void (*)(void*, const void*, const row_piece&, std::int64_t);
 template <class T>
 struct turners {
-  DSL_DETAIL_TARGET(DSL_DETAIL_V2) static void v2(void* to, const void* from, const row_piece& r, std::int64_t padded) {
+  DSL_DETAIL_TARGET(DSL_DETAIL_V2)
+  static void v2(void* to, const void* from, const row_piece& r, std::int64_t padded) {
     turner<T, 16>::run(to, from, r, padded);
   }
 #if DSL_DETAIL_X86_LEVELS
-  DSL_DETAIL_TARGET(DSL_DETAIL_V3) static void v3(void* to, const void* from, const row_piece& r, std::int64_t padded) {
+  DSL_DETAIL_TARGET(DSL_DETAIL_V3)
+  static void v3(void* to, const void* from, const row_piece& r, std::int64_t padded) {
     turner<T, 32>::run(to, from, r, padded);
   }
-  DSL_DETAIL_TARGET(DSL_DETAIL_V4) static void v4(void* to, const void* from, const row_piece& r, std::int64_t padded) {
+  DSL_DETAIL_TARGET(DSL_DETAIL_V4)
+  static void v4(void* to, const void* from, const row_piece& r, std::int64_t padded) {
     turner<T, 64>::run(to, from, r, padded);
   }
   static constexpr turn_function level[] = {&v2, &v3, &v4};
@@ -91,7 +100,8 @@ struct turners {
 template <class T>
 void turn(void* target, const void* source, const row_piece& r, std::int64_t padded) {
   T* const to = static_cast<T*>(target);
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) turners<T>::level[simd_level()](target, source, r, padded);
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
+    turners<T>::level[simd_level()](target, source, r, padded);
   else turn_apart(to, static_cast<const T*>(source) + r.begin, r, padded, r.rows, r.columns);
   for (std::int64_t j = 0; j < r.columns; ++j)
     std::fill(to + j * padded + r.rows, to + (j + 1) * padded, to[j * padded + r.rows - 1]);
@@ -99,7 +109,8 @@ void turn(void* target, const void* source, const row_piece& r, std::int64_t pad
 
 }  // namespace
 
-void transpose(std::size_t size, void* to, const void* from, const row_piece& piece, std::int64_t padded) {
+void transpose(std::size_t size, void* to, const void* from, const row_piece& piece,
+               std::int64_t padded) {
   switch (size) {
     case 1: return turn<word1>(to, from, piece, padded);
     case 2: return turn<word2>(to, from, piece, padded);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t least_bytes = 4096, most_kept = 4;
 constexpr int sizes = 7;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool keeps = false;  // so that an access after the end of a call's memory, or of the call, is found
+constexpr bool keeps =
+    false;  // so that an access after the end of a call's memory, or of the call, is found
 #else
 constexpr bool keeps = true;
 #endif
@@ -40,7 +41,8 @@ void wait_for_end() {
 }
 
 std::size_t rounded(std::size_t bytes) {
-  return bytes > least_bytes << (sizes - 1) ? (bytes + 63) / 64 * 64 : std::bit_ceil(std::max(bytes, least_bytes));
+  return bytes > least_bytes << (sizes - 1) ? (bytes + 63) / 64 * 64
+                                            : std::bit_ceil(std::max(bytes, least_bytes));
 }
 int number_of(std::size_t size) { return std::countr_zero(size / least_bytes); }
 bool is_kept(std::size_t size) { return keeps && size <= least_bytes << (sizes - 1); }
@@ -51,7 +53,8 @@ host_memory allocate_host_memory(std::size_t bytes) {
   if (bytes == 0) return {};
   const std::size_t size = rounded(bytes);
   if (is_kept(size))
-    if (const int k = number_of(size); kept.count[k] > 0) return host_memory(kept.memory[k][--kept.count[k]], {size});
+    if (const int k = number_of(size); kept.count[k] > 0)
+      return host_memory(kept.memory[k][--kept.count[k]], {size});
   host_memory memory(static_cast<unsigned char*>(std::aligned_alloc(64, size)), {size});
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

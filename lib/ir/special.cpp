@@ -1,11 +1,13 @@
-// Functions that the C library lacks, for the host. The simd attribute makes GCC compile each once more for every vector width,
-// and the functions that they call are vector functions there as well. Those of random numbers call none, and products are not
-// joined with sums: each width gives the same bits.
+// Functions that the C library lacks, for the host. The simd attribute makes GCC compile each once
+// more for every vector width, and the functions that they call are vector functions there as well.
+// Those of random numbers call none, and products are not joined with sums: each width gives the
+// same bits.
 #include <dsl/ir/random.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_SIMD_FUNCTION extern "C" DSL_DETAIL_SIMD __attribute__((optimize("O3")))
-#define DSL_RANDOM_FUNCTION extern "C" DSL_DETAIL_SIMD __attribute__((optimize("O3", "fp-contract=off")))
+#define DSL_RANDOM_FUNCTION \
+  extern "C" DSL_DETAIL_SIMD __attribute__((optimize("O3", "fp-contract=off")))
 #else
 #define DSL_SIMD_FUNCTION extern "C" DSL_DETAIL_SIMD
 #define DSL_RANDOM_FUNCTION DSL_SIMD_FUNCTION
@@ -25,19 +27,21 @@ DSL_DETAIL_FN double polynomial(const double (&coefficients)[N], double x) {
   return sum;
 }
 
-// erfinv(|x|) to 2e-9. The two ranges and their variables are those of M. Giles, "Approximating the erfinv function" (GPU
-// Computing Gems, 2010); the coefficients are our own.
+// erfinv(|x|) to 2e-9. The two ranges and their variables are those of M. Giles, "Approximating the
+// erfinv function" (GPU Computing Gems, 2010); the coefficients are our own.
 DSL_DETAIL_FN double approximate_erfinv(double x) {
   const double w = -dsl_detail_log((1 - x) * (1 + x));
-  return x * math::select(w < 6, polynomial(erfinv_central, w - 3),
-                          polynomial(erfinv_tail, dsl_detail_sqrt(math::select(w < 6, 6.0, w)) - 4));
+  return x *
+         math::select(w < 6, polynomial(erfinv_central, w - 3),
+                      polynomial(erfinv_tail, dsl_detail_sqrt(math::select(w < 6, 6.0, w)) - 4));
 }
 DSL_DETAIL_FN double at_the_ends(double size, double x, double inside) {
   return math::copysign(math::select(size == 1, math::infinity<double>, inside), x);
 }
 
-// i0(x) by its power series (Abramowitz and Stegun 9.6.12), whose terms are all positive, up to 8, and as e^x / sqrt(x) times a
-// polynomial in 1 / x from there on. x^2 / 4 is not exact: the series' derivative makes up for that.
+// i0(x) by its power series (Abramowitz and Stegun 9.6.12), whose terms are all positive, up to 8,
+// and as e^x / sqrt(x) times a polynomial in 1 / x from there on. x^2 / 4 is not exact: the series'
+// derivative makes up for that.
 DSL_DETAIL_FN double bessel_i0(double x) {
   const double size = math::abs(x), small = math::min(size, 8.0), large = math::max(size, 8.0);
   const double z = small * small / 4;
@@ -50,32 +54,39 @@ DSL_DETAIL_FN double bessel_i0(double x) {
   const double upper = math::upper_half(small), rest = small - upper;
   const double missing = (upper * upper / 4 - z) + rest * (small + upper) / 4;
   const bool huge = large > 700;  // e^x overflows before i0(x)
-  const double power =
-      dsl_detail_exp(large - math::select(huge, 64.0, 0.0)) * polynomial(i0_asymptotic, 16 / large - 1) / dsl_detail_sqrt(large);
+  const double power = dsl_detail_exp(large - math::select(huge, 64.0, 0.0)) *
+                       polynomial(i0_asymptotic, 16 / large - 1) / dsl_detail_sqrt(large);
   const double far = power * math::select(huge, math::exp_of_64<double>, 1.0);
   return math::select(size > 8, math::select(math::isinf(x), size, far), series + slope * missing);
 }
 
-// The argument is brought to [-1/2, 1/2] before it is multiplied with pi; every step of that is exact.
+// The argument is brought to [-1/2, 1/2] before it is multiplied with pi; every step of that is
+// exact.
 DSL_DETAIL_FN double from_period(double x) { return x - 2 * math::rint(x / 2); }
 DSL_DETAIL_FN double sine_of_pi(double x) {
   const double y = from_period(x), size = math::abs(y);
   const double sine = dsl_detail_sin(math::pi<double> * math::select(size > 0.5, 1 - size, size));
-  return math::copysign(sine, math::select(size * (1 - size) == 0, x, y));  // of a whole number: a zero with its sign
+  return math::copysign(
+      sine, math::select(size * (1 - size) == 0, x, y));  // of a whole number: a zero with its sign
 }
-DSL_DETAIL_FN double cosine_of_pi(double x) { return dsl_detail_sin(math::pi<double> * (0.5 - math::abs(from_period(x)))); }
+DSL_DETAIL_FN double cosine_of_pi(double x) {
+  return dsl_detail_sin(math::pi<double> * (0.5 - math::abs(from_period(x))));
+}
 
 // 2^y to 3e-9, for y up to 1000: added to 1.5 2^52 a number becomes an integer, in the lowest bits.
 DSL_DETAIL_FN double power_of_two(double y) {
-  const double shifted = y + 0x1.8p52, power = polynomial(power_of_two_terms, y - (shifted - 0x1.8p52));
+  const double shifted = y + 0x1.8p52,
+               power = polynomial(power_of_two_terms, y - (shifted - 0x1.8p52));
   return __builtin_bit_cast(double, math::to_integer(power) + (math::to_integer(shifted) << 52));
 }
 
 // A positive number's exponent and what is left of it, from sqrt(1/2) to sqrt(2), less 1.
 struct binary { double exponent, rest; };
 DSL_DETAIL_FN binary taken_apart(double x) {
-  constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1), exponent_of_one = std::uint64_t{1} << 62;
-  const std::uint64_t bits = math::to_integer(x), exponent = (bits + (exponent_of_one - least)) >> 52;
+  constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1),
+                          exponent_of_one = std::uint64_t{1} << 62;
+  const std::uint64_t bits = math::to_integer(x),
+                      exponent = (bits + (exponent_of_one - least)) >> 52;
   return {__builtin_bit_cast(double, exponent | math::to_integer(0x1p52)) - (0x1p52 + 1024),
           __builtin_bit_cast(double, bits + exponent_of_one - (exponent << 52)) - 1};
 }
@@ -86,8 +97,9 @@ DSL_DETAIL_FN double log2_of(double size) {
   return of.exponent + of.rest * polynomial(log2_terms, of.rest);
 }
 
-// Minus log(x), within 1.1 ULP. With f = m - 1 and s = f / (2 + f), log(m) = f - f^2 / 2 + s (f^2 / 2 + series(s^2)), as in
-// fdlibm's log, with coefficients of our own. The upper part of log(2) times an exponent is exact.
+// Minus log(x), within 1.1 ULP. With f = m - 1 and s = f / (2 + f), log(m) = f - f^2 / 2 + s (f^2 /
+// 2 + series(s^2)), as in fdlibm's log, with coefficients of our own. The upper part of log(2)
+// times an exponent is exact.
 DSL_DETAIL_FN double minus_log_of(double x) {
   const auto [exponent, f] = taken_apart(x);
   const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
@@ -95,34 +107,43 @@ DSL_DETAIL_FN double minus_log_of(double x) {
   return ((half - lower) - f) - exponent * 0x1.62e42fefa398p-1;
 }
 
-// Of what is not negative: added to 2^23 a number becomes a whole one, and larger ones are. x86-64 has no instruction for that.
-DSL_DETAIL_FN std::uint32_t mask_of(bool condition) { return math::select(condition, ~std::uint32_t{0}, std::uint32_t{0}); }
+// Of what is not negative: added to 2^23 a number becomes a whole one, and larger ones are. x86-64
+// has no instruction for that.
+DSL_DETAIL_FN std::uint32_t mask_of(bool condition) {
+  return math::select(condition, ~std::uint32_t{0}, std::uint32_t{0});
+}
 DSL_DETAIL_FN bool is_whole(float x) { return ((x + 0x1p23f) - 0x1p23f == x) | (x >= 0x1p23f); }
 
 }  // namespace
 
-// e^(-x^2) times a polynomial, in double: within 0.6 ULP, and a double's exponents hold a float's subnormal results.
+// e^(-x^2) times a polynomial, in double: within 0.6 ULP, and a double's exponents hold a float's
+// subnormal results.
 DSL_SIMD_FUNCTION float dsl_detail_own_erfcf(float x) {
   constexpr double minus_log2_e = -1.44269504088896340736;
   const double size = math::select(math::abs(x) < 10.25f, math::abs(x), 10.25f);
-  const double power = power_of_two(size * size * minus_log2_e) * polynomial(scaled_erfc_terms, (size - 3) / (size + 3));
+  const double power = power_of_two(size * size * minus_log2_e) *
+                       polynomial(scaled_erfc_terms, (size - 3) / (size + 3));
   return math::select(x == x, static_cast<float>(math::select(x < 0, 2 - power, power)), x);
 }
 
-// 2^(y log2 |x|), in double: within 0.6 ULP. 1^y and x^0 are 1 even of NaN. Conditions are masks of bits: GCC does not vectorise
-// all that can be made of a bool.
+// 2^(y log2 |x|), in double: within 0.6 ULP. 1^y and x^0 are 1 even of NaN. Conditions are masks of
+// bits: GCC does not vectorise all that can be made of a bool.
 DSL_SIMD_FUNCTION float dsl_detail_own_powf(float x, float y) {
   constexpr float infinity = math::infinity<float>;
   const float size = math::abs(x), y_size = math::abs(y);
   const bool is_end = (size == 0) | (size == infinity);
   const float of_end = math::select(is_end & (y_size > 0), math::copysign(infinity, y), y);
-  const float exponent = math::select((size == 1) | (y == 0), 0.0f, math::select(x == x, of_end, x));
+  const float exponent =
+      math::select((size == 1) | (y == 0), 0.0f, math::select(x == x, of_end, x));
   const double product = log2_of(size) * static_cast<double>(exponent);
-  const auto order = static_cast<float>(product), inside = static_cast<float>(power_of_two(product));
-  const std::uint32_t power = math::to_integer(math::select(order > 400, infinity, math::select(order < -400, 0.0f, inside)));
+  const auto order = static_cast<float>(product),
+             inside = static_cast<float>(power_of_two(product));
+  const std::uint32_t power = math::to_integer(
+      math::select(order > 400, infinity, math::select(order < -400, 0.0f, inside)));
   const std::uint32_t whole = mask_of(is_whole(y_size)), even = mask_of(is_whole(y_size / 2));
   const std::uint32_t sign = math::to_integer(x) & whole & ~even & math::sign_bit<float>;
-  const std::uint32_t no_value = mask_of(x < 0) & ~whole & ~mask_of(is_end) & math::to_integer(math::quiet_nan<float>);
+  const std::uint32_t no_value =
+      mask_of(x < 0) & ~whole & ~mask_of(is_end) & math::to_integer(math::quiet_nan<float>);
   // As formulas whose exponent is known compute a square.
   return math::select(y == 2, x * x, __builtin_bit_cast(float, power | sign | no_value));
 }
@@ -130,7 +151,8 @@ DSL_SIMD_FUNCTION float dsl_detail_own_powf(float x, float y) {
 DSL_SIMD_FUNCTION double dsl_detail_erfinv(double x) {
   const double size = math::abs(x), y = approximate_erfinv(size);
   // One step of Halley's method, on erfc where erf is flat: within 1.4 ULP.
-  const double excess = math::select(size < 0.5, dsl_detail_erf(y) - size, (1 - size) - dsl_detail_erfc(y));
+  const double excess =
+      math::select(size < 0.5, dsl_detail_erf(y) - size, (1 - size) - dsl_detail_erfc(y));
   const double newton = excess * 0.88622692545275801365 * dsl_detail_exp(y * y);
   return at_the_ends(size, x, y - newton / (1 + y * newton));
 }
@@ -147,12 +169,16 @@ DSL_SIMD_FUNCTION float dsl_detail_sinpif(float x) { return static_cast<float>(s
 DSL_SIMD_FUNCTION double dsl_detail_cospi(double x) { return cosine_of_pi(x); }
 DSL_SIMD_FUNCTION float dsl_detail_cospif(float x) { return static_cast<float>(cosine_of_pi(x)); }
 
-DSL_RANDOM_FUNCTION float dsl_detail_random_logf(std::uint32_t bits) { return 0 - math::log_of_bits(bits); }
-DSL_RANDOM_FUNCTION float dsl_detail_random_normalf(float radius, std::uint32_t angle, std::uint32_t turn) {
+DSL_RANDOM_FUNCTION float dsl_detail_random_logf(std::uint32_t bits) {
+  return 0 - math::log_of_bits(bits);
+}
+DSL_RANDOM_FUNCTION float dsl_detail_random_normalf(float radius, std::uint32_t angle,
+                                                    std::uint32_t turn) {
   return math::normal_of(radius, angle, turn);
 }
 DSL_RANDOM_FUNCTION double dsl_detail_random_log(double x) { return minus_log_of(x); }
-DSL_RANDOM_FUNCTION double dsl_detail_random_normal(double radius, std::uint64_t angle, std::uint64_t turn) {
+DSL_RANDOM_FUNCTION double dsl_detail_random_normal(double radius, std::uint64_t angle,
+                                                    std::uint64_t turn) {
   return math::normal_of(radius, angle, turn);
 }
 

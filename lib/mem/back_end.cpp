@@ -25,7 +25,8 @@ void back_end::add(back_end& made) {
     made.kind_ = static_cast<backend>(k);
     if (table[k].compare_exchange_strong(free, &made)) return;
   }
-  raise<device_error>(std::string("there is no room for \"") + made.traits.name + "\" among the kinds of devices");
+  raise<device_error>(std::string("there is no room for \"") + made.traits.name +
+                      "\" among the kinds of devices");
 }
 
 std::optional<int> back_end::find(std::string_view wanted) {
@@ -34,10 +35,12 @@ std::optional<int> back_end::find(std::string_view wanted) {
   if (!wanted.starts_with(name) || wanted[name.size()] != ':') return {};
   const auto listed = parse_members(wanted.substr(name.size() + 1), device_count());
   if (!listed) return {};
-  if (listed->size() == 1) return traits.is_numbered ? std::optional(listed->front()) : std::nullopt;
+  if (listed->size() == 1)
+    return traits.is_numbered ? std::optional(listed->front()) : std::nullopt;
   for (std::size_t i = 0; i < listed->size(); ++i)
     if (std::count(listed->begin(), listed->end(), (*listed)[i]) > 1)
-      raise<device_error>("the mesh \"" + std::string(wanted) + "\" has device " + std::to_string((*listed)[i]) + " twice");
+      raise<device_error>("the mesh \"" + std::string(wanted) + "\" has device " +
+                          std::to_string((*listed)[i]) + " twice");
   return mesh_of(*this, *listed);
 }
 

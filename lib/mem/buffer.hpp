@@ -14,7 +14,8 @@
 
 namespace dsl::detail {
 
-/// Memory of the host for `before` bytes and then `count` values of `size` bytes, not initialised. Throws memory_error.
+/// Memory of the host for `before` bytes and then `count` values of `size` bytes, not initialised.
+/// Throws memory_error.
 class host_bytes {
  public:
   host_bytes(std::size_t count, std::size_t size, std::size_t before = 0);
@@ -41,18 +42,20 @@ struct buffer {
   stream_state* home;    // allocated and freed on this stream
   stream_state* writer;  // the stream of the last write, or home
   std::atomic<int> owners{1};
-  std::atomic<bool> is_replaced{false};        // the array that it was the memory of has other memory
-  std::mutex mutex{};                          // of writer and readers
-  std::vector<stream_state*> readers{};        // other streams that read since
-  bool is_foreign = false;                     // of an owner outside the library
-  keeper kept{};                               // foreign: what keeps the memory alive
+  std::atomic<bool> is_replaced{false};  // the array that it was the memory of has other memory
+  std::mutex mutex{};                    // of writer and readers
+  std::vector<stream_state*> readers{};  // other streams that read since
+  bool is_foreign = false;               // of an owner outside the library
+  keeper kept{};                         // foreign: what keeps the memory alive
   std::shared_ptr<const process_part> part{};  // of a mesh of processes
 };
 
 /// Memory of a mesh of processes. Throws device_error.
-buffer_ref make_shared_buffer(device where, std::size_t bytes, std::shared_ptr<const process_part> part);
+buffer_ref make_shared_buffer(device where, std::size_t bytes,
+                              std::shared_ptr<const process_part> part);
 
-/// Orders a stream's next work behind what other streams do with foreign memory that overlaps this one.
+/// Orders a stream's next work behind what other streams do with foreign memory that overlaps this
+/// one.
 void use_overlapping(const buffer& memory, stream_state& on, bool writes);
 /// Foreign memory whose last owner has died.
 void forget_foreign(const buffer& memory) noexcept;

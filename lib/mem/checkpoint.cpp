@@ -18,18 +18,20 @@ constexpr const char* steps_file = "steps.npy";
 
 // "run" for "run/" and "run/."
 fs::path trimmed(fs::path folder) {
-  while (folder.has_parent_path() && folder.has_relative_path() && (!folder.has_filename() || folder.filename() == "."))
+  while (folder.has_parent_path() && folder.has_relative_path() &&
+         (!folder.has_filename() || folder.filename() == "."))
     folder = folder.parent_path();
   return folder == "." ? "" : folder;
 }
 
-// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that has its name is complete;
-// between the two it is the previous one alone that does.
+// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that
+// has its name is complete; between the two it is the previous one alone that does.
 struct places {
   fs::path folder, unfinished, previous;
   explicit places(file_path name) : folder(trimmed(behind_links(trimmed(path_of(name))))) {
     if (!folder.has_filename() || folder.filename() == "..")
-      raise<file_error>("\"" + std::string(name.name) + "\": a checkpoint needs the name of a folder of its own");
+      raise<file_error>("\"" + std::string(name.name) +
+                        "\": a checkpoint needs the name of a folder of its own");
     unfinished = folder.string() + ".new";
     previous = folder.string() + ".previous";
   }
@@ -42,11 +44,15 @@ fs::path variable_file(int number, const char* member) {
 
 bool is_variable_file(const std::string& file) {
   const std::size_t number = file.find_first_not_of("0123456789");
-  return number != 0 && number != file.npos && file[number] == '.' && file.size() >= number + 4 && file.ends_with(".npy");
+  return number != 0 && number != file.npos && file[number] == '.' && file.size() >= number + 4 &&
+         file.ends_with(".npy");
 }
-bool is_checkpoint_file(const std::string& file) { return file == steps_file || is_variable_file(file); }
+bool is_checkpoint_file(const std::string& file) {
+  return file == steps_file || is_variable_file(file);
+}
 
-// A folder that is to be replaced or removed has nothing in it that someone else may have put there.
+// A folder that is to be replaced or removed has nothing in it that someone else may have put
+// there.
 void require_checkpoint(const fs::path& folder) {
   const fs::file_status what = fs::symlink_status(folder);
   if (!fs::exists(what)) return;
@@ -54,7 +60,9 @@ void require_checkpoint(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string file = entry.path().filename();
     if (!is_checkpoint_file(file) || !fs::is_regular_file(entry.symlink_status()))
-      throw_file_error(folder, "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
+      throw_file_error(
+          folder,
+          "holds " + file + ", which is no checkpoint's: a checkpoint needs a folder of its own");
   }
 }
 void remove_checkpoint(const fs::path& folder) {
@@ -64,7 +72,8 @@ void remove_checkpoint(const fs::path& folder) {
   fs::remove(folder);
 }
 
-// After a stop between the two renames the previous checkpoint takes its name again: there is one to be replaced.
+// After a stop between the two renames the previous checkpoint takes its name again: there is one
+// to be replaced.
 void restore_previous(const places& at) {
   if (fs::exists(at.folder) || !fs::exists(at.previous)) return;
   require_checkpoint(at.previous);
@@ -105,8 +114,10 @@ void put_in_place(const places& at) {
 
 }  // namespace
 
-void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables, const char* const* members, int count) {
-  const process_steps together = steps_of(variables, static_cast<std::size_t>(count), "save_checkpoint");
+void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables,
+                     const char* const* members, int count) {
+  const process_steps together =
+      steps_of(variables, static_cast<std::size_t>(count), "save_checkpoint");
   const places at(folder);
   const auto with_folders = [&](const std::function<void()>& call) {  // by the first process
     together.first([&] {
@@ -128,7 +139,8 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
       write_npy(together, at.unfinished / file, at.folder / file, variables[k]);
     }
     with_folders([&] {
-      write_npy(at.unfinished / steps_file, at.folder / steps_file, dtype::int64, mapping{}, &steps_done);
+      write_npy(at.unfinished / steps_file, at.folder / steps_file, dtype::int64, mapping{},
+                &steps_done);
       sync_folder(at.unfinished);
       put_in_place(at);
     });
@@ -144,22 +156,27 @@ namespace {
 fs::path find_checkpoint(const places& at, int variables) {
   std::error_code ignored;
   const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
-  if (!fs::exists(from / steps_file, ignored)) throw_file_error(at.folder, "there is no checkpoint");
+  if (!fs::exists(from / steps_file, ignored))
+    throw_file_error(at.folder, "there is no checkpoint");
   int there = 0;
-  for (const auto& entry : fs::directory_iterator(from, ignored)) there += is_variable_file(entry.path().filename()) ? 1 : 0;
+  for (const auto& entry : fs::directory_iterator(from, ignored))
+    there += is_variable_file(entry.path().filename()) ? 1 : 0;
   if (there != variables)
-    throw_file_error(from, "holds " + std::to_string(there) + " variables; asked for: " + std::to_string(variables));
+    throw_file_error(from, "holds " + std::to_string(there) +
+                               " variables; asked for: " + std::to_string(variables));
   return from;
 }
 
-std::vector<npy_file> open_files(file_path folder, const char* const* members, int variables, device where) {
+std::vector<npy_file> open_files(file_path folder, const char* const* members, int variables,
+                                 device where) {
   const places at(folder);
   const process_steps together(where);
   fs::path from;
   together.first([&] { from = find_checkpoint(at, variables); });
   from = together.told_by_first(from.string());
   std::vector<npy_file> files;
-  for (int k = 0; k < variables; ++k) files.emplace_back((from / variable_file(k, members[k])).c_str(), where);
+  for (int k = 0; k < variables; ++k)
+    files.emplace_back((from / variable_file(k, members[k])).c_str(), where);
   files.emplace_back((from / steps_file).c_str(), where);
   files.back().require(dtype::int64, 0);
   return files;
@@ -167,7 +184,8 @@ std::vector<npy_file> open_files(file_path folder, const char* const* members, i
 
 }  // namespace
 
-checkpoint_files::checkpoint_files(file_path folder, const char* const* members, int variables, device where)
+checkpoint_files::checkpoint_files(file_path folder, const char* const* members, int variables,
+                                   device where)
     : files_(open_files(folder, members, variables, where)) {}
 
 npy_file& checkpoint_files::variable(int i) { return files_[static_cast<std::size_t>(i)]; }

@@ -46,10 +46,12 @@ device from_environment() {
 }  // namespace
 
 device device::named(const char* name) {
-  if (name == nullptr) detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
+  if (name == nullptr)
+    detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
   for (back_end* const each : back_end::all())
     if (const auto number = each->find(name)) return {each->kind(), *number};
-  detail::raise<device_error>("there is no device " + quoted(name) + "; valid are " + valid_names());
+  detail::raise<device_error>("there is no device " + quoted(name) + "; valid are " +
+                              valid_names());
 }
 
 device device::current() {
@@ -74,15 +76,18 @@ const device_properties& properties(device where) {
   if (!on.members().empty()) {
     for (const int member : on.members())
       if (member >= back_end::of(where.kind).max_member())
-        detail::raise<device_error>("there is no device " + quoted(back_end::of(where.kind).spell(member)) + " for the mesh " +
-                                    quoted(on.spell(where.index)) + "; valid are " + valid_names());
+        detail::raise<device_error>(
+            "there is no device " + quoted(back_end::of(where.kind).spell(member)) +
+            " for the mesh " + quoted(on.spell(where.index)) + "; valid are " + valid_names());
     return on.properties(where.index);
   }
   if (on.processes() != nullptr) return on.properties(where.index);
   const int count = on.device_count();
   if (where.index >= 0 && where.index < count) return on.properties(where.index);
   const std::string wanted = "device " + quoted(on.spell(where.index));
-  if (count == 0) detail::raise<device_error>(wanted + " was asked for, but no GPU can be used; valid are " + valid_names());
+  if (count == 0)
+    detail::raise<device_error>(wanted + " was asked for, but no GPU can be used; valid are " +
+                                valid_names());
   detail::raise<device_error>("there is no " + wanted + "; valid are " + valid_names());
 }
 
@@ -108,7 +113,8 @@ void set_release_threshold(std::size_t bytes, device where) {
   back_end::of(where).set_release_threshold(where.index, bytes);
 }
 
-device_guard::device_guard(device where) : previous_(guarded.value_or(where)), had_previous_(guarded.has_value()) {
+device_guard::device_guard(device where)
+    : previous_(guarded.value_or(where)), had_previous_(guarded.has_value()) {
   properties(where);
   guarded = where;
 }

@@ -16,7 +16,9 @@ namespace dsl::detail {
 
 namespace fs = std::filesystem;
 
-void throw_file_error(const fs::path& file, const std::string& what) { raise<file_error>(file.string() + ": " + what); }
+void throw_file_error(const fs::path& file, const std::string& what) {
+  raise<file_error>(file.string() + ": " + what);
+}
 void throw_system_error(const fs::path& file, const char* what) {
   throw_file_error(file, std::string(what) + ": " + std::strerror(errno));
 }
@@ -52,7 +54,8 @@ std::int64_t open_file::size() const {
 std::size_t open_file::read(void* to, std::size_t bytes, std::int64_t place) const {
   auto* const at = static_cast<unsigned char*>(to);
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t got = pread(number_, at + done, bytes - done, place + static_cast<std::int64_t>(done));
+    const ssize_t got =
+        pread(number_, at + done, bytes - done, place + static_cast<std::int64_t>(done));
     if (got < 0 && errno != EINTR) fail();
     if (got == 0) return done;
     done += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
@@ -63,7 +66,8 @@ std::size_t open_file::read(void* to, std::size_t bytes, std::int64_t place) con
 void open_file::write(const void* from, std::size_t bytes, std::int64_t place) const {
   const auto* at = static_cast<const unsigned char*>(from);
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t written = pwrite(number_, at + done, bytes - done, place + static_cast<std::int64_t>(done));
+    const ssize_t written =
+        pwrite(number_, at + done, bytes - done, place + static_cast<std::int64_t>(done));
     if (written < 0 && errno != EINTR) fail();
     done += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
   }
@@ -76,7 +80,8 @@ void open_file::fail() const { throw_system_error(name_, what_); }
 void bring_to_disk(const fs::path& file, const fs::path& replaced) {
   const open_file written(file, O_RDONLY, replaced, unwritable);
   struct stat before{};
-  if (stat(replaced.c_str(), &before) == 0) fchmod(written.number(), before.st_mode & 07777);  // some file systems have none
+  if (stat(replaced.c_str(), &before) == 0)
+    fchmod(written.number(), before.st_mode & 07777);  // some file systems have none
   written.sync();
 }
 
@@ -96,12 +101,13 @@ void replace_file(file_path to, const process_steps& together,
     if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
       throw_file_error(target, "is no regular file, and is not replaced by one");
   });
-  const fs::path unfinished =
-      together.told_by_first(target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new");
+  const fs::path unfinished = together.told_by_first(
+      target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new");
   try {
     write_new(unfinished, target);
     together.first([&] {
-      if (std::rename(unfinished.c_str(), target.c_str()) != 0) throw_system_error(target, unwritable);
+      if (std::rename(unfinished.c_str(), target.c_str()) != 0)
+        throw_system_error(target, unwritable);
     });
   } catch (...) {
     if (together.is_first()) std::remove(unfinished.c_str());

@@ -19,16 +19,19 @@ inline constexpr const char *unreadable = "cannot be read", *unwritable = "canno
 
 /// Throws file_error where there is no name.
 std::filesystem::path path_of(file_path file);
-/// What a name stands for where it is a symbolic link, which may lead to a file that is not there yet.
+/// What a name stands for where it is a symbolic link, which may lead to a file that is not there
+/// yet.
 std::filesystem::path behind_links(std::filesystem::path file);
 
-/// Puts a new file in a name's place: write_new(path, replaced), called in all processes, makes it. One that is there has to be a
-/// regular file; of a link it is what the link leads to. Throws file_error, and then the new file is gone.
+/// Puts a new file in a name's place: write_new(path, replaced), called in all processes, makes it.
+/// One that is there has to be a regular file; of a link it is what the link leads to. Throws
+/// file_error, and then the new file is gone.
 void replace_file(file_path to, const process_steps& together,
-                  const std::function<void(const std::filesystem::path& file, const std::filesystem::path& replaced)>& write_new);
+                  const std::function<void(const std::filesystem::path& file,
+                                           const std::filesystem::path& replaced)>& write_new);
 
-/// A file is on the disk when this returns, with the permissions of the one that it is to replace if that is there. Errors name
-/// the latter.
+/// A file is on the disk when this returns, with the permissions of the one that it is to replace
+/// if that is there. Errors name the latter.
 void bring_to_disk(const std::filesystem::path& file, const std::filesystem::path& replaced);
 /// Makes what was created, renamed and removed in a folder lasting.
 void sync_folder(const std::filesystem::path& folder);
@@ -36,8 +39,10 @@ void sync_folder(const std::filesystem::path& folder);
 /// A file that is open, by its number; closed at the end.
 class open_file {
  public:
-  /// As open(2). Throws file_error that calls the file `name` and says that it is `unreadable` or `unwritable`.
-  open_file(const std::filesystem::path& file, int flags, const std::filesystem::path& name, const char* what);
+  /// As open(2). Throws file_error that calls the file `name` and says that it is `unreadable` or
+  /// `unwritable`.
+  open_file(const std::filesystem::path& file, int flags, const std::filesystem::path& name,
+            const char* what);
   open_file(const open_file&) = delete;
   ~open_file();
 

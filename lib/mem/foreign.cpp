@@ -22,9 +22,11 @@ struct found_memory {
 // A mesh's is its members' as well, and found first.
 std::optional<found_memory> find_memory(const void* address) {
   for (const device mesh : known_meshes())
-    if (const auto home = back_end::of(mesh).find_memory(address)) return found_memory{mesh, home->is_managed};
+    if (const auto home = back_end::of(mesh).find_memory(address))
+      return found_memory{mesh, home->is_managed};
   for (back_end* const each : back_end::all())
-    if (const auto home = each->find_memory(address)) return found_memory{{each->kind(), home->index}, home->is_managed};
+    if (const auto home = each->find_memory(address))
+      return found_memory{{each->kind(), home->index}, home->is_managed};
   return {};
 }
 
@@ -33,10 +35,12 @@ void require_reach(const void* address, device where) {
   const bool in_host_memory = on.traits.is_in_host_memory;
   const auto found = find_memory(address);
   if (!found ? in_host_memory || on.reaches_host_memory(address, where.index)
-             : found->where == where || (found->is_managed && (in_host_memory || found->where.kind == where.kind)))
+             : found->where == where ||
+                   (found->is_managed && (in_host_memory || found->where.kind == where.kind)))
     return;
-  raise<device_error>("memory of " + (found ? std::string(found->where.name()) : "the host") + " cannot be used on " +
-                      std::string(where.name()) + ": copy it, or have the view where the memory is");
+  raise<device_error>("memory of " + (found ? std::string(found->where.name()) : "the host") +
+                      " cannot be used on " + std::string(where.name()) +
+                      ": copy it, or have the view where the memory is");
 }
 
 // Bytes from the first element in memory, before which `begin` is, to behind the last.
@@ -47,7 +51,8 @@ span span_of(const mapping& m, std::size_t size) {
   for (int d = 0; d < m.rank; ++d) {
     std::int64_t reach = 0;
     fits = fits && !__builtin_mul_overflow(m.extents[d] - 1, m.strides[d], &reach) &&
-           !__builtin_mul_overflow(reach, static_cast<std::int64_t>(size), &reach) && reach > -(std::int64_t{1} << 62) &&
+           !__builtin_mul_overflow(reach, static_cast<std::int64_t>(size), &reach) &&
+           reach > -(std::int64_t{1} << 62) &&
            !__builtin_add_overflow(s.bytes, std::abs(reach), &s.bytes);
     if (fits && reach < 0) s.begin += reach;
   }
@@ -62,7 +67,8 @@ bool are_places_distinct(const mapping& m) {
   for (int d = 0; d < m.rank; ++d) {
     if (m.extents[d] <= 1) continue;
     std::size_t at = rank++;
-    for (; at > 0 && std::abs(m.strides[order[at - 1]]) > std::abs(m.strides[d]); --at) order[at] = order[at - 1];
+    for (; at > 0 && std::abs(m.strides[order[at - 1]]) > std::abs(m.strides[d]); --at)
+      order[at] = order[at - 1];
     order[at] = d;
   }
   std::int64_t reach = 0;
@@ -85,20 +91,24 @@ class registry {
   void remove(const buffer& b) {
     const std::lock_guard lock(mutex_);
     const auto [first, last] = there_.equal_range(begin_of(b));
-    const auto mine = std::find_if(first, last, [&](const auto& each) { return each.second == &b; });
+    const auto mine =
+        std::find_if(first, last, [&](const auto& each) { return each.second == &b; });
     if (mine != last) there_.erase(mine);
   }
   template <class Visit>
   void visit_overlapping(const buffer& b, const Visit& visit) {
     const std::lock_guard lock(mutex_);
     const std::uintptr_t begin = begin_of(b), end = begin + b.bytes;
-    for (auto at = there_.lower_bound(begin - std::min(begin, largest_)); at != there_.end() && at->first < end; ++at)
+    for (auto at = there_.lower_bound(begin - std::min(begin, largest_));
+         at != there_.end() && at->first < end; ++at)
       if (at->second != &b && at->second->where == b.where && at->first + at->second->bytes > begin)
         visit(const_cast<buffer&>(*at->second));
   }
 
  private:
-  static std::uintptr_t begin_of(const buffer& b) { return reinterpret_cast<std::uintptr_t>(b.data); }
+  static std::uintptr_t begin_of(const buffer& b) {
+    return reinterpret_cast<std::uintptr_t>(b.data);
+  }
   std::mutex mutex_;
   std::multimap<std::uintptr_t, const buffer*> there_;
   std::size_t largest_ = 0;  // bytes of any so far
@@ -113,16 +123,18 @@ registry& living() {
 
 void throw_no_strides() { raise<shape_error>("a view of an mdspan whose mapping has no strides"); }
 
-buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, const device* where, bool is_written,
-                  keeper&& kept, address_check how) {
+buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, const device* where,
+                  bool is_written, keeper&& kept, address_check how) {
   const bool is_empty = element_count(elements.extents, elements.rank, static_cast<int>(size)) == 0;
   if (first == nullptr && !is_empty) raise<memory_error>("a view of memory at a null pointer");
   if (reinterpret_cast<std::uintptr_t>(first) % size != 0)
-    raise<memory_error>("a view of memory at an address that is no multiple of " + std::to_string(size) +
-                        ", the bytes of an element");
+    raise<memory_error>("a view of memory at an address that is no multiple of " +
+                        std::to_string(size) + ", the bytes of an element");
   const span bytes = is_empty ? span{0, 0} : span_of(elements, size);
   if (is_written && !is_empty && !are_places_distinct(elements))
-    raise<shape_error>("a view whose strides bring elements to the same place; make it a view of const elements, to read");
+    raise<shape_error>(
+        "a view whose strides bring elements to the same place; make it a view of const elements, "
+        "to read");
   const device home = where != nullptr ? *where : device_of(first);
   stream_state& now = stream_state::of(stream::current(home));
   if (where != nullptr && !is_empty && how == address_check::looked_up) require_reach(first, home);

@@ -23,12 +23,14 @@ device_properties machine_memory::read_machine() {
     }
   d.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
   d.threads_per_multiprocessor = 1;
-  d.memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  d.memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+             static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return d;
 }
 
 memory_usage machine_memory::usage(int index) {
-  const std::size_t free = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t free = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
+                           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return {0, 0, free, properties(index).memory};
 }
 
@@ -36,17 +38,24 @@ void* machine_memory::allocate(std::size_t bytes, int index, void*) {
   constexpr std::size_t alignment = 256;
   void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr)
-    raise<memory_error>("out of memory on " + spell(index) + ": asked for " + spell_bytes(static_cast<double>(bytes)) + " of " +
+    raise<memory_error>("out of memory on " + spell(index) + ": asked for " +
+                        spell_bytes(static_cast<double>(bytes)) + " of " +
                         spell_bytes(static_cast<double>(properties(index).memory)));
   return memory;
 }
 void machine_memory::release(void* memory, int, void*) noexcept { std::free(memory); }
 
-void machine_memory::copy(void* to, const void* from, std::size_t bytes, direction, int, void*) { std::memmove(to, from, bytes); }
-void machine_memory::set_zero(void* at, std::size_t bytes, int, void*) { std::memset(at, 0, bytes); }
-void machine_memory::fill(void* at, const void* value, std::size_t size, std::int64_t count, int, void*) {
+void machine_memory::copy(void* to, const void* from, std::size_t bytes, direction, int, void*) {
+  std::memmove(to, from, bytes);
+}
+void machine_memory::set_zero(void* at, std::size_t bytes, int, void*) {
+  std::memset(at, 0, bytes);
+}
+void machine_memory::fill(void* at, const void* value, std::size_t size, std::int64_t count, int,
+                          void*) {
   auto* const out = static_cast<unsigned char*>(at);
-  for (std::int64_t i = 0; i < count; ++i) std::memcpy(out + static_cast<std::size_t>(i) * size, value, size);
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(out + static_cast<std::size_t>(i) * size, value, size);
 }
 
 }  // namespace dsl::detail

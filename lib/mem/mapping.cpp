@@ -18,14 +18,17 @@ std::string spell(const mapping& m) { return spell_shape(m.extents, m.rank); }
 // Of an expression whose shape is not known its rank is told.
 [[noreturn]] void fail(const mapping& m, const char* function, const std::string& why) {
   const bool is_known = m.rank == 0 || m.extents[0] >= 0;
-  const std::string of = is_known ? "shape " + spell(m) : std::to_string(m.rank) + (m.rank == 1 ? " dimension" : " dimensions");
+  const std::string of =
+      is_known ? "shape " + spell(m)
+               : std::to_string(m.rank) + (m.rank == 1 ? " dimension" : " dimensions");
   raise<shape_error>(std::string(function) + " of " + of + ": " + why);
 }
 
 std::string no_axis(int axis, int rank) {
   const std::string last = std::to_string(rank - 1), first = std::to_string(-rank);
   return "there is no axis " + std::to_string(axis) +
-         (rank == 0 ? ", nor any other" : ": axes are 0 to " + last + ", or " + first + " to -1 from the end");
+         (rank == 0 ? ", nor any other"
+                    : ": axes are 0 to " + last + ", or " + first + " to -1 from the end");
 }
 
 int axis_of(const mapping& m, int axis, int rank, const char* function) {
@@ -50,9 +53,10 @@ void append(mapping& m, std::int64_t extent, std::int64_t stride) {
   m.strides[m.rank++] = stride;
 }
 
-// The elements along an axis from `first`: an axis of at most one element keeps its stride, whose product with the step could
-// overflow.
-void append_axis(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first, std::int64_t step) {
+// The elements along an axis from `first`: an axis of at most one element keeps its stride, whose
+// product with the step could overflow.
+void append_axis(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first,
+                 std::int64_t step) {
   if (extent > 0) m.offset += first * stride;
   append(m, extent, extent > 1 ? stride * step : stride);
 }
@@ -61,7 +65,8 @@ void append_axis(mapping& m, std::int64_t extent, std::int64_t stride, std::int6
 std::int64_t place(const bound& b, std::int64_t extent, bool backwards, std::int64_t omitted) {
   if (b.omitted) return omitted;
   const std::int64_t at = b.at < 0 ? b.at + extent : b.at;
-  return backwards ? std::clamp<std::int64_t>(at, -1, extent - 1) : std::clamp<std::int64_t>(at, 0, extent);
+  return backwards ? std::clamp<std::int64_t>(at, -1, extent - 1)
+                   : std::clamp<std::int64_t>(at, 0, extent);
 }
 
 void append_slice(mapping& to, const slice& s, std::int64_t extent, std::int64_t stride) {
@@ -69,9 +74,13 @@ void append_slice(mapping& to, const slice& s, std::int64_t extent, std::int64_t
   const std::int64_t first = place(s.start, extent, backwards, backwards ? extent - 1 : 0);
   const std::int64_t past = place(s.stop, extent, backwards, backwards ? -1 : extent);
   // In unsigned arithmetic, where the least step of all has a magnitude.
-  const std::uint64_t step = backwards ? -static_cast<std::uint64_t>(s.step) : static_cast<std::uint64_t>(s.step);
+  const std::uint64_t step =
+      backwards ? -static_cast<std::uint64_t>(s.step) : static_cast<std::uint64_t>(s.step);
   const std::int64_t distance = backwards ? first - past : past - first;
-  const auto count = distance > 0 ? static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / step) + 1 : 0;
+  const auto count =
+      distance > 0
+          ? static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / step) + 1
+          : 0;
   append_axis(to, count, stride, first, s.step);
 }
 
@@ -98,20 +107,24 @@ mapping subscripted(const mapping& from, const subscript* chosen, int count) {
       append(to, extent, stride);
     } else if (!chosen[d].drops) {
       if (chosen[d].range.step == 0)
-        raise<index_error>("a slice's step is 0, along axis " + std::to_string(d) + " of extent " + std::to_string(extent));
+        raise<index_error>("a slice's step is 0, along axis " + std::to_string(d) + " of extent " +
+                           std::to_string(extent));
       append_slice(to, chosen[d].range, extent, stride);
     } else {
       const std::int64_t index = chosen[d].range.start.at;
       if (index < -extent || index >= extent)
-        raise<index_error>("index " + spell_position(index) + " is out of range for axis " + std::to_string(d) + " of extent " +
-                           std::to_string(extent) + ", in shape " + spell(from));
+        raise<index_error>("index " + spell_position(index) + " is out of range for axis " +
+                           std::to_string(d) + " of extent " + std::to_string(extent) +
+                           ", in shape " + spell(from));
       to.offset += (index < 0 ? index + extent : index) * stride;
     }
   }
   return to;
 }
 
-int axis_of(const mapping& m, int axis, const char* function) { return axis_of(m, axis, m.rank, function); }
+int axis_of(const mapping& m, int axis, const char* function) {
+  return axis_of(m, axis, m.rank, function);
+}
 
 void throw_empty_take() { raise<index_error>("take from an array without elements"); }
 
@@ -133,7 +146,8 @@ mapping transpose(const mapping& from) {
 
 mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   const auto fail = [&](const char* why) {
-    raise<shape_error>("cannot reshape " + spell(from) + " to " + spell_shape(sizes, rank) + ": " + why);
+    raise<shape_error>("cannot reshape " + spell(from) + " to " + spell_shape(sizes, rank) + ": " +
+                       why);
   };
   mapping to{rank, {}, {}, from.offset};
   std::copy_n(sizes, rank, to.extents);
@@ -142,12 +156,14 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   if (open != to.extents + rank) {
     *open = 1;
     const std::int64_t others = element_count(to.extents, rank, 1);
-    if (others == 0 || elements % others != 0) fail("no extent in the place of -1 gives as many elements");
+    if (others == 0 || elements % others != 0)
+      fail("no extent in the place of -1 gives as many elements");
     *open = elements / others;
   }
   if (element_count(to.extents, rank, 1) != elements) fail("the numbers of elements differ");
 
-  // The axes that one stride covers, merged; a new axis lies within one of them or cannot be a view.
+  // The axes that one stride covers, merged; a new axis lies within one of them or cannot be a
+  // view.
   mapping runs;
   for (int d = 0; d < from.rank; ++d) {
     if (from.extents[d] == 1) continue;
@@ -165,16 +181,22 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
     }
     to.strides[d] = stride;
     if (elements != 0 && left % to.extents[d] != 0)
-      fail("its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+      fail(
+          "its elements do not lie in an order that allows it without a copy (dsl::eval makes "
+          "one)");
     if (elements != 0) left /= to.extents[d];
-    if (elements == 0 || left > 1) stride *= to.extents[d];  // where a run ends, the product may be no number
+    if (elements == 0 || left > 1)
+      stride *= to.extents[d];  // where a run ends, the product may be no number
   }
   return to;
 }
 
 mapping broadcast_to(const mapping& from, const std::int64_t* sizes, int rank) {
   element_count(sizes, rank, 1);  // throws
-  const auto fail = [&] { raise<shape_error>("shape " + spell(from) + " does not broadcast to " + spell_shape(sizes, rank)); };
+  const auto fail = [&] {
+    raise<shape_error>("shape " + spell(from) + " does not broadcast to " +
+                       spell_shape(sizes, rank));
+  };
   const int added = rank - from.rank;
   if (added < 0) fail();
   mapping to{0, {}, {}, from.offset};
@@ -209,7 +231,8 @@ mapping diagonal(const mapping& from, std::int64_t offset) {
   // An offset past the matrix gives an empty diagonal; clipped, so that nothing below overflows.
   const std::int64_t down = std::clamp<std::int64_t>(offset, -from.extents[0], from.extents[1]);
   const std::int64_t row = down < 0 ? -down : 0, column = down < 0 ? 0 : down;
-  const std::int64_t length = std::max<std::int64_t>(0, std::min(from.extents[0] - row, from.extents[1] - column));
+  const std::int64_t length =
+      std::max<std::int64_t>(0, std::min(from.extents[0] - row, from.extents[1] - column));
   if (length > 0) to.offset += row * from.strides[0] + column * from.strides[1];
   append(to, length, length > 1 ? from.strides[0] + from.strides[1] : from.strides[1]);
   return to;
@@ -220,7 +243,8 @@ mapping squeeze(const mapping& from, const int* axes, int count) {
   mapping to{0, {}, {}, from.offset};
   for (int d = 0; d < from.rank; ++d) {
     if (!gone.is[d]) append(to, from.extents[d], from.strides[d]);
-    else if (from.extents[d] != 1) fail(from, "squeeze", "axis " + std::to_string(d) + " is not of extent 1");
+    else if (from.extents[d] != 1)
+      fail(from, "squeeze", "axis " + std::to_string(d) + " is not of extent 1");
   }
   return to;
 }
@@ -253,7 +277,8 @@ namespace {
 std::int64_t count_between(std::uint64_t distance, std::uint64_t step) {
   if (distance == 0) return 0;
   const std::uint64_t steps = (distance - 1) / step;
-  if (steps >= std::numeric_limits<std::int64_t>::max()) raise<shape_error>("arange: too many elements");
+  if (steps >= std::numeric_limits<std::int64_t>::max())
+    raise<shape_error>("arange: too many elements");
   return static_cast<std::int64_t>(steps) + 1;
 }
 void require_step(bool is_zero) {
@@ -265,7 +290,8 @@ void require_step(bool is_zero) {
 std::int64_t count_steps(double start, double stop, double step) {
   require_step(step == 0);
   const double steps = std::ceil((stop - start) / step);
-  if (!(steps < 0x1p63)) raise<shape_error>("arange: too many elements, or bounds that are not numbers");
+  if (!(steps < 0x1p63))
+    raise<shape_error>("arange: too many elements, or bounds that are not numbers");
   return steps > 0 ? static_cast<std::int64_t>(steps) : 0;
 }
 std::int64_t count_steps(std::int64_t start, std::int64_t stop, std::int64_t step) {
@@ -313,12 +339,14 @@ std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size
 }
 
 void throw_misplaced_member(std::size_t offset, std::size_t size) {
-  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " + std::to_string(offset) +
+  raise<shape_error>("a member of " + std::to_string(size) + " bytes stands " +
+                     std::to_string(offset) +
                      " bytes into its struct, which is no multiple: its elements are not aligned");
 }
 
 void throw_size_mismatch(std::int64_t have, std::int64_t want, const char* what) {
-  raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " + std::to_string(want));
+  raise<shape_error>(std::string(what) + ": " + std::to_string(have) + " elements were given for " +
+                     std::to_string(want));
 }
 
 }  // namespace dsl::detail

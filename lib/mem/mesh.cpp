@@ -17,7 +17,8 @@ int mesh_count = 0;
 
 int append(back_end& made) {
   if (mesh_count == max_meshes)
-    raise<device_error>("there are " + std::to_string(max_meshes) + " meshes, and no room for another");
+    raise<device_error>("there are " + std::to_string(max_meshes) +
+                        " meshes, and no room for another");
   meshes[mesh_count].store(&made, std::memory_order_release);
   return back_end::max_devices + mesh_count++;
 }
@@ -70,7 +71,8 @@ std::optional<int> mesh_of(back_end& kind, std::span<const int> members) {
   const std::lock_guard lock(mutex);
   for (int i = 0; i < mesh_count; ++i) {
     const back_end& mesh = *meshes[i].load(std::memory_order_relaxed);
-    if (mesh.kind() == kind.kind() && std::ranges::equal(mesh.members(), members)) return back_end::max_devices + i;
+    if (mesh.kind() == kind.kind() && std::ranges::equal(mesh.members(), members))
+      return back_end::max_devices + i;
   }
   back_end* const made = kind.make_mesh(members);
   return made == nullptr ? std::nullopt : std::optional(append(*made));

@@ -25,27 +25,34 @@ char letter_of(dtype type) {
 
 std::string description_of(dtype type) {
   if (letter_of(type) == 0) return {};
-  return std::string(size_of(type) == 1 ? "|" : "<") + letter_of(type) + std::to_string(size_of(type));
+  return std::string(size_of(type) == 1 ? "|" : "<") + letter_of(type) +
+         std::to_string(size_of(type));
 }
 std::optional<dtype> dtype_of_description(std::string_view description) {
-  if (description.empty() || std::string_view("<=|").find(description[0]) == std::string_view::npos) return {};
+  if (description.empty() || std::string_view("<=|").find(description[0]) == std::string_view::npos)
+    return {};
   for (int k = 0; k < dtype_count; ++k) {
     const auto type = static_cast<dtype>(k);
-    if (letter_of(type) != 0 && description.substr(1) == letter_of(type) + std::to_string(size_of(type))) return type;
+    if (letter_of(type) != 0 &&
+        description.substr(1) == letter_of(type) + std::to_string(size_of(type)))
+      return type;
   }
   return {};
 }
 
 std::string header_of(dtype type, const mapping& shape) {
   std::string tuple;
-  for (int d = 0; d < shape.rank; ++d) tuple += (d > 0 ? ", " : "") + std::to_string(shape.extents[d]);
-  std::string text = "{'descr': '" + description_of(type) + "', 'fortran_order': False, 'shape': (" + tuple +
+  for (int d = 0; d < shape.rank; ++d)
+    tuple += (d > 0 ? ", " : "") + std::to_string(shape.extents[d]);
+  std::string text = "{'descr': '" + description_of(type) +
+                     "', 'fortran_order': False, 'shape': (" + tuple +
                      (shape.rank == 1 ? "," : "") + "), }";
   if (shape.rank > 0) text.append(21 - std::to_string(shape.extents[0]).size(), ' ');
   text.append(64 - (10 + text.size() + 1) % 64, ' ');
   text += '\n';
   const auto size = static_cast<unsigned>(text.size());
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(size & 0xff) + static_cast<char>(size >> 8) + text;
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(size & 0xff) +
+         static_cast<char>(size >> 8) + text;
 }
 
 namespace {
@@ -53,7 +60,8 @@ namespace {
 // The literal of a Python dictionary, as far as headers go.
 class literal_reader {
  public:
-  explicit literal_reader(const std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
+  explicit literal_reader(const std::string& text)
+      : at_(text.data()), end_(text.data() + text.size()) {}
 
   bool failed() const { return failed_; }
   bool accept(char c) {
@@ -87,9 +95,12 @@ class literal_reader {
     const std::string digits = word();
     std::int64_t value = 0;
     const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const std::string_view rest = std::string_view(digits).substr(static_cast<std::size_t>(end - digits.data()));
-    const bool is_padded = digits.size() - rest.size() > 1 && digits[0] == '0';                // 03, which is no number in Python
-    failed_ = failed_ || wrong != std::errc() || is_padded || !(rest.empty() || rest == "L");  // Python 2 wrote 3L
+    const std::string_view rest =
+        std::string_view(digits).substr(static_cast<std::size_t>(end - digits.data()));
+    const bool is_padded =
+        digits.size() - rest.size() > 1 && digits[0] == '0';  // 03, which is no number in Python
+    failed_ = failed_ || wrong != std::errc() || is_padded ||
+              !(rest.empty() || rest == "L");  // Python 2 wrote 3L
     return value;
   }
 
@@ -108,7 +119,8 @@ bool parse(const std::string& text, npy_header& to) {
   while (!in.failed() && !in.accept('}')) {
     const std::string key = in.string();
     in.expect(':');
-    const auto number = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+    const auto number =
+        static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
     if (number == keys.size() || std::exchange(found[number], true)) return false;
     if (key == "descr") {
       to.description = in.string();
@@ -131,7 +143,8 @@ bool parse(const std::string& text, npy_header& to) {
       break;
     }
   }
-  return !in.failed() && in.is_at_end() && std::find(found.begin(), found.end(), false) == found.end();
+  return !in.failed() && in.is_at_end() &&
+         std::find(found.begin(), found.end(), false) == found.end();
 }
 
 }  // namespace dsl::detail

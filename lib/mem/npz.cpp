@@ -38,12 +38,16 @@ std::string spell_error(int code) {
   return text;
 }
 
-// Whether a name is one of those that every reader of an archive finds again: UTF-8, and no control characters, which libzip
-// takes for another encoding.
+// Whether a name is one of those that every reader of an archive finds again: UTF-8, and no control
+// characters, which libzip takes for another encoding.
 bool is_plain_text(std::string_view name) {
   while (!name.empty()) {
     const auto first = static_cast<unsigned char>(name[0]);
-    const std::size_t size = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+    const std::size_t size = first < 0x80       ? 1
+                             : first >> 5 == 6  ? 2
+                             : first >> 4 == 14 ? 3
+                             : first >> 3 == 30 ? 4
+                                                : 0;
     if (size == 0 || size > name.size()) return false;
     std::uint32_t point = size == 1 ? first : first & (0x7fu >> size);
     for (std::size_t k = 1; k < size; ++k) {
@@ -53,7 +57,8 @@ bool is_plain_text(std::string_view name) {
     }
     constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const bool is_surrogate = point >> 11 == 0xd800 >> 11;
-    if (point < least[size] || point > 0x10ffff || is_surrogate || (point < ' ' && std::strchr("\t\n\r", first) == nullptr))
+    if (point < least[size] || point > 0x10ffff || is_surrogate ||
+        (point < ' ' && std::strchr("\t\n\r", first) == nullptr))
       return false;
     name.remove_prefix(size);
   }
@@ -68,13 +73,17 @@ void check_names(const fs::path& file, const npz_member* members, std::size_t co
     if (name.empty()) throw_file_error(file, what + " needs a name");
     if (name.size() > longest_name - suffix.size())
       throw_file_error(file, what + " has a name of " + std::to_string(name.size()) +
-                                 " bytes; the longest in a zip archive is of " + std::to_string(longest_name - suffix.size()));
-    if (!is_plain_text(name)) throw_file_error(file, what + " has a name that is not UTF-8 or has control characters");
-    if (!numbers.emplace(name, i).second) throw_file_error(file, "two arrays are named \"" + std::string(name) + '"');
+                                 " bytes; the longest in a zip archive is of " +
+                                 std::to_string(longest_name - suffix.size()));
+    if (!is_plain_text(name))
+      throw_file_error(file, what + " has a name that is not UTF-8 or has control characters");
+    if (!numbers.emplace(name, i).second)
+      throw_file_error(file, "two arrays are named \"" + std::string(name) + '"');
   }
 }
 
-// A new archive, written when it is closed: what it is made of has to live until then. Errors name the file that it replaces.
+// A new archive, written when it is closed: what it is made of has to live until then. Errors name
+// the file that it replaces.
 void write_archive(const fs::path& file, const fs::path& replaced, const npz_member* members,
                    const std::vector<host_bytes>& contents, zip_int32_t method) {
   create_file(file, replaced, {}, 0);
@@ -82,10 +91,12 @@ void write_archive(const fs::path& file, const fs::path& replaced, const npz_mem
   archive_handle out(zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
   if (out == nullptr) throw_file_error(replaced, "cannot be written: " + spell_error(code));
   const auto require = [&](bool done) {
-    if (!done) throw_file_error(replaced, std::string("cannot be written: ") + zip_strerror(out.get()));
+    if (!done)
+      throw_file_error(replaced, std::string("cannot be written: ") + zip_strerror(out.get()));
   };
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    zip_source_t* const source = zip_source_buffer(out.get(), contents[i].data(), contents[i].size(), 0);
+    zip_source_t* const source =
+        zip_source_buffer(out.get(), contents[i].data(), contents[i].size(), 0);
     require(source != nullptr);
     const std::string name = std::string(members[i].name).append(suffix);
     const zip_int64_t added = zip_file_add(out.get(), name.c_str(), source, ZIP_FL_ENC_UTF_8);
@@ -93,7 +104,8 @@ void write_archive(const fs::path& file, const fs::path& replaced, const npz_mem
     require(added >= 0);
     const auto number = static_cast<zip_uint64_t>(added);
     require(zip_set_file_compression(out.get(), number, method, 0) == 0);
-    constexpr zip_uint16_t first_of_january_1980 = 1 << 5 | 1;  // as NumPy: the same arrays are the same file
+    constexpr zip_uint16_t first_of_january_1980 =
+        1 << 5 | 1;  // as NumPy: the same arrays are the same file
     require(zip_file_set_dostime(out.get(), number, 0, first_of_january_1980, 0) == 0);
   }
   zip_t* const written = out.release();
@@ -104,7 +116,8 @@ void write_archive(const fs::path& file, const fs::path& replaced, const npz_mem
 
 }  // namespace
 
-void save_npz(file_path to, const npz_member* members, std::size_t count, npz_compression compression) {
+void save_npz(file_path to, const npz_member* members, std::size_t count,
+              npz_compression compression) {
   check_names(path_of(to), members, count);
   if (count == 0) throw_file_error(path_of(to), "an archive of no arrays cannot be written");
   std::vector<stored> all;
@@ -114,7 +127,8 @@ void save_npz(file_path to, const npz_member* members, std::size_t count, npz_co
   for (const stored& one : all) contents.push_back(to_host(one, header_of(one.type, one.elements)));
   replace_file(to, together, [&](const fs::path& unfinished, const fs::path& target) {
     together.first([&] {
-      const zip_int32_t method = compression == npz_compression::none ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
+      const zip_int32_t method =
+          compression == npz_compression::none ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
       write_archive(unfinished, target, members, contents, method);
       bring_to_disk(unfinished, target);
     });
@@ -126,9 +140,11 @@ namespace {
 // The bytes of one file in an archive. Their checksum is known when the last one has been read.
 class archived_file final : public npy_bytes {
  public:
-  archived_file(zip_t* archive, zip_uint64_t number, std::int64_t size, fs::path name) : name_(std::move(name)), size_(size) {
+  archived_file(zip_t* archive, zip_uint64_t number, std::int64_t size, fs::path name)
+      : name_(std::move(name)), size_(size) {
     in_.reset(zip_fopen_index(archive, number, 0));
-    if (in_ == nullptr) throw_file_error(name_, std::string("cannot be read: ") + zip_strerror(archive));
+    if (in_ == nullptr)
+      throw_file_error(name_, std::string("cannot be read: ") + zip_strerror(archive));
   }
 
   std::int64_t size() const override { return size_; }
@@ -140,7 +156,8 @@ class archived_file final : public npy_bytes {
     std::vector<char> rest(1 << 16);
     while (take(rest.data(), rest.size()) == rest.size()) {}
     if (taken_ != size_)
-      throw_file_error(name_, "cannot be read: it has " + std::to_string(taken_) + " bytes, and the archive says that it has " +
+      throw_file_error(name_, "cannot be read: it has " + std::to_string(taken_) +
+                                  " bytes, and the archive says that it has " +
                                   std::to_string(size_));
   }
 
@@ -149,7 +166,8 @@ class archived_file final : public npy_bytes {
     std::size_t done = 0;
     while (done < bytes) {
       const zip_int64_t got = zip_fread(in_.get(), static_cast<char*>(to) + done, bytes - done);
-      if (got < 0) throw_file_error(name_, std::string("cannot be read: ") + zip_file_strerror(in_.get()));
+      if (got < 0)
+        throw_file_error(name_, std::string("cannot be read: ") + zip_file_strerror(in_.get()));
       if (got == 0) break;
       done += static_cast<std::size_t>(got);
     }
@@ -166,7 +184,8 @@ class archived_file final : public npy_bytes {
   std::unique_ptr<zip_file_t, close_file> in_;
 };
 
-// How many bytes one byte in an archive becomes at most. Memory is asked for by what the archive says, so it has to be possible.
+// How many bytes one byte in an archive becomes at most. Memory is asked for by what the archive
+// says, so it has to be possible.
 std::uint64_t most_by(zip_uint16_t method) {
   switch (method) {
     case ZIP_CM_STORE: return 1;
@@ -195,7 +214,9 @@ npz_file::archive::archive(std::filesystem::path file) : path(std::move(file)) {
   int code = 0;
   in.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (in == nullptr)
-    detail::throw_file_error(path, (code == ZIP_ER_NOZIP ? "is no .npz file: " : "cannot be read: ") + detail::spell_error(code));
+    detail::throw_file_error(path,
+                             (code == ZIP_ER_NOZIP ? "is no .npz file: " : "cannot be read: ") +
+                                 detail::spell_error(code));
   std::error_code failed;
   bytes = std::filesystem::file_size(path, failed);
   if (failed) detail::throw_file_error(path, "cannot be read: " + failed.message());
@@ -203,7 +224,8 @@ npz_file::archive::archive(std::filesystem::path file) : path(std::move(file)) {
   std::vector<bool> is_npy;
   for (std::int64_t i = 0; i < zip_get_num_entries(in.get(), 0); ++i) {
     const char* const name = zip_get_name(in.get(), static_cast<zip_uint64_t>(i), 0);
-    if (name == nullptr) detail::throw_file_error(path, std::string("cannot be read: ") + zip_strerror(in.get()));
+    if (name == nullptr)
+      detail::throw_file_error(path, std::string("cannot be read: ") + zip_strerror(in.get()));
     names.emplace_back(name);
     is_npy.push_back(names.back().ends_with(detail::suffix));
     if (is_npy.back()) names.back().resize(names.back().size() - detail::suffix.size());
@@ -218,8 +240,8 @@ detail::npy_file npz_file::archive::open(const std::string& wanted) const {
   if (at == numbers.end()) {
     std::string there;
     for (const std::string& each : names) there += (there.empty() ? "\"" : ", \"") + each + '"';
-    detail::throw_file_error(path,
-                             "holds no array \"" + wanted + "\"; " + (there.empty() ? "there are none" : "there are " + there));
+    detail::throw_file_error(path, "holds no array \"" + wanted + "\"; " +
+                                       (there.empty() ? "there are none" : "there are " + there));
   }
   const std::size_t number = at->second;
   const char* const member = zip_get_name(in.get(), number, 0);
@@ -229,8 +251,9 @@ detail::npy_file npz_file::archive::open(const std::string& wanted) const {
   if (zip_stat_index(in.get(), number, 0, &found) != 0 || (found.valid & needed) != needed)
     detail::throw_file_error(name, std::string("cannot be read: ") + zip_strerror(in.get()));
   if (found.comp_size > bytes || found.size / detail::most_by(found.comp_method) > found.comp_size)
-    detail::throw_file_error(name, "cannot be read: the archive has " + std::to_string(bytes) + " bytes, and says that " +
-                                       std::to_string(found.comp_size) + " of them hold " + std::to_string(found.size));
+    detail::throw_file_error(name, "cannot be read: the archive has " + std::to_string(bytes) +
+                                       " bytes, and says that " + std::to_string(found.comp_size) +
+                                       " of them hold " + std::to_string(found.size));
   const auto size = static_cast<std::int64_t>(found.size);
   return {new detail::archived_file(in.get(), number, size, name), name};
 }
@@ -247,15 +270,20 @@ std::int64_t npz_file::size() const { return static_cast<std::int64_t>(archive_-
 
 text npz_file::name(std::int64_t i) const {
   if (i < 0 || i >= size())
-    detail::raise<index_error>("array " + std::to_string(i) + " of " + std::to_string(size()) + " in " + archive_->path.string());
+    detail::raise<index_error>("array " + std::to_string(i) + " of " + std::to_string(size()) +
+                               " in " + archive_->path.string());
   return text(archive_->names[static_cast<std::size_t>(i)].c_str());
 }
 
-bool npz_file::contains(const char* name) const { return name != nullptr && archive_->numbers.contains(name); }
+bool npz_file::contains(const char* name) const {
+  return name != nullptr && archive_->numbers.contains(name);
+}
 
 detail::npy_file npz_file::open(const char* name) const {
   std::optional<detail::npy_file> opened;
-  detail::process_steps(device::current()).all([&] { opened.emplace(archive_->open(name != nullptr ? name : "")); });
+  detail::process_steps(device::current()).all([&] {
+    opened.emplace(archive_->open(name != nullptr ? name : ""));
+  });
   return std::move(*opened);
 }
 

@@ -8,8 +8,9 @@ namespace dsl {
 namespace {
 
 [[noreturn]] void refuse(file_path file) {
-  detail::throw_file_error(detail::path_of(file),
-                           ".npz files need libzip, without which dsl was built: install libzip-dev and build it again");
+  detail::throw_file_error(
+      detail::path_of(file),
+      ".npz files need libzip, without which dsl was built: install libzip-dev and build it again");
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ void pinned_ref::note_use(const stream& on) const {
     }
   }();
   const std::lock_guard lock(memory_->mutex);
-  const auto same = std::find_if(memory_->uses.begin(), memory_->uses.end(), [&](const auto& u) { return u.stream == &s; });
+  const auto same = std::find_if(memory_->uses.begin(), memory_->uses.end(),
+                                 [&](const auto& u) { return u.stream == &s; });
   if (same != memory_->uses.end()) {
     same->end = std::move(end);
   } else {
@@ -86,8 +87,8 @@ void pinned_ref::wait() const {
 
 void require_within(std::int64_t offset, std::int64_t count, std::int64_t size) {
   if (offset < 0 || count < 0 || offset > size || count > size - offset)
-    raise<index_error>("a subspan of " + std::to_string(count) + " elements from " + std::to_string(offset) + " on, of " +
-                       std::to_string(size));
+    raise<index_error>("a subspan of " + std::to_string(count) + " elements from " +
+                       std::to_string(offset) + " on, of " + std::to_string(size));
 }
 
 }  // namespace dsl::detail

@@ -1,6 +1,7 @@
-// Arrays as text, to the byte as NumPy 2 prints them with its default options. Its rules, as far as they are not plain to see:
-// all numbers of an array are printed alike, in the fewest digits that tell each from its neighbours, but no more than 8 after
-// the point; with an exponent where the largest is too large, the smallest too small, or their ratio above 1000.
+// Arrays as text, to the byte as NumPy 2 prints them with its default options. Its rules, as far as
+// they are not plain to see: all numbers of an array are printed alike, in the fewest digits that
+// tell each from its neighbours, but no more than 8 after the point; with an exponent where the
+// largest is too large, the smallest too small, or their ratio above 1000.
 #include <dsl/mem/print.hpp>
 
 #include <algorithm>
@@ -20,13 +21,21 @@ constexpr int most_digits = 8, line_width = 75, threshold = 1000, edge = 3;
 
 // ---- One number.
 
-// From where on numbers are printed with an exponent: in an array, and alone. 10 to the digits that a dtype holds for sure,
-// except for double.
+// From where on numbers are printed with an exponent: in an array, and alone. 10 to the digits that
+// a dtype holds for sure, except for double.
 template <class T> struct real_traits;
-template <> struct real_traits<double> { static constexpr double exponent_from = 1e8, exponent_from_alone = 1e16; };
-template <> struct real_traits<float> { static constexpr double exponent_from = 1e6, exponent_from_alone = 1e6; };
-template <> struct real_traits<half> { static constexpr double exponent_from = 1e3, exponent_from_alone = 1e3; };
-template <> struct real_traits<bfloat16> { static constexpr double exponent_from = 1e2, exponent_from_alone = 1e2; };
+template <> struct real_traits<double> {
+  static constexpr double exponent_from = 1e8, exponent_from_alone = 1e16;
+};
+template <> struct real_traits<float> {
+  static constexpr double exponent_from = 1e6, exponent_from_alone = 1e6;
+};
+template <> struct real_traits<half> {
+  static constexpr double exponent_from = 1e3, exponent_from_alone = 1e3;
+};
+template <> struct real_traits<bfloat16> {
+  static constexpr double exponent_from = 1e2, exponent_from_alone = 1e2;
+};
 
 double to_double(double x) { return x; }
 double to_double(float x) { return static_cast<double>(x); }
@@ -52,11 +61,13 @@ std::string shortest(T x) {
   // Slightly above as well: a power of two has twice the room above as below.
   for (int digits = 0;; ++digits)
     for (const double candidate : {to_double(x), to_double(x) * (1 + 0x1p-12)})
-      if (const std::string line = formatted("%.*e", digits, candidate); T(std::strtof(line.c_str(), nullptr)).bits == x.bits)
+      if (const std::string line = formatted("%.*e", digits, candidate);
+          T(std::strtof(line.c_str(), nullptr)).bits == x.bits)
         return line;
 }
 
-// A decimal number's parts. `point` is always there; `exponent` has its sign and at least two digits.
+// A decimal number's parts. `point` is always there; `exponent` has its sign and at least two
+// digits.
 struct decimal { std::string whole, fraction, exponent; };
 
 decimal parts_of(const std::string& line) {
@@ -67,26 +78,31 @@ decimal parts_of(const std::string& line) {
   return d;
 }
 
-// In the fewest digits, of which at most `most` (none: -1) stand behind the point. A number that needs more is rounded from its
-// exact value, as printf does.
+// In the fewest digits, of which at most `most` (none: -1) stand behind the point. A number that
+// needs more is rounded from its exact value, as printf does.
 template <class T>
 decimal scientific(T magnitude, int most) {
   const decimal d = parts_of(shortest(magnitude));
-  return most >= 0 && static_cast<int>(d.fraction.size()) > most ? parts_of(formatted("%.*e", most, to_double(magnitude))) : d;
+  return most >= 0 && static_cast<int>(d.fraction.size()) > most
+             ? parts_of(formatted("%.*e", most, to_double(magnitude)))
+             : d;
 }
 template <class T>
 decimal positional(T magnitude, int most) {
   const decimal s = parts_of(shortest(magnitude));
   const int exponent = std::atoi(s.exponent.c_str()), digits = static_cast<int>(s.fraction.size());
-  if (most >= 0 && digits - exponent > most) return parts_of(formatted("%.*f", most, to_double(magnitude)));
+  if (most >= 0 && digits - exponent > most)
+    return parts_of(formatted("%.*f", most, to_double(magnitude)));
   std::string all = s.whole + s.fraction;
-  if (exponent < 0) return {"0", std::string(static_cast<std::size_t>(-exponent - 1), '0') + all, ""};
+  if (exponent < 0)
+    return {"0", std::string(static_cast<std::size_t>(-exponent - 1), '0') + all, ""};
   const auto whole = static_cast<std::size_t>(exponent) + 1;
   if (all.size() < whole) all.append(whole - all.size(), '0');
   return {all.substr(0, whole), all.substr(whole), ""};
 }
 
-// ---- One number after another: a writer learns from all numbers that are printed, and then writes each.
+// ---- One number after another: a writer learns from all numbers that are printed, and then writes
+// each.
 
 template <class T>
 class real_writer {
@@ -101,7 +117,8 @@ class real_writer {
       least = std::min(least, magnitude);
       most = std::max(most, magnitude);
     }
-    exponential_ = most >= real_traits<T>::exponent_from || least < to_double(T(0.0001)) || to_double(T(most / least)) > 1000;
+    exponential_ = most >= real_traits<T>::exponent_from || least < to_double(T(0.0001)) ||
+                   to_double(T(most / least)) > 1000;
     bool finite = true, minus_infinity = false;
     for (const T number : numbers) {
       const double x = to_double(number);
@@ -128,7 +145,8 @@ class real_writer {
     }
     decimal d = digits_of(x);
     // What the number does not need but others do are its exact digits.
-    if (exponential_ && d.fraction.size() < fraction_) d = parts_of(formatted("%.*e", static_cast<int>(fraction_), std::fabs(x)));
+    if (exponential_ && d.fraction.size() < fraction_)
+      d = parts_of(formatted("%.*e", static_cast<int>(fraction_), std::fabs(x)));
     d.fraction.resize(fraction_, exponential_ ? '0' : ' ');
     const std::string whole = sign_of(x) + d.whole;
     std::string line = std::string(whole_ - whole.size(), ' ') + whole + '.' + d.fraction;
@@ -144,7 +162,8 @@ class real_writer {
   }
 
   bool plus_, exponential_ = false;
-  std::size_t whole_ = 0, fraction_ = 0, exponent_ = 0, right_ = 0;  // characters; whole with the sign, exponent with its own
+  std::size_t whole_ = 0, fraction_ = 0, exponent_ = 0,
+              right_ = 0;  // characters; whole with the sign, exponent with its own
 };
 
 template <class T>
@@ -238,7 +257,8 @@ std::string alone(complex_value<T> z) {
 template <class Visit>
 void for_each_place(const mapping& m, int axis, std::int64_t place, const Visit& visit) {
   if (axis == m.rank) return visit(place);
-  for (std::int64_t i = 0; i < m.extents[axis]; ++i) for_each_place(m, axis + 1, place + i * m.strides[axis], visit);
+  for (std::int64_t i = 0; i < m.extents[axis]; ++i)
+    for_each_place(m, axis + 1, place + i * m.strides[axis], visit);
 }
 
 // The elements that are printed: of a long array's axes the ends.
@@ -259,10 +279,10 @@ excerpt excerpt_of(const mapping& whole) {
   return e;
 }
 
-// Copies the block that starts at `to` and its corresponding one, halving each shortened axis from `axis` on, to packed host
-// memory.
-void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_t size, const buffer_ref& owner,
-                const void* origin, unsigned char* packed) {
+// Copies the block that starts at `to` and its corresponding one, halving each shortened axis from
+// `axis` on, to packed host memory.
+void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_t size,
+                const buffer_ref& owner, const void* origin, unsigned char* packed) {
   while (axis < from.rank && e.whole.extents[axis] == e.shown.extents[axis]) ++axis;
   if (axis < from.rank) {
     from.extents[axis] = to.extents[axis] = edge;
@@ -283,12 +303,15 @@ void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_
 template <class T>
 class printer {
  public:
-  printer(const excerpt& e, const std::vector<T>& numbers) : e_(e), numbers_(numbers) { write_.learn(numbers); }
+  printer(const excerpt& e, const std::vector<T>& numbers) : e_(e), numbers_(numbers) {
+    write_.learn(numbers);
+  }
 
   // The block from `axis` on.
   void block(int axis, std::int64_t place) {
     const std::int64_t shown = e_.shown.extents[axis], stride = e_.shown.strides[axis];
-    const bool shortened = e_.shown.extents[axis] != e_.whole.extents[axis], innermost = axis + 1 == e_.whole.rank;
+    const bool shortened = e_.shown.extents[axis] != e_.whole.extents[axis],
+               innermost = axis + 1 == e_.whole.rank;
     out_ += '[';
     const std::size_t indent = static_cast<std::size_t>(axis) + 1;
     // The innermost lines leave room for the brackets that close behind them.
@@ -353,7 +376,8 @@ std::string print(const excerpt& e, const unsigned char* bytes) {
 
 using print_function = std::string (*)(const excerpt&, const unsigned char*);
 template <int... D>
-std::string print_as(dtype type, const excerpt& e, const unsigned char* bytes, std::integer_sequence<int, D...>) {
+std::string print_as(dtype type, const excerpt& e, const unsigned char* bytes,
+                     std::integer_sequence<int, D...>) {
   static constexpr print_function functions[] = {&print<memory_t<static_cast<dtype>(D)>>...};
   return functions[static_cast<int>(type)](e, bytes);
 }
@@ -367,7 +391,8 @@ text to_text(dtype type, const buffer_ref& owner, const void* origin, const mapp
   const auto size = static_cast<std::size_t>(size_of(type));
   std::vector<unsigned char> bytes(static_cast<std::size_t>(element_count(e.shown)) * size);
   copy_shown(e, 0, e.whole, e.shown, size, owner, origin, bytes.data());
-  return text(print_as(type, e, bytes.data(), std::make_integer_sequence<int, dtype_count>{}).c_str());
+  return text(
+      print_as(type, e, bytes.data(), std::make_integer_sequence<int, dtype_count>{}).c_str());
 }
 
 }  // namespace dsl::detail

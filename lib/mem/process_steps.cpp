@@ -40,15 +40,19 @@ std::string process_steps::told_by_first(const std::string& text) const {
 }
 
 std::vector<std::string> process_steps::gather(const std::string& text) const {
-  const auto processes = static_cast<std::size_t>(group_->size()), rank = static_cast<std::size_t>(group_->rank());
+  const auto processes = static_cast<std::size_t>(group_->size()),
+             rank = static_cast<std::size_t>(group_->rank());
   std::vector<std::size_t> lengths(processes);
   lengths[rank] = text.size();
-  group_->all_gather(lengths.data(), std::vector<std::size_t>(processes, sizeof(std::size_t)).data());
+  group_->all_gather(lengths.data(),
+                     std::vector<std::size_t>(processes, sizeof(std::size_t)).data());
   std::string joined;
-  for (std::size_t p = 0; p < processes; ++p) joined += p == rank ? text : std::string(lengths[p], ' ');
+  for (std::size_t p = 0; p < processes; ++p)
+    joined += p == rank ? text : std::string(lengths[p], ' ');
   group_->all_gather(joined.data(), lengths.data());
   std::vector<std::string> all;
-  for (std::size_t p = 0, at = 0; p < processes; at += lengths[p++]) all.push_back(joined.substr(at, lengths[p]));
+  for (std::size_t p = 0, at = 0; p < processes; at += lengths[p++])
+    all.push_back(joined.substr(at, lengths[p]));
   return all;
 }
 

@@ -11,8 +11,9 @@ namespace dsl::detail {
 
 class process_group;
 
-/// Steps that all processes of a mesh take one after another. What fails in one fails in all of them: in each `all` and `first`
-/// throw, and what another process has thrown is a file_error that names it.
+/// Steps that all processes of a mesh take one after another. What fails in one fails in all of
+/// them: in each `all` and `first` throw, and what another process has thrown is a file_error that
+/// names it.
 class process_steps {
  public:
   /// The processes of a mesh; on another device there is this one alone.

@@ -24,7 +24,8 @@ struct index_range {
   bool contains(const index_range& other) const { return first <= other.first && other.end <= end; }
 };
 
-/// What a program sees as one device. What it runs and where its bytes lie is each process's own device's.
+/// What a program sees as one device. What it runs and where its bytes lie is each process's own
+/// device's.
 class process_mesh final : public back_end {
  public:
   /// Throws device_error where GPUs cannot be joined.
@@ -37,18 +38,21 @@ class process_mesh final : public back_end {
 
   /// Null where the own device is no GPU.
   gpu_group* gpus() const { return gpus_.get(); }
-  /// Gives all processes what each has at `at` in memory of its own device, as `process_group::all_gather`; on GPUs in the order
-  /// of the current stream.
+  /// Gives all processes what each has at `at` in memory of its own device, as
+  /// `process_group::all_gather`; on GPUs in the order of the current stream.
   void all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const;
   /// The same in memory of the current stream's alone.
   void all_gather(void* at, const std::vector<std::size_t>& bytes) const;
-  /// As `process_group::exchange`, of memory of the own device that its current stream alone has used.
-  void exchange(const std::vector<process_message>& sent, const std::vector<process_message>& received) const;
+  /// As `process_group::exchange`, of memory of the own device that its current stream alone has
+  /// used.
+  void exchange(const std::vector<process_message>& sent,
+                const std::vector<process_message>& received) const;
 
   /// Memory of which each process has so many bytes, from `ends` of the process before on.
   buffer_ref allocate_parts(std::vector<std::int64_t> ends, device where) const;
   /// Rows of the outermost axis, divided evenly.
-  buffer_ref allocate_rows(const std::int64_t* extents, int rank, std::size_t size, device where) const;
+  buffer_ref allocate_rows(const std::int64_t* extents, int rank, std::size_t size,
+                           device where) const;
   /// Memory that each process has whole.
   buffer_ref allocate_copies(std::size_t bytes, device where) const;
 
@@ -58,7 +62,9 @@ class process_mesh final : public back_end {
   void synchronize_device(int) override { own.synchronize(); }
   memory_usage usage(int) override { return memory_usage_of(own); }
   void release_memory(int) override { dsl::release_memory(own); }
-  void set_release_threshold(int, std::size_t bytes) override { dsl::set_release_threshold(bytes, own); }
+  void set_release_threshold(int, std::size_t bytes) override {
+    dsl::set_release_threshold(bytes, own);
+  }
 
   // The own device's current stream is the only one.
   void synchronize(int, void*) override { stream::current(own).synchronize(); }
@@ -69,8 +75,12 @@ class process_mesh final : public back_end {
   void wait_for_event_on(int, void*, void* event) override;
   void destroy_event(void* event) noexcept override { runs_.destroy_event(event); }
 
-  void* allocate_pinned(std::size_t bytes, int) override { return runs_.allocate_pinned(bytes, own.index); }
-  void release_pinned(void* memory, int) noexcept override { runs_.release_pinned(memory, own.index); }
+  void* allocate_pinned(std::size_t bytes, int) override {
+    return runs_.allocate_pinned(bytes, own.index);
+  }
+  void release_pinned(void* memory, int) noexcept override {
+    runs_.release_pinned(memory, own.index);
+  }
   bool is_page_locked(const void* address) override { return runs_.is_page_locked(address); }
 
   // Memory is the own device's, which none of these is asked for.
@@ -98,21 +108,28 @@ class process_part {
   bool is_divided() const { return !ends_.empty(); }
   const std::vector<std::int64_t>& ends() const { return ends_; }
   index_range bytes_of(int process) const;
-  /// The address by which the program knows the byte with number 0: of memory that is divided, one that nothing else has.
+  /// The address by which the program knows the byte with number 0: of memory that is divided, one
+  /// that nothing else has.
   void* shown_at() const { return shown_at_; }
   /// Where the byte with number 0 would be in the process's own memory.
-  unsigned char* base() const { return static_cast<unsigned char*>(own_.data()) - bytes_of(mesh_.rank()).first; }
+  unsigned char* base() const {
+    return static_cast<unsigned char*>(own_.data()) - bytes_of(mesh_.rank()).first;
+  }
 
-  /// Of rows `stride` bytes apart, the first of which begins at byte `first`, those that begin in a process's part.
-  index_range rows_of(int process, std::int64_t first, std::int64_t stride, std::int64_t rows) const;
+  /// Of rows `stride` bytes apart, the first of which begins at byte `first`, those that begin in a
+  /// process's part.
+  index_range rows_of(int process, std::int64_t first, std::int64_t stride,
+                      std::int64_t rows) const;
 
   // As the functions on buffers, all processes together; `at` is a byte's number.
   void upload(std::int64_t at, const void* from, std::int64_t bytes) const;
   void download(std::int64_t at, void* to, std::int64_t bytes) const;
-  void upload(std::int64_t origin, const mapping& elements, std::size_t size, const void* from) const;
+  void upload(std::int64_t origin, const mapping& elements, std::size_t size,
+              const void* from) const;
   void download(std::int64_t origin, const mapping& elements, std::size_t size, void* to) const;
   void fill(std::int64_t at, const void* element, std::size_t size, std::int64_t count) const;
-  void copy(std::int64_t at, const process_part& from, std::int64_t source, std::int64_t bytes) const;
+  void copy(std::int64_t at, const process_part& from, std::int64_t source,
+            std::int64_t bytes) const;
 
  private:
   unsigned char* address(std::int64_t at) const { return base() + at; }
@@ -124,9 +141,10 @@ class process_part {
   void* shown_at_;
 };
 
-/// What a process has of elements in memory that is divided, where that is some indices of an axis: the number of the first is
-/// `elements.offset` of what is returned.
-std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first, const mapping& elements, std::size_t size);
+/// What a process has of elements in memory that is divided, where that is some indices of an axis:
+/// the number of the first is `elements.offset` of what is returned.
+std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first,
+                                       const mapping& elements, std::size_t size);
 
 /// The bytes between the first and the end of the last of some elements, counted from the origin.
 index_range bytes_spanned(const mapping& elements, std::size_t size);

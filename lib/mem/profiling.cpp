@@ -39,7 +39,8 @@ std::uint64_t add_schema(nvtxDomainHandle_t domain) {
   };
   nvtxPayloadSchemaAttr_t schema{};
   schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
   schema.name = "dsl work";
   schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
@@ -49,7 +50,8 @@ std::uint64_t add_schema(nvtxDomainHandle_t domain) {
   return nvtxPayloadSchemaRegister(domain, &schema);
 }
 
-void push_range(nvtxDomainHandle_t domain, nvtxEventAttributes_t& event, std::uint64_t schema, const range_payload& numbers) {
+void push_range(nvtxDomainHandle_t domain, nvtxEventAttributes_t& event, std::uint64_t schema,
+                const range_payload& numbers) {
   const nvtxPayloadData_t payload[] = {{schema, sizeof numbers, &numbers}};
   if (schema != 0) {
     NVTX_PAYLOAD_EVTATTR_SET_MULTIPLE(event, payload)
@@ -60,13 +62,15 @@ void push_range(nvtxDomainHandle_t domain, nvtxEventAttributes_t& event, std::ui
 #else
 
 std::uint64_t add_schema(nvtxDomainHandle_t) { return 0; }
-void push_range(nvtxDomainHandle_t domain, nvtxEventAttributes_t& event, std::uint64_t, const range_payload&) {
+void push_range(nvtxDomainHandle_t domain, nvtxEventAttributes_t& event, std::uint64_t,
+                const range_payload&) {
   nvtxDomainRangePushEx(domain, &event);
 }
 
 #endif
 
-// NVTX is header-only: it asks the dynamic linker for the tool that NVTX_INJECTION64_PATH names, and without one gives no domain.
+// NVTX is header-only: it asks the dynamic linker for the tool that NVTX_INJECTION64_PATH names,
+// and without one gives no domain.
 struct nvtx_domain {
   nvtxDomainHandle_t handle = nvtxDomainCreateA("dsl");
   std::uint64_t schema = handle != nullptr ? add_schema(handle) : 0;
@@ -76,11 +80,13 @@ const nvtx_domain& domain() {
   return made;
 }
 
-// "rk4_step (100 steps, 1048576 elements, 1.68 GB, 2.1 Gflop): a + b * c": tables cut what is long, so the formula comes last.
+// "rk4_step (100 steps, 1048576 elements, 1.68 GB, 2.1 Gflop): a + b * c": tables cut what is long,
+// so the formula comes last.
 std::string spell_work(const profiled_work& w) {
   std::string s = w.name + " (";
   if (w.steps != 1) s += std::to_string(w.steps) + " steps, ";
-  if (w.elements > 0) s += std::to_string(w.elements) + (w.elements == 1 ? " element, " : " elements, ");
+  if (w.elements > 0)
+    s += std::to_string(w.elements) + (w.elements == 1 ? " element, " : " elements, ");
   s += spell_bytes(static_cast<double>(w.bytes));
   if (w.flops > 0) s += ", " + spell_amount(static_cast<double>(w.flops), "flop");
   s += ")";
@@ -98,7 +104,8 @@ void profiled_range::begin(const profiled_work& work) {
   event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   event.messageType = NVTX_MESSAGE_TYPE_ASCII;
   event.message.ascii = message.c_str();
-  push_range(domain().handle, event, domain().schema, {work.elements, work.steps, work.bytes, work.flops});
+  push_range(domain().handle, event, domain().schema,
+             {work.elements, work.steps, work.bytes, work.flops});
 }
 void profiled_range::end() noexcept { nvtxDomainRangePop(domain().handle); }
 

@@ -6,7 +6,8 @@
 
 namespace dsl::detail {
 
-/// What a range is of. Bytes and floating point operations are the formula's, of all elements and steps, whatever stays on chip.
+/// What a range is of. Bytes and floating point operations are the formula's, of all elements and
+/// steps, whatever stays on chip.
 struct profiled_work {
   std::string name, formula;  // the formula where the name does not say it
   std::int64_t elements, steps, bytes, flops;
@@ -15,7 +16,8 @@ struct profiled_work {
 /// Whether a tool listens to NVTX. None can begin to after the first call.
 bool is_profiled() noexcept;
 
-/// A range of the calling thread, from its construction to its end. What it is of is only asked for where a tool listens.
+/// A range of the calling thread, from its construction to its end. What it is of is only asked for
+/// where a tool listens.
 class profiled_range {
  public:
   template <class Describe>

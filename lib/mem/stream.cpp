@@ -30,7 +30,8 @@ std::recursive_mutex ends_of_foreign_streams;
 }  // namespace
 
 std::unique_lock<std::recursive_mutex> stream_state::hold() const {
-  return is_foreign ? std::unique_lock(ends_of_foreign_streams) : std::unique_lock<std::recursive_mutex>();
+  return is_foreign ? std::unique_lock(ends_of_foreign_streams)
+                    : std::unique_lock<std::recursive_mutex>();
 }
 
 void stream_state::add_handle() noexcept {
@@ -104,13 +105,16 @@ stream::stream(device where) : state_(nullptr) {
   made->native = on.create_stream(where.index);
   state_ = made.release();
 }
-stream::stream(void* native, device where) : state_(&detail::present(where).default_stream(where.index)) {
+stream::stream(void* native, device where)
+    : state_(&detail::present(where).default_stream(where.index)) {
   if (native == nullptr) return;
   detail::back_end& on = state_->on;
   if (!on.traits.is_asynchronous || back_end::is_mesh(where))
-    detail::raise<device_error>("a stream made elsewhere was given to " + std::string(where.name()) + ", which has none");
+    detail::raise<device_error>("a stream made elsewhere was given to " +
+                                std::string(where.name()) + ", which has none");
   if (const int index = on.device_of_stream(native); index != where.index)
-    detail::raise<device_error>("a stream of " + on.spell(index) + " was given to " + std::string(where.name()));
+    detail::raise<device_error>("a stream of " + on.spell(index) + " was given to " +
+                                std::string(where.name()));
   state_ = new detail::stream_state(on, where.index);
   state_->native = native;
   state_->is_foreign = state_->is_handed_out = true;
@@ -121,8 +125,9 @@ stream::stream(void* native) : stream(native, device_of_stream(native)) {}
 device stream::device_of_stream(void* native) {
   const device now = device::current();
   if (native == nullptr) return now;
-  detail::back_end& on =
-      detail::back_end::of(now).traits.is_asynchronous ? detail::back_end::of(now.kind) : detail::present(backend::cuda);
+  detail::back_end& on = detail::back_end::of(now).traits.is_asynchronous
+                             ? detail::back_end::of(now.kind)
+                             : detail::present(backend::cuda);
   return {on.kind(), on.device_of_stream(native)};
 }
 stream::stream(const stream& other) noexcept : state_(other.state_) { state_->add_handle(); }

@@ -16,21 +16,24 @@ struct stream_attachment { virtual ~stream_attachment() = default; };
 
 struct stream_state {
   back_end& on;
-  const int index;                         // of the device among its kind
-  const bool permanent;                    // a device's default stream, whose owners are not counted
-  void* native = nullptr;                  // as `back_end::create_stream` gives it
-  std::atomic<bool> is_handed_out{false};  // the program has the handle, with which it may capture the stream into a graph
+  const int index;         // of the device among its kind
+  const bool permanent;    // a device's default stream, whose owners are not counted
+  void* native = nullptr;  // as `back_end::create_stream` gives it
+  std::atomic<bool> is_handed_out{
+      false};  // the program has the handle, with which it may capture the stream into a graph
   std::atomic<int> owners{1};
   std::mutex mutex{};  // of what follows
   std::unique_ptr<stream_attachment> scratch{};
 
-  // Of a stream that someone else made, which may end with the last `dsl::stream` for it, while arrays still name it.
+  // Of a stream that someone else made, which may end with the last `dsl::stream` for it, while
+  // arrays still name it.
   bool is_foreign = false;
   std::atomic<int> handles{0};
   bool has_ended = false;
   void* end = nullptr;  // an event behind all its work, once it has ended
 
-  stream_state(back_end& of, int device, bool lives_on = false) : on(of), index(device), permanent(lives_on) {}
+  stream_state(back_end& of, int device, bool lives_on = false)
+      : on(of), index(device), permanent(lives_on) {}
   ~stream_state();
 
   static stream_state& of(const stream& s) { return *s.state_; }
@@ -44,7 +47,8 @@ struct stream_state {
   void drop_handle() noexcept;
   /// While this is held no foreign stream ends. Empty for a stream of the library's.
   std::unique_lock<std::recursive_mutex> hold() const;
-  /// The stream itself, or the device's default stream behind the work of a foreign one that has ended.
+  /// The stream itself, or the device's default stream behind the work of a foreign one that has
+  /// ended.
   stream_state& or_stand_in();
 
   void synchronize() { on.synchronize(index, native); }

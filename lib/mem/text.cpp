@@ -16,7 +16,9 @@ struct shared_text {
   std::atomic<int> owners;
   char chars[1];
 };
-shared_text* owner_of(char* chars) { return reinterpret_cast<shared_text*>(chars - offsetof(shared_text, chars)); }
+shared_text* owner_of(char* chars) {
+  return reinterpret_cast<shared_text*>(chars - offsetof(shared_text, chars));
+}
 }  // namespace
 
 text::text(const char* chars) {
@@ -32,14 +34,19 @@ text::text(const text& other) noexcept : chars_(other.chars_) {
   if (chars_ != nullptr) owner_of(chars_)->owners.fetch_add(1, std::memory_order_relaxed);
 }
 text::~text() {
-  if (chars_ != nullptr && owner_of(chars_)->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(owner_of(chars_));
+  if (chars_ != nullptr && owner_of(chars_)->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    std::free(owner_of(chars_));
 }
 
 bool text::is(const char* chars, std::size_t length) const noexcept {
   return std::strlen(c_str()) == length && std::memcmp(c_str(), chars, length) == 0;
 }
-bool operator==(const text& a, const text& b) noexcept { return std::strcmp(a.c_str(), b.c_str()) == 0; }
-bool operator==(const text& a, const char* b) noexcept { return b != nullptr && std::strcmp(a.c_str(), b) == 0; }
+bool operator==(const text& a, const text& b) noexcept {
+  return std::strcmp(a.c_str(), b.c_str()) == 0;
+}
+bool operator==(const text& a, const char* b) noexcept {
+  return b != nullptr && std::strcmp(a.c_str(), b) == 0;
+}
 
 namespace detail {
 
@@ -64,7 +71,8 @@ std::string spell_amount(double amount, const char* unit) {
   int prefix = 0;
   for (; amount >= 1000 && prefix < 4; ++prefix) amount /= 1000;
   char line[32];
-  std::snprintf(line, sizeof line, prefix == 0 ? "%.0f %s%s" : "%.3g %s%s", amount, prefixes[prefix], unit);
+  std::snprintf(line, sizeof line, prefix == 0 ? "%.0f %s%s" : "%.3g %s%s", amount,
+                prefixes[prefix], unit);
   return line;
 }
 std::string spell_bytes(double bytes) { return spell_amount(bytes, "B"); }

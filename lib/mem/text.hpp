@@ -11,7 +11,8 @@ namespace dsl::detail {
 
 /// "(512, 512)"
 std::string spell_shape(const std::int64_t* sizes, int rank);
-/// "7"; "9223372036854775807 or more" of the greatest one, which stands for all that int64 does not hold.
+/// "7"; "9223372036854775807 or more" of the greatest one, which stands for all that int64 does not
+/// hold.
 std::string spell_position(std::int64_t at);
 /// "1.5", "1e+300", "inf"
 std::string spell_number(double number);

@@ -18,7 +18,8 @@ double seconds_to_wait(double otherwise) {
     double wanted = 0;
     const auto [end, failure] = std::from_chars(text.begin(), text.end(), wanted);
     if (failure != std::errc{} || end != text.end() || !(wanted > 0 && wanted <= 3600))
-      raise<device_error>("DSL_TIMEOUT is \"" + std::string(text) + "\"; valid are numbers of seconds up to 3600");
+      raise<device_error>("DSL_TIMEOUT is \"" + std::string(text) +
+                          "\"; valid are numbers of seconds up to 3600");
     return wanted;
   }();
   return seconds.value_or(otherwise);

@@ -11,9 +11,12 @@ constexpr std::uint64_t is_read_only_flag = 1;
 
 // Strings and tuples that calls need, made once and never freed: modules are not unloaded.
 struct names {
-  PyObject *dlpack = PyUnicode_InternFromString("__dlpack__"), *device = PyUnicode_InternFromString("__dlpack_device__"),
-           *version = Py_BuildValue("(ii)", 1, 0), *stream_and_version = Py_BuildValue("(ss)", "stream", "max_version"),
-           *only_version = Py_BuildValue("(s)", "max_version"), *only_stream = Py_BuildValue("(s)", "stream");
+  PyObject *dlpack = PyUnicode_InternFromString("__dlpack__"),
+           *device = PyUnicode_InternFromString("__dlpack_device__"),
+           *version = Py_BuildValue("(ii)", 1, 0),
+           *stream_and_version = Py_BuildValue("(ss)", "stream", "max_version"),
+           *only_version = Py_BuildValue("(s)", "max_version"),
+           *only_stream = Py_BuildValue("(s)", "stream");
 };
 const names& known_names() {
   static const names all;
@@ -27,7 +30,8 @@ nb::object checked(PyObject* made) {
 
 // A capsule's tensor, versioned or not.
 array_argument read_capsule(nb::object capsule) {
-  if (auto* const t = static_cast<dlpack::managed_tensor_versioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
+  if (auto* const t = static_cast<dlpack::managed_tensor_versioned*>(
+          PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
     if (t->version.major > 1) {
       PyErr_Format(PyExc_BufferError, "DLPack %u is not known here, 1 is", t->version.major);
       throw nb::python_error();
@@ -35,7 +39,8 @@ array_argument read_capsule(nb::object capsule) {
     return {std::move(capsule), t->dl_tensor, (t->flags & is_read_only_flag) != 0};
   }
   PyErr_Clear();
-  auto* const t = static_cast<dlpack::managed_tensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  auto* const t =
+      static_cast<dlpack::managed_tensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (t == nullptr) throw nb::python_error();
   return {std::move(capsule), t->dl_tensor, false};
 }
@@ -43,7 +48,8 @@ array_argument read_capsule(nb::object capsule) {
 // Of extents.
 nb::object tuple_of(int rank, const std::int64_t* extents) {
   nb::object made = checked(PyTuple_New(rank));
-  for (int d = 0; d < rank; ++d) PyTuple_SetItem(made.ptr(), d, checked(PyLong_FromLongLong(extents[d])).release().ptr());
+  for (int d = 0; d < rank; ++d)
+    PyTuple_SetItem(made.ptr(), d, checked(PyLong_FromLongLong(extents[d])).release().ptr());
   return made;
 }
 
@@ -59,14 +65,18 @@ class numpy_like : public array_library {
     }
   }
 
-  nb::object make(dtype type, int rank, const std::int64_t* extents, const dlpack::device&) override {
-    const nb::object& numpy_type = dtypes_[static_cast<int>(type == dtype::bfloat16 ? dtype::uint16 : type)];
+  nb::object make(dtype type, int rank, const std::int64_t* extents,
+                  const dlpack::device&) override {
+    const nb::object& numpy_type =
+        dtypes_[static_cast<int>(type == dtype::bfloat16 ? dtype::uint16 : type)];
     const nb::object shape = tuple_of(rank, extents);
     PyObject* const arguments[] = {shape.ptr(), numpy_type.ptr()};
     nb::object made = checked(PyObject_Vectorcall(empty_.ptr(), arguments, 2, nullptr));
     return type == dtype::bfloat16 ? made.attr("view")(bfloat16()) : made;
   }
-  nb::object adopt(nb::handle exported, nb::handle) override { return module_.attr("from_dlpack")(exported); }
+  nb::object adopt(nb::handle exported, nb::handle) override {
+    return module_.attr("from_dlpack")(exported);
+  }
   bool frees_in_order() const override { return true; }
 
  protected:
@@ -114,7 +124,8 @@ class cupy_arrays final : public numpy_like {
     s.handle = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(s.keeper.attr("ptr")));
     return true;
   }
-  nb::object make(dtype type, int rank, const std::int64_t* extents, const dlpack::device& where) override {
+  nb::object make(dtype type, int rank, const std::int64_t* extents,
+                  const dlpack::device& where) override {
     const nb::object device = module_.attr("cuda").attr("Device")(where.device_id);
     device.attr("__enter__")();
     const auto leave = [&] { device.attr("__exit__")(nb::none(), nb::none(), nb::none()); };
@@ -161,7 +172,8 @@ std::intptr_t work_stream::number() const {
 
 dlpack::device array_library::where(nb::handle x) const {
   PyObject* const self[] = {x.ptr()};
-  const nb::object pair = checked(PyObject_VectorcallMethod(known_names().device, self, 1, nullptr));
+  const nb::object pair =
+      checked(PyObject_VectorcallMethod(known_names().device, self, 1, nullptr));
   dlpack::device d{};
   if (!PyArg_ParseTuple(pair.ptr(), "ii", &d.device_type, &d.device_id)) throw nb::python_error();
   return d;
@@ -172,15 +184,15 @@ array_argument array_library::read(nb::handle x, std::intptr_t number) {
   const nb::object stream = number != 0 ? checked(PyLong_FromSsize_t(number)) : nb::object();
   if (has_versions_) {
     PyObject* const arguments[] = {x.ptr(), stream ? stream.ptr() : all.version, all.version};
-    PyObject* const capsule =
-        PyObject_VectorcallMethod(all.dlpack, arguments, 1, stream ? all.stream_and_version : all.only_version);
+    PyObject* const capsule = PyObject_VectorcallMethod(
+        all.dlpack, arguments, 1, stream ? all.stream_and_version : all.only_version);
     if (capsule != nullptr) return read_capsule(nb::steal(capsule));
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
     PyErr_Clear();  // from before max_version, or of another kind, which shows again
   }
   PyObject* const arguments[] = {x.ptr(), stream.ptr()};
-  array_argument found =
-      read_capsule(checked(PyObject_VectorcallMethod(all.dlpack, arguments, 1, stream ? all.only_stream : nullptr)));
+  array_argument found = read_capsule(checked(
+      PyObject_VectorcallMethod(all.dlpack, arguments, 1, stream ? all.only_stream : nullptr)));
   has_versions_ = false;
   return found;
 }
@@ -218,7 +230,8 @@ const dsl::stream& kept_stream(const dlpack::device& where, array_library::nativ
 namespace {
 
 type_class find_class(PyTypeObject* type) {
-  const nb::object all = checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__mro__"));
+  const nb::object all =
+      checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__mro__"));
   for (nb::handle base : nb::borrow<nb::tuple>(all)) {
     if (base.is(reinterpret_cast<PyObject*>(&PyBaseObject_Type))) break;
     const std::string module = text_of(base, "__module__"), name = text_of(base, "__name__"),
@@ -255,7 +268,8 @@ array_library& numpy_library() {
 }
 
 const type_class& class_of(nb::handle x) {
-  static std::unordered_map<PyTypeObject*, type_class>& known = *new std::unordered_map<PyTypeObject*, type_class>;
+  static std::unordered_map<PyTypeObject*, type_class>& known =
+      *new std::unordered_map<PyTypeObject*, type_class>;
   PyTypeObject* const type = Py_TYPE(x.ptr());
   const auto at = known.find(type);
   if (at != known.end()) return at->second;

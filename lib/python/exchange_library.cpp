@@ -1,4 +1,5 @@
-// Libraries whose arrays are found by type: by DLPack's table of C functions where there is one, else by __dlpack__.
+// Libraries whose arrays are found by type: by DLPack's table of C functions where there is one,
+// else by __dlpack__.
 #include <map>
 
 #include "array_library.hpp"
@@ -22,13 +23,15 @@ struct exchange_table {
 void check(int status) {
   if (status == 0) return;
   if (PyErr_Occurred() == nullptr)
-    PyErr_SetString(PyExc_BufferError, "an array library's DLPack function failed and did not say why");
+    PyErr_SetString(PyExc_BufferError,
+                    "an array library's DLPack function failed and did not say why");
   throw nb::python_error();
 }
 
 class exchange_arrays : public array_library {
  public:
-  exchange_arrays(std::string name, const exchange_table& table) : array_library(std::move(name)), table_(table) {}
+  exchange_arrays(std::string name, const exchange_table& table)
+      : array_library(std::move(name)), table_(table) {}
 
   order asks_for_stream() const override { return order::none; }
   array_argument read(nb::handle x, std::intptr_t stream) override {
@@ -39,8 +42,11 @@ class exchange_arrays : public array_library {
     check(table_.current_stream(where.device_type, where.device_id, &s.handle));
     return true;
   }
-  nb::object make(dtype type, int rank, const std::int64_t* extents, const dlpack::device& where) override {
-    dlpack::tensor wanted{nullptr, where, rank, dsl::detail::dlpack_type(type), const_cast<std::int64_t*>(extents), nullptr, 0};
+  nb::object make(dtype type, int rank, const std::int64_t* extents,
+                  const dlpack::device& where) override {
+    dlpack::tensor wanted{
+        nullptr, where, rank, dsl::detail::dlpack_type(type), const_cast<std::int64_t*>(extents),
+        nullptr, 0};
     dlpack::managed_tensor_versioned* made = nullptr;
     check(table_.allocate(&wanted, &made, nullptr, [](void*, const char*, const char* message) {
       const nb::gil_scoped_acquire lock;
@@ -73,17 +79,21 @@ class torch_arrays final : public exchange_arrays {
     const std::uint8_t code = found.tensor.dtype.code;
     constexpr std::uint8_t real = 2, bfloat16 = 4, complex = 5;
     if (code != real && code != bfloat16 && code != complex) return found;
-    refuse_if(is_true(x, requires_grad_, false), "a tensor that requires a gradient: pass x.detach()");
-    refuse_if(is_true(x, is_neg_, true), "a tensor that PyTorch negates when it reads it: pass x.resolve_neg()");
+    refuse_if(is_true(x, requires_grad_, false),
+              "a tensor that requires a gradient: pass x.detach()");
+    refuse_if(is_true(x, is_neg_, true),
+              "a tensor that PyTorch negates when it reads it: pass x.resolve_neg()");
     if (code == complex)
-      refuse_if(is_true(x, is_conj_, true), "a tensor that PyTorch conjugates when it reads it: pass x.resolve_conj()");
+      refuse_if(is_true(x, is_conj_, true),
+                "a tensor that PyTorch conjugates when it reads it: pass x.resolve_conj()");
     return found;
   }
 
  private:
   static bool is_true(nb::handle x, PyObject* name, bool is_method) {
     PyObject* const self[] = {x.ptr()};
-    PyObject* const answer = is_method ? PyObject_VectorcallMethod(name, self, 1, nullptr) : PyObject_GetAttr(x.ptr(), name);
+    PyObject* const answer = is_method ? PyObject_VectorcallMethod(name, self, 1, nullptr)
+                                       : PyObject_GetAttr(x.ptr(), name);
     if (answer == nullptr) throw nb::python_error();
     const bool yes = answer == Py_True;
     Py_DecRef(answer);
@@ -94,7 +104,8 @@ class torch_arrays final : public exchange_arrays {
   }
 
   PyObject *const requires_grad_ = PyUnicode_InternFromString("requires_grad"),
-                  *const is_neg_ = PyUnicode_InternFromString("is_neg"), *const is_conj_ = PyUnicode_InternFromString("is_conj");
+                  *const is_neg_ = PyUnicode_InternFromString("is_neg"),
+                  *const is_conj_ = PyUnicode_InternFromString("is_conj");
 };
 
 std::string root_module(nb::handle type) {
@@ -112,10 +123,13 @@ bool comes_from(nb::handle type, const char* module) {
 // PyTorch before it had the table of C functions.
 class torch_by_protocol final : public array_library {
  public:
-  torch_by_protocol() : array_library("torch"), stream_(nb::module_::import_("torch").attr("cuda").attr("current_stream")) {}
+  torch_by_protocol()
+      : array_library("torch"),
+        stream_(nb::module_::import_("torch").attr("cuda").attr("current_stream")) {}
   order asks_for_stream() const override { return order::behind; }
   bool current_stream(const dlpack::device& where, native_stream& s) override {
-    s.handle = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream_(where.device_id).attr("cuda_stream")));
+    s.handle = reinterpret_cast<void*>(
+        nb::cast<std::uintptr_t>(stream_(where.device_id).attr("cuda_stream")));
     return true;
   }
   nb::object adopt(nb::handle exported, nb::handle) override {
@@ -141,8 +155,10 @@ class jax_arrays final : public array_library {
 
 array_library* exchange_library(nb::handle type) {
   const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::object());
-  if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
-  const auto* table = static_cast<const exchange_table*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (!capsule.is_valid() || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
+    return nullptr;
+  const auto* table = static_cast<const exchange_table*>(
+      PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   while (table != nullptr && table->version.major != 1) table = table->previous;
   if (table == nullptr) return nullptr;
   static std::map<const exchange_table*, std::unique_ptr<array_library>>& made =
@@ -156,7 +172,8 @@ array_library* exchange_library(nb::handle type) {
 }
 
 array_library& protocol_library(nb::handle type) {
-  static std::map<std::string, std::unique_ptr<array_library>>& made = *new std::map<std::string, std::unique_ptr<array_library>>;
+  static std::map<std::string, std::unique_ptr<array_library>>& made =
+      *new std::map<std::string, std::unique_ptr<array_library>>;
   const std::string name = comes_from(type, "torch") ? "torch" : root_module(type);
   std::unique_ptr<array_library>& mine = made[name];
   if (mine == nullptr) {

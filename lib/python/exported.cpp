@@ -35,10 +35,12 @@ nb::tuple exported::device() const {
   return nb::make_tuple(d.device_type, d.device_id);
 }
 
-nb::object exported::capsule(nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) const {
+nb::object exported::capsule(nb::handle stream, nb::handle max_version, nb::handle device,
+                             nb::handle copy) const {
   if (!device.is_none() && !this->device().equal(device))
     throw nb::buffer_error("the elements stay on the device that they are on");
-  if (!copy.is_none() && nb::cast<bool>(copy)) throw nb::buffer_error("this hands out the elements themselves, no copy");
+  if (!copy.is_none() && nb::cast<bool>(copy))
+    throw nb::buffer_error("this hands out the elements themselves, no copy");
   hand_over(owner, stream);
   if (!max_version.is_none() && nb::cast<int>(max_version[nb::int_(0)]) >= 1) {
     dlpack::managed_tensor_versioned* made = nullptr;

@@ -9,15 +9,16 @@ namespace dsl::python {
 
 namespace nb = nanobind;
 
-/// Elements in row-major order. It has __dlpack__ and __dlpack_device__, with which the array API's from_dlpack makes an array of
-/// it, without a copy.
+/// Elements in row-major order. It has __dlpack__ and __dlpack_device__, with which the array API's
+/// from_dlpack makes an array of it, without a copy.
 struct exported {
   dsl::detail::buffer_ref owner;
   dtype type;
   dsl::detail::mapping elements;
 
   nb::tuple device() const;
-  nb::object capsule(nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) const;
+  nb::object capsule(nb::handle stream, nb::handle max_version, nb::handle device,
+                     nb::handle copy) const;
 
   static void define(nb::module_& m);
 };

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <list>
 
-#include <dsl/exec/operand.hpp>
+#include <dsl/exec/plan/operand.hpp>
 #include <dsl/mem/marker.hpp>
 
 #include "exported.hpp"
@@ -14,7 +14,9 @@ namespace dsl::python {
 namespace {
 
 constexpr std::int32_t cuda_type = 2, managed_type = 13;
-bool is_on_gpu(const dlpack::device& d) { return d.device_type == cuda_type || d.device_type == managed_type; }
+bool is_on_gpu(const dlpack::device& d) {
+  return d.device_type == cuda_type || d.device_type == managed_type;
+}
 
 std::string argument_name(std::size_t i) { return "argument " + std::to_string(i + 1); }
 
@@ -86,10 +88,12 @@ void invocation::read_arguments(const nb::args& given, std::size_t first) {
     try {
       passed_.push_back(read(x));
     } catch (const dsl::value_error&) {  // no dtype of dsl's
-      all_.refuse(nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
+      all_.refuse(
+          nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
     } catch (nb::python_error& e) {
       if (!e.matches(PyExc_BufferError) || is_dtype(dtype_name(x))) throw;
-      all_.refuse(nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
+      all_.refuse(
+          nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
     }
   }
 }
@@ -102,25 +106,30 @@ device invocation::home() const {
 }
 
 // `rank` is what the formula sees; of a smaller one the first extents are 1.
-void invocation::bind(const passed& from, const std::string& role, int rank, bool is_written, detail::elements& to) const {
+void invocation::bind(const passed& from, const std::string& role, int rank, bool is_written,
+                      detail::elements& to) const {
   const auto& [data, type, mapping, where] = from.elements;
   const auto size = static_cast<std::size_t>(size_of(type));
   if (reinterpret_cast<std::uintptr_t>(data) % size != 0 && dsl::detail::element_count(mapping) > 0)
-    raise(PyExc_ValueError, all_.name() + ": " + role + " lies at an address that is no multiple of " + std::to_string(size) +
-                                " bytes, the size of its elements: pass a copy");
+    raise(PyExc_ValueError,
+          all_.name() + ": " + role + " lies at an address that is no multiple of " +
+              std::to_string(size) + " bytes, the size of its elements: pass a copy");
   to.data = data;
   const int more = rank - mapping.rank;
   std::fill_n(to.extents, more, 1);
   std::fill_n(to.strides, more, 0);
   std::copy_n(mapping.extents, mapping.rank, to.extents + more);
   std::copy_n(mapping.strides, mapping.rank, to.strides + more);
-  to.owner = dsl::detail::borrow(data, mapping, size, &where, is_written, {}, dsl::detail::address_check::trusted);
+  to.owner = dsl::detail::borrow(data, mapping, size, &where, is_written, {},
+                                 dsl::detail::address_check::trusted);
 }
 
-int invocation::rank_of(const detail::parameter& p) const { return p.has_any_rank() ? rank_ : p.rank; }
+int invocation::rank_of(const detail::parameter& p) const {
+  return p.has_any_rank() ? rank_ : p.rank;
+}
 
-// Two arrays that do not broadcast together, each as the argument that it is; empty where all do. `among`: a text that names both
-// of their shapes, or null.
+// Two arrays that do not broadcast together, each as the argument that it is; empty where all do.
+// `among`: a text that names both of their shapes, or null.
 std::string invocation::misfits(const char* among) const {
   const auto is_of = [among](const dsl::detail::mapping& m) {
     std::string shape;
@@ -129,16 +138,18 @@ std::string invocation::misfits(const char* among) const {
   };
   for (std::size_t i = 0; i < passed_.size(); ++i) {
     for (std::size_t j = i + 1; j < passed_.size(); ++j) {
-      if (passed_[i].of->is != type_class::array || passed_[j].of->is != type_class::array) continue;
-      const dsl::detail::mapping &a = passed_[i].elements.elements, &b = passed_[j].elements.elements;
+      if (passed_[i].of->is != type_class::array || passed_[j].of->is != type_class::array)
+        continue;
+      const dsl::detail::mapping &a = passed_[i].elements.elements,
+                                 &b = passed_[j].elements.elements;
       bool fit = true;
       for (int d = 1; d <= std::min(a.rank, b.rank); ++d) {
         const std::int64_t n = a.extents[a.rank - d], m = b.extents[b.rank - d];
         fit = fit && (n == m || n == 1 || m == 1);
       }
       if (!fit && is_of(a) && is_of(b))
-        return argument_name(i) + " has shape " + text_of(passed_[i].object, "shape") + ", " + argument_name(j) + " " +
-               text_of(passed_[j].object, "shape");
+        return argument_name(i) + " has shape " + text_of(passed_[i].object, "shape") + ", " +
+               argument_name(j) + " " + text_of(passed_[j].object, "shape");
     }
   }
   return {};
@@ -191,16 +202,17 @@ void invocation::bind_arguments() {
 }
 
 void invocation::bind_outputs() {
-  const std::size_t expected =
-      signature_->variables > 0 ? static_cast<std::size_t>(signature_->variables) : signature_->results.size();
+  const std::size_t expected = signature_->variables > 0
+                                   ? static_cast<std::size_t>(signature_->variables)
+                                   : signature_->results.size();
   made_.resize(signature_->results.size());
   if (!out_.is_valid() || out_.is_none()) return;
   const bool is_tuple = nb::isinstance<nb::tuple>(out_) || nb::isinstance<nb::list>(out_);
   if (is_tuple ? nb::len(out_) != expected : expected != 1)
-    raise(PyExc_TypeError,
-          all_.name() + ": out= is " +
-              (expected == 1 ? "one array"
-                             : "a tuple of " + std::to_string(expected) + " arrays, or of None where one is to be made"));
+    raise(PyExc_TypeError, all_.name() + ": out= is " +
+                               (expected == 1 ? "one array"
+                                              : "a tuple of " + std::to_string(expected) +
+                                                    " arrays, or of None where one is to be made"));
   outputs_.reserve(expected);  // their strides stay where they are
   for (std::size_t i = 0; i < expected; ++i) {
     const nb::object x = is_tuple ? nb::borrow(out_)[i] : nb::borrow(out_);
@@ -209,14 +221,19 @@ void invocation::bind_outputs() {
     const std::string role = expected == 1 ? "out=" : "out=[" + std::to_string(i) + "]";
     outputs_.push_back(read(x));
     const passed& given = outputs_.back();
-    if (given.of->is != type_class::array || given.elements.type != p.type || given.elements.elements.rank != rank_of(p))
-      raise(PyExc_TypeError, all_.name() + ": " + role + " is to be " + spell({p.kind, p.type, rank_of(p)}));
+    if (given.of->is != type_class::array || given.elements.type != p.type ||
+        given.elements.elements.rank != rank_of(p))
+      raise(PyExc_TypeError,
+            all_.name() + ": " + role + " is to be " + spell({p.kind, p.type, rank_of(p)}));
     if (!given.of->library->is_writable())
-      raise(PyExc_ValueError, all_.name() + ": arrays of " + given.of->library->name() + " cannot be written: leave out= away");
-    if (p.has_any_rank() && !std::equal(shape_ + max_rank - rank_, shape_ + max_rank, given.elements.elements.extents))
-      raise(PyExc_ValueError,
-            all_.name() + ": " + role + " has shape " + text_of(x, "shape") + ", which is not that of the arguments");
-    if (given.array.is_read_only) raise(PyExc_ValueError, all_.name() + ": " + role + " may only be read");
+      raise(PyExc_ValueError, all_.name() + ": arrays of " + given.of->library->name() +
+                                  " cannot be written: leave out= away");
+    if (p.has_any_rank() &&
+        !std::equal(shape_ + max_rank - rank_, shape_ + max_rank, given.elements.elements.extents))
+      raise(PyExc_ValueError, all_.name() + ": " + role + " has shape " + text_of(x, "shape") +
+                                  ", which is not that of the arguments");
+    if (given.array.is_read_only)
+      raise(PyExc_ValueError, all_.name() + ": " + role + " may only be read");
     bind(given, role, p.formula_rank(), true, results[i]);
     made_[i] = x;
   }
@@ -229,7 +246,8 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
   const int left_out = rank - rank_of(result);
   detail::elements& to = results[number];
   array_library& library = library_ != nullptr ? *library_ : numpy_library();
-  if (nb::object made = library.make(type, rank - left_out, extents + left_out, device_); made.is_valid()) {
+  if (nb::object made = library.make(type, rank - left_out, extents + left_out, device_);
+      made.is_valid()) {
     // Nothing else uses it yet, so there is nothing to be ordered behind.
     const array_argument fresh = library.read(made, is_on_gpu(device_) ? -1 : 0);
     passed p{made, nullptr, {}, dsl::detail::read_dlpack(fresh.tensor)};
@@ -240,7 +258,8 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
   }
   make_row_major(rank, extents, to);
   const std::int64_t count = dsl::detail::element_count(extents, rank, size_of(type));
-  to.owner = dsl::detail::buffer_ref::allocate(static_cast<std::size_t>(count * size_of(type)), home());
+  to.owner =
+      dsl::detail::buffer_ref::allocate(static_cast<std::size_t>(count * size_of(type)), home());
   to.data = to.owner.data();
 }
 
@@ -248,33 +267,40 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
 void invocation::bind_variables() {
   for (int k = 0; k < signature_->variables; ++k) {
     const detail::elements& from = arguments[k].memory;
-    if (!results[k].owner) make_result(k, signature_->results[static_cast<std::size_t>(k)].formula_rank(), from.extents);
+    if (!results[k].owner)
+      make_result(k, signature_->results[static_cast<std::size_t>(k)].formula_rank(), from.extents);
     else require_apart(k);
   }
 }
 
-// What is written as the loop goes on must not be read for the first step of another variable, or as a parameter.
+// What is written as the loop goes on must not be read for the first step of another variable, or
+// as a parameter.
 void invocation::require_apart(int variable) const {
   const auto k = static_cast<std::size_t>(variable);
   const dsl::detail::operand mine = operand_of(results[variable], signature_->results[k]);
   for (std::size_t i = 0; i < signature_->parameters.size(); ++i) {
     const detail::parameter& p = signature_->parameters[i];
-    if (i == k || !arguments[i].memory.owner || arguments[i].memory.owner.where() != results[variable].owner.where()) continue;
+    if (i == k || !arguments[i].memory.owner ||
+        arguments[i].memory.owner.where() != results[variable].owner.where())
+      continue;
     if (may_share_elements(mine, operand_of(arguments[i].memory, p)))
-      raise(PyExc_ValueError, all_.name() + ": out=[" + std::to_string(k) + "] shares memory with " + argument_name(i));
+      raise(PyExc_ValueError, all_.name() + ": out=[" + std::to_string(k) +
+                                  "] shares memory with " + argument_name(i));
   }
 }
 
 namespace {
 
 // Copies a loop's first values to where its state lies, if that is elsewhere.
-void copy_variable(const detail::elements& from, const detail::elements& to, const detail::parameter& p) {
+void copy_variable(const detail::elements& from, const detail::elements& to,
+                   const detail::parameter& p) {
   const auto source = mapping_of(from, p.formula_rank()), target = mapping_of(to, p.formula_rank());
   bool same = from.data == to.data;
   for (int d = 0; d < source.rank; ++d)
     same = same && source.extents[d] == target.extents[d] && source.strides[d] == target.strides[d];
   if (!same)
-    dsl::detail::copy(to.owner, to.data, target, from.owner, from.data, source, static_cast<std::size_t>(size_of(p.type)));
+    dsl::detail::copy(to.owner, to.data, target, from.owner, from.data, source,
+                      static_cast<std::size_t>(size_of(p.type)));
 }
 
 }  // namespace
@@ -282,12 +308,14 @@ void copy_variable(const detail::elements& from, const detail::elements& to, con
 std::int64_t invocation::whole_number(nb::handle x, const char* what) const {
   const nb::object integer = nb::steal(PyNumber_Index(x.ptr()));
   int overflow = 0;
-  const long long value = integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : -1;
+  const long long value =
+      integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : -1;
   if (overflow != 0) refuse_integer(all_.name() + ": " + what + " ", integer, dtype::int64);
   if (PyErr_Occurred() == nullptr) return value;
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
   PyErr_Clear();
-  raise(PyExc_TypeError, all_.name() + ": " + what + " is an integer, not " + text_of(x.type(), "__name__"));
+  raise(PyExc_TypeError,
+        all_.name() + ": " + what + " is an integer, not " + text_of(x.type(), "__name__"));
 }
 
 void invocation::read_options(const nb::kwargs& options) {
@@ -297,11 +325,13 @@ void invocation::read_options(const nb::kwargs& options) {
     else if (all_.is_loop() && name == "every") every = whole_number(value, "every=");
     else
       raise(PyExc_TypeError, all_.name() + " does not know " + name + "=: by name it takes " +
-                                 (all_.is_loop() ? "every= and " : "") + "out=, all else by position");
+                                 (all_.is_loop() ? "every= and " : "") +
+                                 "out=, all else by position");
   }
 }
 
-// Inputs whose library may give their memory to others before the kernels are done are kept until then.
+// Inputs whose library may give their memory to others before the kernels are done are kept until
+// then.
 void invocation::keep_inputs() const {
   struct kept {
     dsl::detail::marker done;
@@ -322,7 +352,8 @@ nb::object invocation::in_tuple(std::size_t first, std::size_t end) {
     if (made_[k].is_valid()) return made_[k];
     const detail::parameter& p = signature_->results[k];
     const nb::object memory =
-        nb::cast(exported{results[k].owner, p.type, mapping_of(results[k], p.formula_rank(), p.formula_rank() - rank_of(p))});
+        nb::cast(exported{results[k].owner, p.type,
+                          mapping_of(results[k], p.formula_rank(), p.formula_rank() - rank_of(p))});
     return (library_ != nullptr ? *library_ : numpy_library()).adopt(memory, first_array_);
   };
   if (end - first == 1) return object(first);
@@ -333,7 +364,8 @@ nb::object invocation::in_tuple(std::size_t first, std::size_t end) {
 }
 
 nb::object invocation::returned() {
-  const auto states = static_cast<std::size_t>(signature_->variables), all = signature_->results.size();
+  const auto states = static_cast<std::size_t>(signature_->variables),
+             all = signature_->results.size();
   if (states == 0) return in_tuple(0, all);
   return nb::make_tuple(in_tuple(0, states), in_tuple(states, all));
 }
@@ -341,7 +373,8 @@ nb::object invocation::returned() {
 nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   if (!options.empty()) read_options(options);
   const std::size_t first = all_.is_loop() ? 1 : 0;
-  if (given.size() < first) raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
+  if (given.size() < first)
+    raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
   if (first == 1) steps = whole_number(given[0], "the number of steps");
   read_arguments(given, first);
   signature_ = &all_.choose(passed_.data(), passed_.size());
@@ -352,7 +385,8 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   try {
     const nb::gil_scoped_release without_lock;
     for (int k = 0; k < signature_->variables; ++k)
-      copy_variable(arguments[k].memory, results[k], signature_->results[static_cast<std::size_t>(k)]);
+      copy_variable(arguments[k].memory, results[k],
+                    signature_->results[static_cast<std::size_t>(k)]);
     signature_->run(*this, signature_->function);
   } catch (const shape_error& e) {  // of the formula's operands, of which Python has no names
     const char* const what = std::strstr(e.what(), "do not broadcast");

@@ -35,7 +35,8 @@ class invocation final : public detail::call {
   std::int64_t whole_number(nb::handle x, const char* what) const;
   void choose_stream(array_library& library, const dlpack::device& where);
   passed read(nb::handle x);
-  void bind(const passed& from, const std::string& role, int rank, bool is_written, detail::elements& to) const;
+  void bind(const passed& from, const std::string& role, int rank, bool is_written,
+            detail::elements& to) const;
   device home() const;
 
   const overloads& all_;

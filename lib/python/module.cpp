@@ -1,4 +1,5 @@
-// A module of Python, from what DSL_PYTHON_MODULE defines. It is compiled once for each module, with DSL_PYTHON_NAME as its name.
+// A module of Python, from what DSL_PYTHON_MODULE defines. It is compiled once for each module,
+// with DSL_PYTHON_NAME as its name.
 #include <memory>
 
 #include <dsl/python/module.hpp>
@@ -62,8 +63,9 @@ namespace {
 }  // namespace
 
 void module_builder::state::define(nb::module_& m, const overloads& all) {
-  const std::string signature = "def " + all.name() + "(" + (all.is_loop() ? "steps: int, " : "") + "*args: typing.Any, " +
-                                (all.is_loop() ? "every: int = 1, " : "") + "out: typing.Any = None) -> typing.Any",
+  const std::string signature = "def " + all.name() + "(" + (all.is_loop() ? "steps: int, " : "") +
+                                "*args: typing.Any, " + (all.is_loop() ? "every: int = 1, " : "") +
+                                "out: typing.Any = None) -> typing.Any",
                     documentation = all.documentation();
   m.def(
       all.name().c_str(),
@@ -84,7 +86,8 @@ NB_MODULE(DSL_PYTHON_NAME, m) {
   const std::string name = dsl::python::text_of(m, "__name__");
   if (name.substr(name.rfind('.') + 1) != definition.name)
     throw nanobind::import_error(
-        ("DSL_PYTHON_MODULE(" + std::string(definition.name) + ", m) is in a module called " + name).c_str());
+        ("DSL_PYTHON_MODULE(" + std::string(definition.name) + ", m) is in a module called " + name)
+            .c_str());
   dsl::python::exported::define(m);
   dsl::python::module_builder::state all(definition.name);
   dsl::python::module_builder filled(all);

@@ -13,13 +13,16 @@ constexpr dsl::kind number_kind(type_class::kind k) {
          : k == type_class::real    ? dsl::kind::real
                                     : dsl::kind::complex;
 }
-constexpr bool is_number(type_class::kind k) { return k >= type_class::boolean && k <= type_class::complex; }
+constexpr bool is_number(type_class::kind k) {
+  return k >= type_class::boolean && k <= type_class::complex;
+}
 
 bool fits(const detail::parameter& p, const passed& a) {
   if (a.of->is == type_class::array)
     return p.kind != detail::parameter_kind::number && a.elements.type == p.type &&
            (p.has_any_rank() || a.elements.elements.rank == p.rank);
-  return p.kind != detail::parameter_kind::array && is_number(a.of->is) && number_kind(a.of->is) <= kind_of(p.type);
+  return p.kind != detail::parameter_kind::array && is_number(a.of->is) &&
+         number_kind(a.of->is) <= kind_of(p.type);
 }
 
 std::string list(const std::vector<detail::parameter>& all, std::size_t first, std::size_t end) {
@@ -27,7 +30,8 @@ std::string list(const std::vector<detail::parameter>& all, std::size_t first, s
   for (std::size_t i = first; i < end; ++i) text += (i > first ? ", " : "") + spell(all[i]);
   return text;
 }
-std::string in_tuple(const std::vector<detail::parameter>& all, std::size_t first, std::size_t end) {
+std::string in_tuple(const std::vector<detail::parameter>& all, std::size_t first,
+                     std::size_t end) {
   const std::string text = list(all, first, end);
   return end - first == 1 ? text : "(" + text + ")";
 }
@@ -48,29 +52,36 @@ std::string describe(nb::handle x) {
     return shape_of(dtype_name(x), static_cast<int>(nb::len(shape)));
   }
   const std::string type = text_of(x.type(), "__name__");
-  return of.is == type_class::masked ? type + " (pass x.filled(), or x.data without the mask)" : type;
+  return of.is == type_class::masked ? type + " (pass x.filled(), or x.data without the mask)"
+                                     : type;
 }
 
 }  // namespace
 
 bool is_dtype(const std::string& name) {
-  return std::any_of(std::begin(dtype_table), std::end(dtype_table), [&](const dtype_info& each) { return name == each.name; });
+  return std::any_of(std::begin(dtype_table), std::end(dtype_table),
+                     [&](const dtype_info& each) { return name == each.name; });
 }
 
 std::string spell(const detail::parameter& p) {
-  return p.kind == detail::parameter_kind::number ? dsl::name(p.type) : shape_of(dsl::name(p.type), p.rank);
+  return p.kind == detail::parameter_kind::number ? dsl::name(p.type)
+                                                  : shape_of(dsl::name(p.type), p.rank);
 }
 
 void overloads::add(detail::signature&& one, const char* documentation) {
   if (!all_.empty() && is_loop() != (one.variables > 0))
     throw nb::import_error((name_ + " is the name of a kernel and of a loop").c_str());
   const auto same = [&](const detail::signature& other) {
-    return std::equal(one.parameters.begin(), one.parameters.end(), other.parameters.begin(), other.parameters.end(),
-                      [](const auto& a, const auto& b) { return a.kind == b.kind && a.type == b.type && a.rank == b.rank; });
+    return std::equal(one.parameters.begin(), one.parameters.end(), other.parameters.begin(),
+                      other.parameters.end(), [](const auto& a, const auto& b) {
+                        return a.kind == b.kind && a.type == b.type && a.rank == b.rank;
+                      });
   };
-  if (std::any_of(all_.begin(), all_.end(), same)) throw nb::import_error(("a signature stands twice: " + spell(one)).c_str());
+  if (std::any_of(all_.begin(), all_.end(), same))
+    throw nb::import_error(("a signature stands twice: " + spell(one)).c_str());
   all_.push_back(std::move(one));
-  if (*documentation != '\0') documentation_ += (documentation_.empty() ? "" : "\n\n") + std::string(documentation);
+  if (*documentation != '\0')
+    documentation_ += (documentation_.empty() ? "" : "\n\n") + std::string(documentation);
 }
 
 const detail::signature& overloads::choose(const passed* arguments, std::size_t count) const {
@@ -100,9 +111,10 @@ std::string overloads::spell(const detail::signature& one) const {
   const std::size_t states = static_cast<std::size_t>(one.variables), results = one.results.size();
   const std::string parameters = list(one.parameters, 0, one.parameters.size());
   if (states == 0)
-    return name_ + "(" + parameters + (parameters.empty() ? "" : ", ") + "*, out=None) -> " + in_tuple(one.results, 0, results);
-  return name_ + "(steps, " + parameters + ", *, every=1, out=None) -> (" + in_tuple(one.results, 0, states) + ", " +
-         in_tuple(one.results, states, results) + ")";
+    return name_ + "(" + parameters + (parameters.empty() ? "" : ", ") + "*, out=None) -> " +
+           in_tuple(one.results, 0, results);
+  return name_ + "(steps, " + parameters + ", *, every=1, out=None) -> (" +
+         in_tuple(one.results, 0, states) + ", " + in_tuple(one.results, states, results) + ")";
 }
 
 std::string overloads::documentation() const {
@@ -127,7 +139,8 @@ void write_integer(nb::handle number, dtype type, std::uint64_t (&bits)[2]) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
     if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    outside = overflow != 0 || (width < 64 && (value < -(1LL << (width - 1)) || value >= 1LL << (width - 1)));
+    outside = overflow != 0 ||
+              (width < 64 && (value < -(1LL << (width - 1)) || value >= 1LL << (width - 1)));
     put(value, bits);  // the low bytes come first
   } else {
     const unsigned long long value = PyLong_AsUnsignedLongLong(integer.ptr());
@@ -153,8 +166,8 @@ double real_value(nb::handle number) {
 void refuse_integer(const std::string& what, nb::handle integer, dtype type) {
   const nb::object text = nb::steal(PyObject_Str(integer.ptr()));
   if (!text.is_valid()) PyErr_Clear();  // Python does not spell integers of more than 4,300 digits
-  raise(PyExc_OverflowError,
-        what + (text.is_valid() ? text_of(text) : "of thousands of digits") + " is outside " + dsl::name(type));
+  raise(PyExc_OverflowError, what + (text.is_valid() ? text_of(text) : "of thousands of digits") +
+                                 " is outside " + dsl::name(type));
 }
 
 void write_number(nb::handle number, dtype type, std::uint64_t (&bits)[2]) {

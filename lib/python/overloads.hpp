@@ -18,7 +18,8 @@ struct passed {
 
 class overloads {
  public:
-  overloads(std::string module, std::string name) : module_(std::move(module)), name_(std::move(name)) {}
+  overloads(std::string module, std::string name)
+      : module_(std::move(module)), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
   bool is_loop() const { return !all_.empty() && all_.front().variables > 0; }
@@ -43,7 +44,8 @@ bool is_dtype(const std::string& name);
 /// `float32[:, :]`, `float32[...]`, `float32[()]`, `float32`.
 std::string spell(const detail::parameter& p);
 
-/// Writes a Python number as its dtype lies in memory. Throws what the conversion raises, OverflowError for an integer outside.
+/// Writes a Python number as its dtype lies in memory. Throws what the conversion raises,
+/// OverflowError for an integer outside.
 void write_number(nb::handle number, dtype type, std::uint64_t (&bits)[2]);
 
 /// An OverflowError that says what `integer` is outside of; `what` stands before it.

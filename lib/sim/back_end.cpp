@@ -5,9 +5,10 @@
 #include <cstring>
 #include <vector>
 
-#include "exec/grid_executor.hpp"
-#include "exec/parameters.hpp"
-#include "exec/shares.hpp"
+#include "exec/by_key/scatter.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "exec/run/parameters.hpp"
+#include "exec/run/shares.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
@@ -22,7 +23,9 @@ class sim_executor final : public grid_executor {
  public:
   constexpr sim_executor() : grid_executor(kernel_target::sim, false) {}
 
-  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {0, 0, 0, 0, simulator.largest_cluster}; }
+  kernel_attributes attributes(const kernel_entry&, int, int) const override {
+    return {0, 0, 0, 0, simulator.largest_cluster};
+  }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const stream& on) const override {
     simulated_launch launch{reinterpret_cast<simulated_entry>(const_cast<void*>(k.function)),
@@ -38,14 +41,18 @@ class sim_executor final : public grid_executor {
                             k.operands_of_pass()};
     for (int i = 0; i < k.inputs + k.outputs; ++i)
       if (const buffer* b = k.operands[i].memory; b != nullptr)
-        launch.memory.push_back({reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});
+        launch.memory.push_back(
+            {reinterpret_cast<std::uintptr_t>(b->data), b->bytes, i >= k.inputs});
     for (int i = 0; i < k.other_count; ++i) {
       const memory_range& each = k.others[i];
-      launch.memory.push_back({reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
+      launch.memory.push_back(
+          {reinterpret_cast<std::uintptr_t>(each.begin), each.bytes, true, each.is_empty});
     }
     back_end& where = stream_state::of(on).on;
-    for (std::size_t m = 0; m < std::max<std::size_t>(1, where.members().size()) && k.zeroed.bytes > 0; ++m)
-      std::memset(static_cast<unsigned char*>(k.zeroed.begin) + m * k.zeroed.copy_bytes, 0, k.zeroed.bytes);
+    for (std::size_t m = 0;
+         m < std::max<std::size_t>(1, where.members().size()) && k.zeroed.bytes > 0; ++m)
+      std::memset(static_cast<unsigned char*>(k.zeroed.begin) + m * k.zeroed.copy_bytes, 0,
+                  k.zeroed.bytes);
     if (where.members().empty()) {
       simulate(launch);
     } else {
@@ -64,8 +71,8 @@ class sim_executor final : public grid_executor {
   void scatter(const scatter_task& task, const stream& on) const override {
     for (std::int64_t i = 0; i < task.count; ++i)
       if (task.positions[i] < 0 || task.positions[i] >= task.elements)
-        raise<memory_error>("position " + spell_position(task.positions[i]) + " is none of " + std::to_string(task.elements) +
-                            " elements");
+        raise<memory_error>("position " + spell_position(task.positions[i]) + " is none of " +
+                            std::to_string(task.elements) + " elements");
     executor::scatter(task, on);
   }
 };
@@ -76,7 +83,9 @@ constinit sim_executor kernels;
 
 constinit sim_back_end simulator(&kernels);
 
-back_end* sim_back_end::make_mesh(std::span<const int> members) { return new sim_mesh(members, properties(0), &kernels()); }
+back_end* sim_back_end::make_mesh(std::span<const int> members) {
+  return new sim_mesh(members, properties(0), &kernels());
+}
 
 // Small enough that the tests' kernels have more work than threads, and walk on.
 device_properties& sim_back_end::chip() {

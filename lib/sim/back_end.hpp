@@ -7,7 +7,8 @@ namespace dsl::detail {
 
 class sim_back_end final : public machine_memory {
  public:
-  constexpr explicit sim_back_end(kernel_services* kernels) : machine_memory("sim", kernels, backend::sim) {}
+  constexpr explicit sim_back_end(kernel_services* kernels)
+      : machine_memory("sim", kernels, backend::sim) {}
 
   back_end* make_mesh(std::span<const int> members) override;
   int max_member() override { return 64; }

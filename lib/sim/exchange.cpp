@@ -22,7 +22,8 @@ void grid_run::wait_to_poll(thread_run& t, const quad* from) {
     t.polls = 0;
     t.polls_again = 0;
   }
-  // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on without what will be there.
+  // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on
+  // without what will be there.
   if (t.published == published_ && (t.polled == from ? ++t.polls_again > 1 : ++t.polls > most)) {
     t.warp->polling |= t.lane;
     leave(t, thread_state::polling);
@@ -41,7 +42,8 @@ void grid_run::poll(thread_run& t, quad* words, const quad* from, int count, boo
   if (found == publications_.end()) return;
   const publication& p = found->second;
   if (p.member != t.member && !(p.to_mesh && (of_mesh || !is_again)))
-    report(t, "a value of another device's block that is " + std::string(p.to_mesh ? "polled" : "published") + " for one device");
+    report(t, "a value of another device's block that is " +
+                  std::string(p.to_mesh ? "polled" : "published") + " for one device");
   if (p.when.block() != now_of(t).block()) t.home->seen_reads[p.when.block()] = p.when.when;
 }
 
@@ -65,7 +67,11 @@ void publish(simulated_thread& self, quad* to, const quad* words, int count, boo
 void poll(simulated_thread& self, quad* words, const quad* from, int count, bool of_mesh) {
   grid_of(self).poll(run_of(self), words, from, count, of_mesh);
 }
-void release(simulated_thread& self, quad* to, unsigned number) { grid_of(self).release(run_of(self), to, number); }
-unsigned acquire(simulated_thread& self, const quad* from) { return grid_of(self).acquire(run_of(self), from); }
+void release(simulated_thread& self, quad* to, unsigned number) {
+  grid_of(self).release(run_of(self), to, number);
+}
+unsigned acquire(simulated_thread& self, const quad* from) {
+  return grid_of(self).acquire(run_of(self), from);
+}
 
 }  // namespace dsl::detail

@@ -8,7 +8,8 @@ namespace dsl::detail {
 
 namespace {
 
-// Of address space: what is not touched takes no memory. A formula compiled without optimisation may take 100 kB.
+// Of address space: what is not touched takes no memory. A formula compiled without optimisation
+// may take 100 kB.
 constexpr std::size_t stack_bytes = 512 << 10;
 
 }  // namespace
@@ -46,21 +47,22 @@ void fiber::create() {
   stack_ = static_cast<const char*>(stack.sp) - stack.size;
   stack_bytes_ = stack.size;
   const std::size_t shift = pool_.all_.size() * 320 % 4096;
-  saved_ = boost::context::fiber(std::allocator_arg,
-                                 boost::context::preallocated(static_cast<char*>(stack.sp) - shift, stack.size - shift, stack),
-                                 memory, [this](boost::context::fiber&& other) {
-                                   void* none = nullptr;
-                                   DSL_HAS_SWITCHED(none, pool_.left_->stack_, pool_.left_->stack_bytes_);
-                                   left_another(std::move(other));
-                                   while (job_ != nullptr) {
-                                     fiber& next = job_(argument_, *this);
-                                     pool_.idle_.push_back(this);
-                                     go_to(next);
-                                   }
-                                   fiber& last = *std::exchange(pool_.left_, this);
-                                   DSL_LEAVES_FOR_GOOD(last.stack_, last.stack_bytes_);
-                                   return std::move(last.saved_);
-                                 });
+  saved_ = boost::context::fiber(
+      std::allocator_arg,
+      boost::context::preallocated(static_cast<char*>(stack.sp) - shift, stack.size - shift, stack),
+      memory, [this](boost::context::fiber&& other) {
+        void* none = nullptr;
+        DSL_HAS_SWITCHED(none, pool_.left_->stack_, pool_.left_->stack_bytes_);
+        left_another(std::move(other));
+        while (job_ != nullptr) {
+          fiber& next = job_(argument_, *this);
+          pool_.idle_.push_back(this);
+          go_to(next);
+        }
+        fiber& last = *std::exchange(pool_.left_, this);
+        DSL_LEAVES_FOR_GOOD(last.stack_, last.stack_bytes_);
+        return std::move(last.saved_);
+      });
 }
 
 }  // namespace dsl::detail

@@ -13,7 +13,8 @@
 #include <sanitizer/common_interface_defs.h>
 #define DSL_SWITCHES_TO(kept, stack, bytes) __sanitizer_start_switch_fiber(&(kept), stack, bytes)
 #define DSL_LEAVES_FOR_GOOD(stack, bytes) __sanitizer_start_switch_fiber(nullptr, stack, bytes)
-#define DSL_HAS_SWITCHED(kept, stack, bytes) __sanitizer_finish_switch_fiber(kept, &(stack), &(bytes))
+#define DSL_HAS_SWITCHED(kept, stack, bytes) \
+  __sanitizer_finish_switch_fiber(kept, &(stack), &(bytes))
 #else
 #define DSL_SWITCHES_TO(kept, stack, bytes) static_cast<void>(kept)
 #define DSL_LEAVES_FOR_GOOD(stack, bytes) static_cast<void>(0)
@@ -34,11 +35,13 @@ class fiber {
   explicit fiber(fiber_pool& pool) : pool_(pool) {}
   fiber(const fiber&) = delete;
 
-  /// Leaves this fiber, which must be the one that runs, and goes on in the other. Returns when another goes to this one.
+  /// Leaves this fiber, which must be the one that runs, and goes on in the other. Returns when
+  /// another goes to this one.
   void go_to(fiber& other);
   /// Has what the processor needs to go on here brought into its cache.
   void prefetch() const {
-    for (int line = -2; line < 3; ++line) __builtin_prefetch(static_cast<const char*>(left_at_) + 64 * line);
+    for (int line = -2; line < 3; ++line)
+      __builtin_prefetch(static_cast<const char*>(left_at_) + 64 * line);
   }
 
  private:
@@ -73,7 +76,9 @@ class fiber_pool {
 };
 
 // Inlined: each return behind a change of stacks takes a processor by surprise.
-inline void fiber::left_another(boost::context::fiber&& other) { pool_.left_->saved_ = std::move(other); }
+inline void fiber::left_another(boost::context::fiber&& other) {
+  pool_.left_->saved_ = std::move(other);
+}
 
 inline void fiber::go_to(fiber& other) {
   pool_.left_ = this;

@@ -15,14 +15,18 @@ void each_bit(std::uint32_t bits, const F& f) {
 
 }  // namespace
 
-grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(seed_of_environment()) {
+grid_run::grid_run(const simulated_launch& launch)
+    : launch_(launch), order_(seed_of_environment()) {
   for (const simulated_range& each : launch.memory) {
-    // Operands of one buffer are one region, and those of several that overlap, as foreign memory may.
+    // Operands of one buffer are one region, and those of several that overlap, as foreign memory
+    // may.
     region all{each.begin, each.bytes, false, each.is_written, each.is_empty, {}};
     std::erase_if(memory_, [&](const region& r) {
-      const std::uintptr_t begin = std::min(r.begin, all.begin), end = std::max(r.begin + r.bytes, all.begin + all.bytes);
+      const std::uintptr_t begin = std::min(r.begin, all.begin),
+                           end = std::max(r.begin + r.bytes, all.begin + all.bytes);
       if (r.begin != all.begin && end - begin >= r.bytes + all.bytes) return false;
-      all = {begin, end - begin, false, r.is_written || all.is_written, r.is_empty && all.is_empty, {}};
+      all = {begin, end - begin, false, r.is_written || all.is_written, r.is_empty && all.is_empty,
+             {}};
       return true;
     });
     memory_.push_back(std::move(all));
@@ -33,11 +37,13 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
   }
   const int at_once = order_.is_seeded() ? 1 + order_.below(8) : 2;
   const std::int64_t clusters = launch.grid / launch.cluster;
-  clusters_.resize(static_cast<std::size_t>(launch.cooperative ? clusters : std::min<std::int64_t>(clusters, at_once)));
+  clusters_.resize(static_cast<std::size_t>(
+      launch.cooperative ? clusters : std::min<std::int64_t>(clusters, at_once)));
   places_.resize(clusters_.size() * static_cast<std::size_t>(launch.cluster));
   const auto warps = static_cast<std::size_t>((launch.block + warp_size - 1) / warp_size);
   for (block_run& b : places_) {
-    const std::size_t place = static_cast<std::size_t>(&b - places_.data()), size = static_cast<std::size_t>(launch.cluster);
+    const std::size_t place = static_cast<std::size_t>(&b - places_.data()),
+                      size = static_cast<std::size_t>(launch.cluster);
     b.grid = this;
     b.cluster = &clusters_[place / size];
     if (place % size == 0) b.cluster->first_place = place;
@@ -58,7 +64,8 @@ grid_run::grid_run(const simulated_launch& launch) : launch_(launch), order_(see
       b.warps[i].first = &b.threads[i * warp_size];
       b.warps[i].lanes = lanes >= warp_size ? ~0u : (1u << lanes) - 1;
     }
-    static_cast<void>(shared_object(b.threads[0], nullptr, static_cast<std::size_t>(launch.shared_bytes)));
+    static_cast<void>(
+        shared_object(b.threads[0], nullptr, static_cast<std::size_t>(launch.shared_bytes)));
     for (thread_run& t : b.threads) t.shared = b.shared[0].memory.get();
   }
 }
@@ -78,7 +85,8 @@ std::int64_t grid_run::next_cluster() {
 
 void grid_run::begin(block_run& b, std::int64_t number) {
   const std::vector<std::int64_t>& ends = launch_.member_ends;
-  const auto member = static_cast<int>(std::upper_bound(ends.begin(), ends.end(), number) - ends.begin());
+  const auto member =
+      static_cast<int>(std::upper_bound(ends.begin(), ends.end(), number) - ends.begin());
   const std::int64_t first = member > 0 ? ends[static_cast<std::size_t>(member - 1)] : 0;
   b.number = number;
   b.arrived = b.ended = 0;
@@ -169,12 +177,16 @@ bool grid_run::run_block(block_run& b) {
   return moved;
 }
 
-// One thread, and those of its warp that have not begun, for as long as they need not wait: they share a stack.
+// One thread, and those of its warp that have not begun, for as long as they need not wait: they
+// share a stack.
 fiber& grid_run::run_threads(fiber& self) {
   for (thread_run* t = entering_;;) {
     t->on = &self;
     try {
-      launch_.entry(launch_.of_member.empty() ? launch_.arguments : launch_.of_member[static_cast<std::size_t>(t->member)], *t);
+      launch_.entry(launch_.of_member.empty()
+                        ? launch_.arguments
+                        : launch_.of_member[static_cast<std::size_t>(t->member)],
+                    *t);
     } catch (const abandoned&) {
     } catch (...) {
       failure_ = std::current_exception();
@@ -226,7 +238,8 @@ void grid_run::pass_turn(thread_run& t, int warp) {
   warp_run& to = b.warps[static_cast<std::size_t>(warp)];
   if (++to.given % warp_size != 0) return;
   const auto mine = static_cast<std::size_t>(t.thread / warp_size);
-  for (std::size_t i = 0; i < b.warps.size(); ++i) to.seen_with_turn[i] = std::max(to.seen_with_turn[i], t.warp->seen[i]);
+  for (std::size_t i = 0; i < b.warps.size(); ++i)
+    to.seen_with_turn[i] = std::max(to.seen_with_turn[i], t.warp->seen[i]);
   to.seen_with_turn[mine] = t.warp->barrier;
   to.ready |= to.at_turn;
   to.at_turn = 0;
@@ -254,7 +267,8 @@ void grid_run::exchange(thread_run& t, void* to, const void* value, std::size_t 
   w.ready |= w.lanes & ~t.lane;
   each_bit(w.lanes, [&](int i) {
     const thread_run& each = w.first[i];
-    const bool exists = each.wanted_lane >= 0 && each.wanted_lane < warp_size && (w.lanes >> each.wanted_lane & 1) != 0;
+    const bool exists = each.wanted_lane >= 0 && each.wanted_lane < warp_size &&
+                        (w.lanes >> each.wanted_lane & 1) != 0;
     const thread_run& giver = exists ? w.first[each.wanted_lane] : each;
     std::memcpy(each.wanted, giver.given, std::min(each.given_bytes, giver.given_bytes));
   });
@@ -272,7 +286,8 @@ bool grid_run::is_last(thread_run& t, unsigned* counter, unsigned count) {
     find(t, counter, sizeof *counter, alignof(unsigned));
     std::vector<moment>& arrived = arrivals_[counter];
     arrived.push_back(now_of(t));
-    for (const auto& [block, when] : b.seen) arrived.push_back({block << moment::thread_bits, when});
+    for (const auto& [block, when] : b.seen)
+      arrived.push_back({block << moment::thread_bits, when});
     b.was_last = ++*counter == count;
     if (b.was_last) {
       for (const moment& other : arrived) {
@@ -290,7 +305,8 @@ bool grid_run::is_last(thread_run& t, unsigned* counter, unsigned count) {
 void* grid_run::in_block_of_cluster(thread_run& t, void* address, int block) {
   if (block < 0 || block >= launch_.cluster) report(t, "an access to a block outside its cluster");
   const auto offset = static_cast<unsigned char*>(address) - t.shared;
-  return places_[t.home->cluster->first_place + static_cast<std::size_t>(block)].threads[0].shared + offset;
+  return places_[t.home->cluster->first_place + static_cast<std::size_t>(block)].threads[0].shared +
+         offset;
 }
 
 void grid_run::arrive_in_cluster(thread_run& t) {
@@ -319,8 +335,10 @@ void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes)
   auto memory = std::make_unique<unsigned char[]>(std::max<std::size_t>(bytes, 1));
   std::memset(memory.get(), 0xff, bytes);
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.get());
-  auto where = std::make_unique<region>(region{begin, bytes, true, true, true, shadow(begin, bytes)});
-  b.shared.push_back({key, std::move(memory), std::move(where)});  // emplace_back of an aggregate needs clang 16
+  auto where =
+      std::make_unique<region>(region{begin, bytes, true, true, true, shadow(begin, bytes)});
+  b.shared.push_back(
+      {key, std::move(memory), std::move(where)});  // emplace_back of an aggregate needs clang 16
   return b.shared.back().memory.get();
 }
 
@@ -337,7 +355,9 @@ void await_turn(simulated_thread& self) { grid_of(self).await_turn(run_of(self))
 void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes, int lane) {
   grid_of(self).exchange(run_of(self), to, value, bytes, lane);
 }
-unsigned next_ticket(simulated_thread& self, unsigned* counter) { return grid_of(self).next_ticket(run_of(self), counter); }
+unsigned next_ticket(simulated_thread& self, unsigned* counter) {
+  return grid_of(self).next_ticket(run_of(self), counter);
+}
 bool is_last(simulated_thread& self, unsigned* counter, unsigned count) {
   return grid_of(self).is_last(run_of(self), counter, count);
 }

@@ -25,7 +25,9 @@ struct region {
   shadow accesses;
   std::vector<touched_bytes> touched{};  // by each member of a mesh
 
-  bool holds(std::uintptr_t at, std::size_t count) const { return at - begin < bytes && count <= bytes - (at - begin); }
+  bool holds(std::uintptr_t at, std::size_t count) const {
+    return at - begin < bytes && count <= bytes - (at - begin);
+  }
 };
 
 enum class thread_state : std::uint8_t {
@@ -78,13 +80,14 @@ struct thread_run : simulated_thread {
 struct warp_run {
   thread_run* first;
   std::uint32_t lanes, ready, polling, at_barrier, at_exchange;  // bits
-  // When its lanes last were at a barrier together, and when they last exchanged values or were: what a lane has read by then
-  // another may write.
+  // When its lanes last were at a barrier together, and when they last exchanged values or were:
+  // what a lane has read by then another may write.
   std::uint32_t barrier, meeting;
   // Lanes that have given it a turn, and those of it that wait for one.
   std::uint64_t given;
   std::uint32_t at_turn;
-  // How far it has seen what other warps did since the block's last barrier, and will have with its turn.
+  // How far it has seen what other warps did since the block's last barrier, and will have with its
+  // turn.
   std::vector<std::uint32_t> seen, seen_with_turn;
 
   thread_run* take_ready() {
@@ -112,7 +115,8 @@ struct block_run {
   cluster_run* cluster;
   bool was_last;
   std::uint32_t clock, barrier;  // the time, and that of the last barrier
-  // How far it has seen what other blocks did: all of it, and so far that it may write what they read.
+  // How far it has seen what other blocks did: all of it, and so far that it may write what they
+  // read.
   std::unordered_map<std::uint32_t, std::uint32_t> seen, seen_reads;
 
   struct shared_thing {
@@ -141,9 +145,11 @@ class grid_run {
   void run();
   std::vector<touched_memory> touched() const;
 
-  void check(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment, bool writes);
+  void check(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment,
+             bool writes);
   void check_atomic(thread_run& t, const void* address, std::size_t bytes);
-  void start_copy(thread_run& t, void* to, const void* from, std::size_t bytes, std::size_t alignment);
+  void start_copy(thread_run& t, void* to, const void* from, std::size_t bytes,
+                  std::size_t alignment);
   void wait_for_copies(thread_run& t, int pending);
   void synchronize(thread_run& t);
   void synchronize_warp(thread_run& t);
@@ -168,7 +174,9 @@ class grid_run {
   bool run_block(block_run& b);
   [[gnu::always_inline]] void leave(thread_run& t, thread_state why);
   [[gnu::always_inline]] void enter(fiber& from, thread_run* next);
-  static fiber& run_threads(void* grid, fiber& self) { return static_cast<grid_run*>(grid)->run_threads(self); }
+  static fiber& run_threads(void* grid, fiber& self) {
+    return static_cast<grid_run*>(grid)->run_threads(self);
+  }
   fiber& run_threads(fiber& self);
   void unwind();
   void wait_to_poll(thread_run& t, const quad* from);
@@ -178,11 +186,13 @@ class grid_run {
   // Checking.
   region& find(thread_run& t, const void* address, std::size_t bytes, std::size_t alignment);
   thread_run& owner_of(thread_run& t, const void* address);
-  void note_read(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment);
-  void note_write(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes, std::size_t alignment, bool pending);
+  void note_read(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes,
+                 std::size_t alignment);
+  void note_write(thread_run& t, region& r, std::uintptr_t at, std::size_t bytes,
+                  std::size_t alignment, bool pending);
   bool is_before(moment past, const thread_run& t, bool read_then_write) const;
-  [[noreturn]] void report_race(const thread_run& t, bool writes, moment other, bool other_writes, const region& r,
-                                std::size_t bytes) const;
+  [[noreturn]] void report_race(const thread_run& t, bool writes, moment other, bool other_writes,
+                                const region& r, std::size_t bytes) const;
   void report_divergence(const block_run& b) const;
   void report_endless_wait() const;
 
@@ -216,7 +226,8 @@ inline void grid_run::enter(fiber& from, thread_run* next) {
   if (next == nullptr) return from.go_to(main_);
   if (next->on != nullptr) {
     if (const warp_run& w = *next->warp; w.ready != 0)
-      if (const fiber* after = w.first[std::countr_zero(w.ready)].on; after != nullptr) after->prefetch();
+      if (const fiber* after = w.first[std::countr_zero(w.ready)].on; after != nullptr)
+        after->prefetch();
     return from.go_to(*next->on);
   }
   entering_ = next;

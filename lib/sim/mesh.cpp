@@ -5,7 +5,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "exec/text.hpp"
+#include "exec/plan/text.hpp"
 
 namespace dsl::detail {
 
@@ -14,14 +14,18 @@ std::size_t sim_mesh::part_end(std::size_t bytes, std::size_t member, std::size_
   return (bytes / members * (member + 1) + granule / 2) / granule * granule;
 }
 
-sim_mesh::sim_mesh(std::span<const int> members, const device_properties& one, kernel_services* kernels)
-    : machine_memory("sim", kernels, backend::sim), members_(members.begin(), members.end()), properties_(one) {
+sim_mesh::sim_mesh(std::span<const int> members, const device_properties& one,
+                   kernel_services* kernels)
+    : machine_memory("sim", kernels, backend::sim),
+      members_(members.begin(), members.end()),
+      properties_(one) {
   const auto count = static_cast<int>(members.size());
   std::snprintf(properties_.name, sizeof properties_.name, "%d x %.200s", count, one.name);
   properties_.multiprocessors *= count;
 }
 
-std::map<std::uintptr_t, sim_mesh::allocation>::const_iterator sim_mesh::find(std::uintptr_t at) const {
+std::map<std::uintptr_t, sim_mesh::allocation>::const_iterator sim_mesh::find(
+    std::uintptr_t at) const {
   const auto behind = allocations_.upper_bound(at);
   if (behind == allocations_.begin()) return allocations_.end();
   const auto found = std::prev(behind);
@@ -47,7 +51,8 @@ void* sim_mesh::allocate(std::size_t bytes, int index, void* stream) {
   void* const memory = machine_memory::allocate(bytes, index, stream);
   std::memset(memory, 0xff, bytes);
   const std::lock_guard lock(mutex_);
-  allocations_[reinterpret_cast<std::uintptr_t>(memory)] = {bytes, std::vector<touched_bytes>(members_.size())};
+  allocations_[reinterpret_cast<std::uintptr_t>(memory)] = {
+      bytes, std::vector<touched_bytes>(members_.size())};
   return memory;
 }
 void sim_mesh::release(void* memory, int index, void* stream) noexcept {
@@ -60,10 +65,12 @@ void sim_mesh::release(void* memory, int index, void* stream) noexcept {
 
 void sim_mesh::join() {
   const std::lock_guard lock(mutex_);
-  for (auto& [at, each] : allocations_) std::fill(each.touched.begin(), each.touched.end(), touched_bytes{});
+  for (auto& [at, each] : allocations_)
+    std::fill(each.touched.begin(), each.touched.end(), touched_bytes{});
 }
 
-void sim_mesh::copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) {
+void sim_mesh::copy(void* to, const void* from, std::size_t bytes, direction way, int index,
+                    void* stream) {
   join();
   machine_memory::copy(to, from, bytes, way, index, stream);
 }
@@ -71,7 +78,8 @@ void sim_mesh::set_zero(void* at, std::size_t bytes, int index, void* stream) {
   join();
   machine_memory::set_zero(at, bytes, index, stream);
 }
-void sim_mesh::fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) {
+void sim_mesh::fill(void* at, const void* value, std::size_t size, std::int64_t count, int index,
+                    void* stream) {
   join();
   machine_memory::fill(at, value, size, count, index, stream);
 }
@@ -88,13 +96,15 @@ void sim_mesh::run(const simulated_launch& launch, bool is_local) {
       const touched_bytes& mine = each.by[m];
       for (std::size_t other = 0; other < all.size(); ++other) {
         const touched_bytes& theirs = all[other];
-        const bool writes = mine.written.overlaps(theirs.written) || mine.written.overlaps(theirs.read);
+        const bool writes =
+            mine.written.overlaps(theirs.written) || mine.written.overlaps(theirs.read);
         if (other != m && (writes || mine.read.overlaps(theirs.written)))
-          raise<memory_error>("a race between devices of " + spell(0) + ": number " + std::to_string(m) +
-                              (writes ? " writes what number " : " reads what number ") + std::to_string(other) + " has " +
-                              (mine.written.overlaps(theirs.read) ? "read" : "written") + ", and does not wait for it, in " +
-                              spell_kernel(launch.name) +
-                              (launch.pass != nullptr ? ": " + spell_pass(*launch.pass, launch.operands) : ""));
+          raise<memory_error>(
+              "a race between devices of " + spell(0) + ": number " + std::to_string(m) +
+              (writes ? " writes what number " : " reads what number ") + std::to_string(other) +
+              " has " + (mine.written.overlaps(theirs.read) ? "read" : "written") +
+              ", and does not wait for it, in " + spell_kernel(launch.name) +
+              (launch.pass != nullptr ? ": " + spell_pass(*launch.pass, launch.operands) : ""));
       }
     }
     for (std::size_t m = 0; m < all.size(); ++m) {

@@ -10,9 +10,10 @@
 
 namespace dsl::detail {
 
-/// An array's memory is the machine's, of which each member has a part, as even as granules allow; what is smaller than a granule
-/// a member lies with the first one. All members work in the order of the calls. A GPU's work waits for other members' only where
-/// it has to, so what relies on that order without need to wait is an error.
+/// An array's memory is the machine's, of which each member has a part, as even as granules allow;
+/// what is smaller than a granule a member lies with the first one. All members work in the order
+/// of the calls. A GPU's work waits for other members' only where it has to, so what relies on that
+/// order without need to wait is an error.
 class sim_mesh final : public machine_memory {
  public:
   sim_mesh(std::span<const int> members, const device_properties& one, kernel_services* kernels);
@@ -21,16 +22,21 @@ class sim_mesh final : public machine_memory {
   const device_properties& properties(int) override { return properties_; }
   void part_ends(const void* address, std::size_t bytes, std::size_t* ends) const override;
   std::int64_t elements_between_cuts() const override { return 1024; }
-  std::size_t bytes_of_copy(std::size_t bytes) const override { return (bytes + granule - 1) / granule * granule; }
+  std::size_t bytes_of_copy(std::size_t bytes) const override {
+    return (bytes + granule - 1) / granule * granule;
+  }
 
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
-  void copy(void* to, const void* from, std::size_t bytes, direction way, int index, void* stream) override;
+  void copy(void* to, const void* from, std::size_t bytes, direction way, int index,
+            void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
-  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index, void* stream) override;
+  void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index,
+            void* stream) override;
 
-  /// Runs a launch. `is_local`: no member waits for others. Then throws memory_error where one has touched what another wrote, or
-  /// written what another touched, since all of them waited for each other.
+  /// Runs a launch. `is_local`: no member waits for others. Then throws memory_error where one has
+  /// touched what another wrote, or written what another touched, since all of them waited for each
+  /// other.
   void run(const simulated_launch& launch, bool is_local);
 
  private:

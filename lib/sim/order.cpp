@@ -15,7 +15,8 @@ std::uint64_t seed_of_environment() {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc() || end != text.data() + text.size())
-    raise<device_error>("DSL_SIM_SEED is \"" + std::string(text) + "\", which is no number from 0 to 18446744073709551615");
+    raise<device_error>("DSL_SIM_SEED is \"" + std::string(text) +
+                        "\", which is no number from 0 to 18446744073709551615");
   return seed;
 }
 

@@ -17,7 +17,9 @@ struct moment {
   static constexpr int thread_bits = 10;
   // The write that a copy will make when it is waited for.
   static constexpr std::uint32_t pending = std::uint32_t{1} << 31;
-  static std::uint32_t block_of(std::int64_t number) { return static_cast<std::uint32_t>(number % ((1 << 21) - 1)) + 1; }
+  static std::uint32_t block_of(std::int64_t number) {
+    return static_cast<std::uint32_t>(number % ((1 << 21) - 1)) + 1;
+  }
   static std::uint32_t of(std::int64_t block, int thread) {
     return block_of(block) << thread_bits | static_cast<std::uint32_t>(thread);
   }
@@ -27,7 +29,8 @@ struct moment {
   bool is_before(std::uint32_t time) const { return static_cast<std::int32_t>(when - time) < 0; }
 };
 
-/// The last accesses of each cell of a range of memory. A cell is as large as the smallest aligned access so far.
+/// The last accesses of each cell of a range of memory. A cell is as large as the smallest aligned
+/// access so far.
 class shadow {
  public:
   struct cell {
@@ -39,9 +42,11 @@ class shadow {
   shadow(std::uintptr_t begin, std::size_t bytes)
       : begin_(begin / largest_access * largest_access), bytes_(bytes + begin % largest_access) {}
 
-  /// Calls visit(cell) for each cell of an access. Of memory that is too large to be remembered there is none.
+  /// Calls visit(cell) for each cell of an access. Of memory that is too large to be remembered
+  /// there is none.
   template <class Visit>
-  void visit(std::uintptr_t address, std::size_t bytes, std::size_t alignment, bool with_reads, const Visit& visit) {
+  void visit(std::uintptr_t address, std::size_t bytes, std::size_t alignment, bool with_reads,
+             const Visit& visit) {
     if (alignment < (std::size_t{1} << log2_cell_)) divide(std::countr_zero(alignment));
     if (with_reads && reads_ == nullptr) reads_ = allocate(2 * cells());
     if (writes_ == nullptr || (with_reads && reads_ == nullptr)) return;
@@ -58,7 +63,9 @@ class shadow {
 
   std::size_t cells() const { return (bytes_ >> log2_cell_) + 1; }
   // Pages that are not touched take no time.
-  static moments allocate(std::size_t count) { return moments(static_cast<moment*>(std::calloc(count, sizeof(moment)))); }
+  static moments allocate(std::size_t count) {
+    return moments(static_cast<moment*>(std::calloc(count, sizeof(moment))));
+  }
   void divide(int log2_cell) {
     const moments writes = std::move(writes_), reads = std::move(reads_);
     const std::size_t before = cells(), pieces = std::size_t{1} << (log2_cell_ - log2_cell);

@@ -1,6 +1,6 @@
-// Measures every floating point function's largest error on the current device, and fails where one is beyond its bound
-// (bounds.hpp). Rounding, comparing and taking apart are exact, and tested bit for bit in tests/numpy. interpreted_test.cpp
-// measures fewer arguments of the same functions.
+// Measures every floating point function's largest error on the current device, and fails where one
+// is beyond its bound (bounds.hpp). Rounding, comparing and taking apart are exact, and tested bit
+// for bit in tests/numpy. interpreted_test.cpp measures fewer arguments of the same functions.
 //
 //   accuracy [a function's name...]      DSL_DEVICE=host|sim|cuda chooses the device
 #include "../written_rows.hpp"
@@ -42,20 +42,22 @@ struct measured {
 
 template <class T>
 struct real_operands {
-  std::vector<T> x = accuracy::arguments<T>(argument_count<T>, 1), y = accuracy::second_arguments(x, 2),
-                 z = accuracy::second_arguments(x, 3);
+  std::vector<T> x = accuracy::arguments<T>(argument_count<T>, 1),
+                 y = accuracy::second_arguments(x, 2), z = accuracy::second_arguments(x, 3);
   dsl::array<T> dx = dsl::to_device(x), dy = dsl::to_device(y), dz = dsl::to_device(z);
 
   template <op Code> measured measure() const {
     const accuracy::bound row = accuracy::bound_of(Code, on_gpu());
     const std::vector<T> got = evaluate<Code>(dx, dy, dz);
-    const worst found = accuracy::measure(Code, x.size(), x.data(), y.data(), z.data(), got.data(), row.absolute(sizeof(T) == 4));
+    const worst found = accuracy::measure(Code, x.size(), x.data(), y.data(), z.data(), got.data(),
+                                          row.absolute(sizeof(T) == 4));
     return {found, row.ulps(sizeof(T) == 4) + 0.5};
   }
   void print(int arity, std::size_t i) const {
     const T* const all[] = {x.data(), y.data(), z.data()};
     constexpr int digits = std::numeric_limits<T>::max_digits10;
-    for (int k = 0; k < arity; ++k) std::printf("%s%.*g", k == 0 ? "" : ",", digits, static_cast<double>(all[k][i]));
+    for (int k = 0; k < arity; ++k)
+      std::printf("%s%.*g", k == 0 ? "" : ",", digits, static_cast<double>(all[k][i]));
   }
 };
 
@@ -75,7 +77,8 @@ struct complex_operands {
     const std::int64_t count = dsl::info(Code).arity == 1 ? dx.size() : dy.size();
     const dsl::array<std::complex<T>> given = dx(dsl::slice(0, count));
     const auto got = evaluate<Code>(given, dy, dy);
-    return {accuracy::measure(Code, got.size(), x.data(), y.data(), got.data()), accuracy::complex_bound_of(Code)};
+    return {accuracy::measure(Code, got.size(), x.data(), y.data(), got.data()),
+            accuracy::complex_bound_of(Code)};
   }
   void print(int arity, std::size_t i) const {
     const std::complex<T>* const all[] = {x.data(), y.data()};
@@ -87,13 +90,15 @@ struct complex_operands {
   }
 };
 
-/// One row of the table. What stands in it without a space in between is one column, so that table.sh can read it.
+/// One row of the table. What stands in it without a space in between is one column, so that
+/// table.sh can read it.
 template <op Code, class Narrow, class Wide>
 bool report(const char* kind, const Narrow& narrow, const Wide& wide) {
   const measured a = narrow.template measure<Code>(), b = wide.template measure<Code>();
   const int arity = dsl::info(Code).arity;
   std::printf("%-8s %-12s", kind, dsl::info(Code).name);
-  for (const measured& m : {a, b}) std::printf(m.found.error < 1e5 ? " %9.2f %7.1f " : " %9.1e %7.1f ", m.found.error, m.bound);
+  for (const measured& m : {a, b})
+    std::printf(m.found.error < 1e5 ? " %9.2f %7.1f " : " %9.1e %7.1f ", m.found.error, m.bound);
   std::printf(" ");
   narrow.print(arity, a.found.at);
   std::printf("  ");
@@ -107,7 +112,9 @@ struct selection {
   int count;
   char** names;
   bool has(op code) const {
-    return count == 0 || std::any_of(names, names + count, [&](std::string_view name) { return name == dsl::info(code).name; });
+    return count == 0 || std::any_of(names, names + count, [&](std::string_view name) {
+             return name == dsl::info(code).name;
+           });
   }
 };
 
@@ -134,9 +141,11 @@ bool complex_functions(const selection& chosen, std::index_sequence<I...>) {
 
 int main(int argc, char** argv) {
   const selection chosen{argc - 1, argv + 1};
-  std::printf("# %s, %s\n", dsl::device::current().name().c_str(), dsl::properties(dsl::device::current()).name);
+  std::printf("# %s, %s\n", dsl::device::current().name().c_str(),
+              dsl::properties(dsl::device::current()).name);
   std::printf("# kind   function      float32   bound    float64   bound  worst at\n");
   bool all = real_functions(chosen, std::make_index_sequence<std::size(accuracy::bounds_table)>{});
-  all &= complex_functions(chosen, std::make_index_sequence<std::size(accuracy::complex_bounds_table)>{});
+  all &= complex_functions(chosen,
+                           std::make_index_sequence<std::size(accuracy::complex_bounds_table)>{});
   return all ? 0 : 1;
 }

@@ -13,23 +13,28 @@
 
 namespace accuracy {
 
-/// Where a result becomes infinite, subnormal or 0, or another formula begins: of e^x, 2^x, 10^x, sinh, erfc, tgamma, lgamma and
-/// i0.
-inline constexpr double ends[] = {88.72,   -87.34, -103.97, 89.42, 709.78,  -708.4,  -745.13, 710.48, 128,
-                                  -126,    -149.5, 1024,    -1022, -1074.5, 38.53,   -37.93,  -45,    308.25,
-                                  -307.65, -323.3, 9.2,     10.05, 10.25,   26.54,   27.22,   35.04,  171.62,
-                                  91.9,    713.98, 8,       64,    700,     4.06e36, 2.55e305};
+/// Where a result becomes infinite, subnormal or 0, or another formula begins: of e^x, 2^x, 10^x,
+/// sinh, erfc, tgamma, lgamma and i0.
+inline constexpr double ends[] = {88.72,  -87.34, -103.97, 89.42,  709.78,  -708.4,  -745.13,
+                                  710.48, 128,    -126,    -149.5, 1024,    -1022,   -1074.5,
+                                  38.53,  -37.93, -45,     308.25, -307.65, -323.3,  9.2,
+                                  10.05,  10.25,  26.54,   27.22,  35.04,   171.62,  91.9,
+                                  713.98, 8,      64,      700,    4.06e36, 2.55e305};
 
-/// Arguments for every function: a third over all bit patterns, which are all exponents, NaN and infinities among them, and an
-/// eighth of these subnormal, next to the smallest normal or to the largest number; a third evenly in ranges around 0; a third
-/// beside whole and half numbers and multiples of pi / 4, where roots and poles are, those of the gamma function down to -200,
-/// and beside `ends`.
+/// Arguments for every function: a third over all bit patterns, which are all exponents, NaN and
+/// infinities among them, and an eighth of these subnormal, next to the smallest normal or to the
+/// largest number; a third evenly in ranges around 0; a third beside whole and half numbers and
+/// multiples of pi / 4, where roots and poles are, those of the gamma function down to -200, and
+/// beside `ends`.
 template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr int digits = std::numeric_limits<T>::digits - 1;
-  constexpr bits sign = bits(1) << (8 * sizeof(T) - 1), exponents = (sign - 1) >> digits;  // of which the last is no number's
-  const auto uniform = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+  constexpr bits sign = bits(1) << (8 * sizeof(T) - 1),
+                 exponents = (sign - 1) >> digits;  // of which the last is no number's
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
   std::vector<T> x(count);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (i % 3 == 0) {
@@ -49,22 +54,27 @@ template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
       const T middle = static_cast<T>(kind < 3   ? k * 0.5
                                       : kind < 6 ? k * 0.78539816339744830962
                                       : kind < 7 ? static_cast<int>(random() % 401) * -0.5
-                                                 : ends[random() % std::size(ends)] * (random() % 2 == 0 ? 1 : -1));
+                                                 : ends[random() % std::size(ends)] *
+                                                       (random() % 2 == 0 ? 1 : -1));
       const double steps = uniform(-1, 1) * static_cast<double>(1 << random() % 12);
-      x[i] = middle + static_cast<T>(steps) * std::max(std::abs(middle), T(1)) * std::numeric_limits<T>::epsilon();
+      x[i] = middle + static_cast<T>(steps) * std::max(std::abs(middle), T(1)) *
+                          std::numeric_limits<T>::epsilon();
     }
   }
   return x;
 }
 
 /// Complex numbers whose parts have all exponents, every third with parts of one size.
-template <class T> std::vector<std::complex<T>> complex_arguments_of_all_exponents(std::size_t count, unsigned seed) {
+template <class T> std::vector<std::complex<T>> complex_arguments_of_all_exponents(
+    std::size_t count, unsigned seed) {
   using limits = std::numeric_limits<T>;
   std::mt19937_64 random(seed);
   const auto part = [&] {
-    const int exponent = static_cast<int>(random() % (limits::max_exponent - limits::min_exponent + limits::digits));
-    const T size = std::ldexp(static_cast<T>(std::uniform_real_distribution<double>(1, 1.9)(random)),
-                              exponent + limits::min_exponent - limits::digits);
+    const int exponent =
+        static_cast<int>(random() % (limits::max_exponent - limits::min_exponent + limits::digits));
+    const T size =
+        std::ldexp(static_cast<T>(std::uniform_real_distribution<double>(1, 1.9)(random)),
+                   exponent + limits::min_exponent - limits::digits);
     return random() % 2 == 0 ? size : -size;
   };
   std::vector<std::complex<T>> z;
@@ -75,7 +85,8 @@ template <class T> std::vector<std::complex<T>> complex_arguments_of_all_exponen
   return z;
 }
 
-/// Second operands: as the first, or so near the first in size that neither is lost beside the other, or small.
+/// Second operands: as the first, or so near the first in size that neither is lost beside the
+/// other, or small.
 template <class T> std::vector<T> second_arguments(const std::vector<T>& x, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<T> y = arguments<T>(x.size(), seed + 1);
@@ -86,9 +97,12 @@ template <class T> std::vector<T> second_arguments(const std::vector<T>& x, unsi
   return y;
 }
 
-template <class T> std::vector<std::complex<T>> complex_arguments(std::size_t count, unsigned seed) {
+template <class T> std::vector<std::complex<T>> complex_arguments(std::size_t count,
+                                                                  unsigned seed) {
   std::mt19937_64 random(seed);
-  const auto uniform = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
   std::vector<std::complex<T>> z;
   while (z.size() < count) {
     constexpr double ranges[] = {1, 4, 30};

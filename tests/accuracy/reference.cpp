@@ -63,16 +63,20 @@ template <class W> const W log_of_2 = static_cast<W>(M_LN2q);
 template <class W> const W nan = static_cast<W>(std::numeric_limits<double>::quiet_NaN());
 template <class W> const W infinity = static_cast<W>(std::numeric_limits<double>::infinity());
 
-// The argument comes to [-1, 1], and from there to where the sine is not near a root but at 0, without rounding.
+// The argument comes to [-1, 1], and from there to where the sine is not near a root but at 0,
+// without rounding.
 template <class W> W period(W x) { return x - 2 * rint(x / 2); }
 template <class W> W sinpi(W x) {
   if (fabs(x) == infinity<W>) return nan<W>;
   const W y = period(x), size = fabs(y), s = sin(pi<W> * (size > W(0.5) ? 1 - size : size));
   return y < 0 ? -s : s;
 }
-template <class W> W cospi(W x) { return fabs(x) == infinity<W> ? nan<W> : sin(pi<W> * (W(0.5) - fabs(period(x)))); }
+template <class W> W cospi(W x) {
+  return fabs(x) == infinity<W> ? nan<W> : sin(pi<W> * (W(0.5) - fabs(period(x))));
+}
 
-// Newton's method; beyond 1/2 for log(erfc(y)) = log(1 - x), which converges from the left whatever the start.
+// Newton's method; beyond 1/2 for log(erfc(y)) = log(1 - x), which converges from the left whatever
+// the start.
 template <class W> W erfinv(W x) {
   const W size = fabs(x), root_pi = sqrt(pi<W>);
   if (!(size <= 1)) return nan<W>;
@@ -92,7 +96,8 @@ template <class W> W erfinv(W x) {
   return x < 0 ? -y : y;
 }
 
-// The power series, whose terms are positive; from 60 on the asymptotic one (Abramowitz and Stegun 9.7.1), good to e^-120 there.
+// The power series, whose terms are positive; from 60 on the asymptotic one (Abramowitz and
+// Stegun 9.7.1), good to e^-120 there.
 template <class W> W bessel_i0(W x) {
   const W size = fabs(x);
   if (size == infinity<W>) return size;
@@ -184,7 +189,8 @@ double ulps(T got, W exact, double absolute) {
   using limits = std::numeric_limits<T>;
   const bool undefined = is_nan(exact);
   if (undefined || got != got) return undefined && got != got ? 0 : limits::infinity();
-  const W beyond = static_cast<W>(limits::max()) + static_cast<W>(std::ldexp(1.0L, limits::max_exponent - limits::digits));
+  const W beyond = static_cast<W>(limits::max()) +
+                   static_cast<W>(std::ldexp(1.0L, limits::max_exponent - limits::digits));
   const auto within = [&](W v) { return v > beyond ? beyond : v < -beyond ? -beyond : v; };
   const W want = within(exact), off = fabs(within(static_cast<W>(got)) - want);
   if (off <= static_cast<W>(absolute)) return 0;
@@ -197,7 +203,8 @@ double ulps(T got, W exact, double absolute) {
 }
 
 template <class W, class T>
-worst measure_real(dsl::op code, std::size_t n, const T* x, const T* y, const T* z, const T* got, double absolute) {
+worst measure_real(dsl::op code, std::size_t n, const T* x, const T* y, const T* z, const T* got,
+                   double absolute) {
   const int arity = dsl::info(code).arity;
   worst w;
   for (std::size_t i = 0; i < n; ++i) {
@@ -226,7 +233,8 @@ __complex128 complex_value(dsl::op code, __complex128 x, __complex128 y) {
     case dsl::op::sinh: return csinhq(x);
     case dsl::op::cosh: return ccoshq(x);
     case dsl::op::tanh: return ctanhq(x);
-    default: throw std::invalid_argument(std::string("no complex reference for ") + dsl::info(code).name);
+    default:
+      throw std::invalid_argument(std::string("no complex reference for ") + dsl::info(code).name);
   }
 }
 
@@ -238,20 +246,23 @@ __complex128 widened(double re, double im) {
 }
 
 template <class T>
-worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, const std::complex<T>* y,
-                      const std::complex<T>* got) {
+worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x,
+                      const std::complex<T>* y, const std::complex<T>* got) {
   const int arity = dsl::info(code).arity;
   worst w;
   for (std::size_t i = 0; i < n; ++i) {
     const __complex128 second = arity > 1 ? widened(y[i].real(), y[i].imag()) : widened(0, 0);
     const __complex128 exact = complex_value(code, widened(x[i].real(), x[i].imag()), second);
     const quad size = cabsq(exact);
-    // Where a part is not a number, or beyond the dtype or among its subnormal numbers, there is no relative error to speak of.
-    if (!(size > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() && size < std::numeric_limits<T>::max() / 4))
+    // Where a part is not a number, or beyond the dtype or among its subnormal numbers, there is no
+    // relative error to speak of.
+    if (!(size > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() &&
+          size < std::numeric_limits<T>::max() / 4))
       continue;
     const quad off = cabsq(widened(got[i].real(), got[i].imag()) - exact);
-    const double error = is_nan(off) ? std::numeric_limits<double>::infinity()
-                                     : static_cast<double>(off / size / std::numeric_limits<T>::epsilon());
+    const double error = is_nan(off)
+                             ? std::numeric_limits<double>::infinity()
+                             : static_cast<double>(off / size / std::numeric_limits<T>::epsilon());
     if (error > w.error) w = {error, i};
   }
   return w;
@@ -259,19 +270,20 @@ worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x, con
 
 }  // namespace
 
-worst measure(dsl::op code, std::size_t n, const float* x, const float* y, const float* z, const float* got, double absolute) {
+worst measure(dsl::op code, std::size_t n, const float* x, const float* y, const float* z,
+              const float* got, double absolute) {
   return measure_real<long double>(code, n, x, y, z, got, absolute);
 }
-worst measure(dsl::op code, std::size_t n, const double* x, const double* y, const double* z, const double* got,
-              double absolute) {
+worst measure(dsl::op code, std::size_t n, const double* x, const double* y, const double* z,
+              const double* got, double absolute) {
   return measure_real<quad>(code, n, x, y, z, got, absolute);
 }
-worst measure(dsl::op code, std::size_t n, const std::complex<float>* x, const std::complex<float>* y,
-              const std::complex<float>* got) {
+worst measure(dsl::op code, std::size_t n, const std::complex<float>* x,
+              const std::complex<float>* y, const std::complex<float>* got) {
   return measure_complex(code, n, x, y, got);
 }
-worst measure(dsl::op code, std::size_t n, const std::complex<double>* x, const std::complex<double>* y,
-              const std::complex<double>* got) {
+worst measure(dsl::op code, std::size_t n, const std::complex<double>* x,
+              const std::complex<double>* y, const std::complex<double>* got) {
   return measure_complex(code, n, x, y, got);
 }
 

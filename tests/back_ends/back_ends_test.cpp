@@ -1,4 +1,5 @@
-// A formula runs on every back end that one of the program's files compiled it for, whichever file calls it.
+// A formula runs on every back end that one of the program's files compiled it for, whichever file
+// calls it.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -39,15 +40,18 @@ TEST(back_ends, that_no_file_was_compiled_for_are_an_error) {
     of_host_file_alone();
     FAIL() << "nothing was thrown";
   } catch (const dsl::device_error& e) {
-    EXPECT_NE(std::string(e.what()).find("cannot run on sim: its file was compiled with DSL_BACK_ENDS, which leaves sim out"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(e.what()).find(
+            "cannot run on sim: its file was compiled with DSL_BACK_ENDS, which leaves sim out"),
+        std::string::npos)
         << e.what();
   }
 }
 
 TEST(back_ends, that_a_later_pass_lacks_leave_all_targets_as_they_were) {
   const dsl::device_guard guard{"sim"};
-  const auto x = dsl::to_device(std::vector<float>{1, 2, 3}), y = dsl::to_device(std::vector<float>{4, 5});
+  const auto x = dsl::to_device(std::vector<float>{1, 2, 3}),
+             y = dsl::to_device(std::vector<float>{4, 5});
   dsl::scalar<float> sum = 10.0f, product = 20.0f;
   EXPECT_THROW(sum_and_product(sum, product, x, y), dsl::device_error);
   EXPECT_EQ(sum.value(), 10);

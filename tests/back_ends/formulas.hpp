@@ -1,4 +1,5 @@
-// A formula, a reduction, a scan and a loop in inline functions: of each the linker keeps what one of two files made.
+// A formula, a reduction, a scan and a loop in inline functions: of each the linker keeps what one
+// of two files made.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -16,12 +17,15 @@ inline std::vector<float> map() {
 
 inline float sum() { return dsl::eval(dsl::sum(dsl::arange<float>(100))).value(); }
 
-inline std::vector<float> scan() { return dsl::eval(dsl::cumsum(dsl::arange<float>(100))).copy_to_host(); }
+inline std::vector<float> scan() {
+  return dsl::eval(dsl::cumsum(dsl::arange<float>(100))).copy_to_host();
+}
 
 inline float loop() {
   dsl::array<float> x = dsl::ones<float>(100);
   dsl::scalar<float> total = 0.0f;
-  dsl::iterate(3, dsl::vectorize([](auto x, auto) { return std::tuple{2 * x, dsl::sum(x)}; }), dsl::state(x, total));
+  dsl::iterate(3, dsl::vectorize([](auto x, auto) { return std::tuple{2 * x, dsl::sum(x)}; }),
+               dsl::state(x, total));
   return total.value();
 }
 

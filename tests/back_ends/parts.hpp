@@ -19,6 +19,6 @@ results of_sim_file();
 float of_host_file_alone();
 
 /// A statement of two passes, of which the simulator's file has the first.
-void sum_and_product(dsl::scalar<float>& sum, dsl::scalar<float>& product, const dsl::array<float>& x,
-                     const dsl::array<float>& y);
+void sum_and_product(dsl::scalar<float>& sum, dsl::scalar<float>& product,
+                     const dsl::array<float>& x, const dsl::array<float>& y);
 void sum_by_sim_file(dsl::scalar<float>& sum, const dsl::array<float>& x);

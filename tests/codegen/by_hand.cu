@@ -1,14 +1,19 @@
-// The RK4 step as a CUDA programmer writes it: 16-byte accesses, two elements a thread, a scalar tail.
+// The RK4 step as a CUDA programmer writes it: 16-byte accesses, two elements a thread, a scalar
+// tail.
 #include <cstdint>
 
 struct c32 { float re, im; };
 __device__ c32 operator+(c32 a, c32 b) { return {a.re + b.re, a.im + b.im}; }
 __device__ c32 operator-(c32 a, c32 b) { return {a.re - b.re, a.im - b.im}; }
-__device__ c32 operator*(c32 a, c32 b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+__device__ c32 operator*(c32 a, c32 b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
 __device__ c32 operator*(float a, c32 b) { return {a * b.re, a * b.im}; }
 __device__ c32 conj(c32 a) { return {a.re, -a.im}; }
 
-__device__ c32 dF(c32 F, c32 G, c32 d) { return c32{0, -2} * F - c32{0, 1} * d * (2.0f * G - c32{1, 0}); }
+__device__ c32 dF(c32 F, c32 G, c32 d) {
+  return c32{0, -2} * F - c32{0, 1} * d * (2.0f * G - c32{1, 0});
+}
 __device__ c32 dG(c32 F, c32 d) { return c32{0, -1} * (conj(d) * F - d * conj(F)); }
 
 __device__ void rk4(c32& F, c32& G, c32 d, float h) {

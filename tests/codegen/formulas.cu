@@ -1,5 +1,5 @@
-// What check.py looks at in the compilers' output: the kernels and the host's loops of some thirty formulas, each with a name. Of
-// most the result goes through `named`, which leaves nothing.
+// What check.py looks at in the compilers' output: the kernels and the host's loops of some thirty
+// formulas, each with a name. Of most the result goes through `named`, which leaves nothing.
 #include "../rk4.hpp"
 
 #include <dsl/ode.hpp>
@@ -24,7 +24,8 @@ struct sine_of_doubles;
 struct selection;
 struct divided_integers;
 struct black_scholes;
-void elements(floats& y, floats& z, const floats& a, const floats& b, const floats& c, doubles& d, dsl::array<int>& i) {
+void elements(floats& y, floats& z, const floats& a, const floats& b, const floats& c, doubles& d,
+              dsl::array<int>& i) {
   y = named<add>(a + b);
   y = named<exponential>(exp(a));
   y = named<scaled_sum>(2 * a + b);
@@ -39,7 +40,8 @@ void elements(floats& y, floats& z, const floats& a, const floats& b, const floa
     auto d1 = (log(stock / strike) + 0.065f * years) / deviation;
     auto d2 = d1 - deviation;
     auto discounted = strike * exp(-0.02f * years);
-    return std::tuple{stock * normal(d1) - discounted * normal(d2), discounted * normal(-d2) - stock * normal(-d1)};
+    return std::tuple{stock * normal(d1) - discounted * normal(d2),
+                      discounted * normal(-d2) - stock * normal(-d1)};
   })(a, b, c);
 }
 
@@ -57,8 +59,8 @@ void small_elements(halves& h, const halves& g, floats& a, bytes& k, const bytes
   d = named<byte_beside_double>(k + d);
 }
 
-// Steps: of four stages written out and by ode::rk4, which by_hand.cu is beside; with a sum; of thirteen stages, which is called
-// and not inlined; a loop.
+// Steps: of four stages written out and by ode::rk4, which by_hand.cu is beside; with a sum; of
+// thirteen stages, which is called and not inlined; a loop.
 struct rk4;
 struct rk4_by_ode;
 struct rk4_with_sum;
@@ -79,8 +81,8 @@ struct total_of_bytes;
 struct dot;
 struct variance;
 struct index_of_largest;
-void reductions(dsl::scalar<float>& s, dsl::scalar<std::int64_t>& n, const floats& a, const floats& b, const bytes& k,
-                doubles& d) {
+void reductions(dsl::scalar<float>& s, dsl::scalar<std::int64_t>& n, const floats& a,
+                const floats& b, const bytes& k, doubles& d) {
   s = dsl::sum(named<total>(a));
   n = dsl::sum(named<total_of_bytes>(k));
   s = named<dot>(dsl::dot(a, b));
@@ -99,25 +101,30 @@ struct heat_by_slices;
 struct heat_by_shift;
 struct patches;
 struct sums_of_pairs;
-void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& column, floats& sums, const dsl::array<int>& i) {
+void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& column, floats& sums,
+              const dsl::array<int>& i) {
   y = named<rows_and_columns>(m * row + column);
   y = named<transposed>(m + dsl::transpose(m));
   sums = named<gathered>(dsl::take(sums, i));
   sums = dsl::sum(named<sums_of_rows>(m), dsl::axis(1));
   const auto shifted = exp(m - dsl::max(m, dsl::axis(1), dsl::keep_dims));
   y = named<softmax>(shifted / dsl::sum(shifted, dsl::axis(1), dsl::keep_dims));
-  y = (m - dsl::mean(m, dsl::axis(1), dsl::keep_dims)) / dsl::std(m, dsl::axis(1), dsl::keep_dims);  // standardised
+  y = (m - dsl::mean(m, dsl::axis(1), dsl::keep_dims)) /
+      dsl::std(m, dsl::axis(1), dsl::keep_dims);  // standardised
   const dsl::slice inside(1, -1), before(0, -2), after(2, dsl::end);
   auto interior = y(inside, inside);
-  interior = named<heat_by_slices>(m(inside, inside) + 0.1f * (m(before, inside) + m(after, inside) + m(inside, before) +
-                                                               m(inside, after) - 4 * m(inside, inside)));
+  interior = named<heat_by_slices>(
+      m(inside, inside) + 0.1f * (m(before, inside) + m(after, inside) + m(inside, before) +
+                                  m(inside, after) - 4 * m(inside, inside)));
   constexpr auto wall = dsl::boundary::clamp;
-  y = named<heat_by_shift>(m + 0.1f * (dsl::shift(m, 1, wall, 0) + dsl::shift(m, -1, wall, 0) + dsl::shift(m, 1, wall, 1) +
-                                       dsl::shift(m, -1, wall, 1) - 4 * m));
+  y = named<heat_by_shift>(m +
+                           0.1f * (dsl::shift(m, 1, wall, 0) + dsl::shift(m, -1, wall, 0) +
+                                   dsl::shift(m, 1, wall, 1) + dsl::shift(m, -1, wall, 1) - 4 * m));
   y = dsl::vectorize<patches>([](auto x) {
     auto sum = -12 * x;
     for (int k = 1; k <= 3; ++k)
-      for (int axis = 0; axis < 2; ++axis) sum = sum + dsl::shift(x, k, wall, axis) + dsl::shift(x, -k, wall, axis);
+      for (int axis = 0; axis < 2; ++axis)
+        sum = sum + dsl::shift(x, k, wall, axis) + dsl::shift(x, -k, wall, axis);
     return x + 0.1f * sum;
   })(m);
   const auto distance = column - row;

@@ -1,5 +1,5 @@
-// A count of the GPUs that fails is no count: its reason is said, and the next call asks again. Linked with --wrap, so that the
-// answers are the test's and no GPU is needed.
+// A count of the GPUs that fails is no count: its reason is said, and the next call asks again.
+// Linked with --wrap, so that the answers are the test's and no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <cuda_runtime_api.h>
@@ -35,24 +35,27 @@ extern "C" cudaError_t __wrap_cudaDriverGetVersion(int* version) {
 }
 
 std::string unusable(const char* device, const std::string& why) {
-  return std::string("device \"") + device + "\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + why +
-         ")";
+  return std::string("device \"") + device +
+         "\" was asked for, but no GPU can be used; valid are \"host\", \"sim\" (" + why + ")";
 }
 
 TEST(device_count, failures_are_said_and_not_remembered) {
   unsetenv("DSL_DEVICE");
   dsl::detail::register_kernels();  // as a file that nvcc compiled does
-  for (const cudaError_t failure : {cudaErrorInitializationError, cudaErrorUnknown, cudaErrorInsufficientDriver}) {
+  for (const cudaError_t failure :
+       {cudaErrorInitializationError, cudaErrorUnknown, cudaErrorInsufficientDriver}) {
     answer = failure;
-    const std::string reason =
-        std::string("cudaGetDeviceCount failed: ") + cudaGetErrorString(failure) + " (" + cudaGetErrorName(failure) + ")";
+    const std::string reason = std::string("cudaGetDeviceCount failed: ") +
+                               cudaGetErrorString(failure) + " (" + cudaGetErrorName(failure) + ")";
     EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), unusable("cuda:0", reason));
     EXPECT_EQ(error_of([] { dsl::stream::current("cuda:1"); }), unusable("cuda:1", reason));
     EXPECT_EQ(error_of([] { dsl::device::current(); }),
-              "no GPU can be used: " + reason + "; DSL_DEVICE=host does without");  // not silently the host
+              "no GPU can be used: " + reason +
+                  "; DSL_DEVICE=host does without");  // not silently the host
   }
   driver = 0;  // the last of them is what the runtime answers without a driver too
-  EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }), unusable("cuda:0", "no GPU was found: there is no CUDA driver"));
+  EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }),
+            unusable("cuda:0", "no GPU was found: there is no CUDA driver"));
   EXPECT_EQ(dsl::device::current(), dsl::device("host"));
   const int before = asked;
   EXPECT_EQ(dsl::devices().size(), 2u);

@@ -1,4 +1,5 @@
-// What other code for GPUs has: pointers of cudaMalloc, thrust::device_vector, streams that it made, managed memory.
+// What other code for GPUs has: pointers of cudaMalloc, thrust::device_vector, streams that it
+// made, managed memory.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <thrust/device_vector.h>
@@ -29,7 +30,8 @@ struct foreign_cuda : testing::Test {
 __global__ void write_slowly(float* to, int n, float value, long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {}
-  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x))
+  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n;
+       i += static_cast<int>(gridDim.x * blockDim.x))
     to[i] = value;
 }
 constexpr long long slowly = 20'000'000;  // some 10 ms
@@ -50,8 +52,10 @@ TEST_F(foreign_cuda, finds_the_device_of_an_address) {
   EXPECT_EQ(dsl::device_of(of_pool), dsl::device("cuda:0"));
   EXPECT_EQ(dsl::device_of(locked), dsl::backend::host);
   EXPECT_EQ(dsl::device_of(host.data()), dsl::backend::host);
-  EXPECT_THROW((void)dsl::view(static_cast<float*>(device), 1000, dsl::backend::host), dsl::device_error);
-  EXPECT_THROW((void)dsl::view(static_cast<float*>(device), 1000, dsl::backend::sim), dsl::device_error);
+  EXPECT_THROW((void)dsl::view(static_cast<float*>(device), 1000, dsl::backend::host),
+               dsl::device_error);
+  EXPECT_THROW((void)dsl::view(static_cast<float*>(device), 1000, dsl::backend::sim),
+               dsl::device_error);
   int pageable = 0;
   check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, 0));
   if (pageable == 0) {
@@ -80,7 +84,8 @@ TEST_F(foreign_cuda, uses_device_vectors_in_place) {
   EXPECT_EQ(float(y[100'002]), 200'005);
   EXPECT_EQ(float(y[0]), 1);
   // One float past a vector's start no 16-byte access is possible.
-  dsl::view(thrust::raw_pointer_cast(y.data()) + 1, 100'002) = 2 * in(dsl::slice(1, dsl::end)) + in(dsl::slice(1, dsl::end));
+  dsl::view(thrust::raw_pointer_cast(y.data()) + 1, 100'002) =
+      2 * in(dsl::slice(1, dsl::end)) + in(dsl::slice(1, dsl::end));
   EXPECT_EQ(float(y[100'002]), 300'006);
   EXPECT_EQ(float(y[0]), 1);
   thrust::device_vector<float> moved = y;
@@ -97,7 +102,8 @@ TEST_F(foreign_cuda, shows_mdspans) {
   thrust::device_vector<float> x(6);
   thrust::sequence(x.begin(), x.end());
   float* const data = thrust::raw_pointer_cast(x.data());
-  const cuda::std::mdspan<float, cuda::std::dextents<int, 2>, cuda::std::layout_left> left(data, 2, 3);
+  const cuda::std::mdspan<float, cuda::std::dextents<int, 2>, cuda::std::layout_left> left(data, 2,
+                                                                                           3);
   const cuda::std::mdspan<const float, cuda::std::extents<int, 3, 2>> right(data);
   EXPECT_EQ(dsl::view(left).copy_to_host(), (std::vector<float>{0, 2, 4, 1, 3, 5}));
   EXPECT_EQ(dsl::view(right).copy_to_host(), (std::vector<float>{0, 1, 2, 3, 4, 5}));
@@ -106,7 +112,8 @@ TEST_F(foreign_cuda, shows_mdspans) {
 #endif
 }
 
-// Kernels of someone else before and behind the library's, on a stream that does not wait for the default one.
+// Kernels of someone else before and behind the library's, on a stream that does not wait for the
+// default one.
 TEST_F(foreign_cuda, is_in_order_with_a_stream_made_elsewhere) {
   constexpr int n = 1 << 20;
   cudaStream_t theirs{};
@@ -146,7 +153,8 @@ TEST_F(foreign_cuda, is_in_order_with_a_stream_made_elsewhere) {
   check(cudaFree(memory));
 }
 
-// A stream that ends while work is queued on it: what was written there is seen elsewhere, and its memory is freed behind it.
+// A stream that ends while work is queued on it: what was written there is seen elsewhere, and its
+// memory is freed behind it.
 TEST_F(foreign_cuda, outlives_a_stream_made_elsewhere) {
   constexpr int n = 1 << 20;
   cudaStream_t theirs{};
@@ -179,7 +187,8 @@ TEST_F(foreign_cuda, orders_views_of_the_same_memory) {
   for (int i = 0; i < 20; ++i) {
     {
       const dsl::stream_guard on(a);
-      write_slowly<<<64, 256, 0, static_cast<cudaStream_t>(a.native())>>>(memory, n, static_cast<float>(i), slowly / 20);
+      write_slowly<<<64, 256, 0, static_cast<cudaStream_t>(a.native())>>>(
+          memory, n, static_cast<float>(i), slowly / 20);
       all = 2 * all + all;
     }
     const dsl::stream_guard on(b);
@@ -191,7 +200,8 @@ TEST_F(foreign_cuda, orders_views_of_the_same_memory) {
   check(cudaFree(memory));
 }
 
-// The program goes on while a copy waits for its turn, and what was queued has happened when it has waited.
+// The program goes on while a copy waits for its turn, and what was queued has happened when it has
+// waited.
 TEST_F(foreign_cuda, copies_beside_the_program) {
   constexpr int n = 1 << 20;
   dsl::pinned_array<float> in(n), out(n);

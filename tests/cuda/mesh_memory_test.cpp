@@ -1,4 +1,5 @@
-// Memory and streams over several GPUs: two that reach each other, or else one that is listed twice.
+// Memory and streams over several GPUs: two that reach each other, or else one that is listed
+// twice.
 #include "cuda/mesh_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -19,15 +20,18 @@ std::vector<int> members() {
 }
 
 __global__ void number(unsigned* at, std::size_t first, std::size_t count) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x)
     at[first + i] = static_cast<unsigned>(first + i);
 }
 __global__ void count_wrong(const unsigned* at, std::size_t count, unsigned plus, unsigned* wrong) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x)
     if (at[i] != static_cast<unsigned>(i) + plus) atomicAdd_system(wrong, 1u);
 }
 __global__ void add(unsigned* at, std::size_t count, unsigned by) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x)
     at[i] += by;
 }
 __global__ void wait_nanoseconds(unsigned long long how_many) {
@@ -43,8 +47,8 @@ class mesh_memory_test : public testing::Test {
     if (members().empty()) GTEST_SKIP() << "no GPU";
   }
   // Of all elements, as a member reads them.
-  static unsigned wrong(mesh_memory& memory, mesh_stream& on, const unsigned* at, std::size_t count, int reader,
-                        unsigned plus = 0) {
+  static unsigned wrong(mesh_memory& memory, mesh_stream& on, const unsigned* at, std::size_t count,
+                        int reader, unsigned plus = 0) {
     auto* const found = static_cast<unsigned*>(memory.allocate(sizeof(unsigned), on));
     unsigned answer = 1;
     on.queue(1ull << reader, touches::others, [&](int, cudaStream_t s) {
@@ -56,10 +60,12 @@ class mesh_memory_test : public testing::Test {
     memory.release(found, on);
     return answer;
   }
-  static void number_parts(mesh_memory& memory, mesh_stream& on, unsigned* at, std::size_t count, touches what) {
+  static void number_parts(mesh_memory& memory, mesh_stream& on, unsigned* at, std::size_t count,
+                           touches what) {
     for (const auto& p : memory.parts(at, count * sizeof(unsigned)))
       on.queue(1ull << p.member, what, [&](int, cudaStream_t s) {
-        number<<<512, 256, 0, s>>>(at, static_cast<std::size_t>(reinterpret_cast<unsigned*>(p.at) - at),
+        number<<<512, 256, 0, s>>>(at,
+                                   static_cast<std::size_t>(reinterpret_cast<unsigned*>(p.at) - at),
                                    p.bytes / sizeof(unsigned));
       });
   }
@@ -68,7 +74,8 @@ class mesh_memory_test : public testing::Test {
 TEST_F(mesh_memory_test, parts_are_even_and_all_members_reach_all) {
   mesh_memory memory(members());
   mesh_stream on(members(), true);
-  for (const std::size_t count : {granule, granule + 1, 3 * granule / 4 + 77, 16 * granule + 12345}) {
+  for (const std::size_t count :
+       {granule, granule + 1, 3 * granule / 4 + 77, 16 * granule + 12345}) {
     const std::size_t bytes = count * sizeof(unsigned);
     auto* const at = static_cast<unsigned*>(memory.allocate(bytes, on));
     ASSERT_NE(at, nullptr);
@@ -107,7 +114,8 @@ TEST_F(mesh_memory_test, three_and_more_parts) {
   std::vector<std::size_t> parts;
   for (const auto& p : memory.parts(at, count * sizeof(unsigned))) parts.push_back(p.bytes);
   ASSERT_EQ(parts.size(), many.size());
-  for (const std::size_t n : parts) EXPECT_NEAR(static_cast<double>(n), 6.0 * granule, 1.0 * granule);
+  for (const std::size_t n : parts)
+    EXPECT_NEAR(static_cast<double>(n), 6.0 * granule, 1.0 * granule);
   number_parts(memory, on, at, count, touches::others);
   for (int reader = 0; reader < 5; ++reader) EXPECT_EQ(wrong(memory, on, at, count, reader), 0u);
   memory.release(at, on);
@@ -119,7 +127,8 @@ TEST_F(mesh_memory_test, what_is_freed_is_used_again_behind_its_readers) {
   const std::size_t count = 8 * granule, bytes = count * sizeof(unsigned);
   auto* const first = static_cast<unsigned*>(memory.allocate(bytes, on));
   number_parts(memory, on, first, count, touches::own);
-  // The second member still works with it when it is freed, and when the first one writes what comes to lie there.
+  // The second member still works with it when it is freed, and when the first one writes what
+  // comes to lie there.
   on.queue(2, touches::own, [&](int, cudaStream_t s) {
     wait_nanoseconds<<<1, 1, 0, s>>>(20'000'000);
     add<<<512, 256, 0, s>>>(first, count, 5);
@@ -127,7 +136,8 @@ TEST_F(mesh_memory_test, what_is_freed_is_used_again_behind_its_readers) {
   memory.release(first, on);
   auto* const again = static_cast<unsigned*>(memory.allocate(bytes - 4096, on));
   EXPECT_EQ(memory.usage().reserved - memory.usage().used < 5 * granule, true) << "no second range";
-  on.queue(1, touches::own, [&](int, cudaStream_t s) { number<<<512, 256, 0, s>>>(again, 0, count - 1024); });
+  on.queue(1, touches::own,
+           [&](int, cudaStream_t s) { number<<<512, 256, 0, s>>>(again, 0, count - 1024); });
   EXPECT_EQ(wrong(memory, on, again, count - 1024, 1), 0u);
 
   // And on another stream.
@@ -153,7 +163,8 @@ TEST_F(mesh_memory_test, a_threshold_gives_back_what_has_ended) {
   memory.set_release_threshold(10 * granule);
   std::vector<void*> all;
   for (int k = 0; k < 4; ++k) all.push_back(memory.allocate(6 * granule, on));
-  on.queue(on.all(), touches::own, [](int, cudaStream_t s) { wait_nanoseconds<<<1, 1, 0, s>>>(5'000'000); });
+  on.queue(on.all(), touches::own,
+           [](int, cudaStream_t s) { wait_nanoseconds<<<1, 1, 0, s>>>(5'000'000); });
   for (void* each : all) memory.release(each, on);
   memory.trim();
   EXPECT_GE(memory.usage().reserved, 24 * granule) << "not before its work has ended";
@@ -183,7 +194,8 @@ TEST_F(mesh_memory_test, members_wait_for_what_may_touch_the_same) {
       wait_nanoseconds<<<1, 1, 0, s>>>(5'000'000);
       number<<<512, 256, 0, s>>>(at, 0, count);
     });
-    on.queue(1ull << (round + 1) % 2, touches::others, [&](int, cudaStream_t s) { add<<<512, 256, 0, s>>>(at, count, 3); });
+    on.queue(1ull << (round + 1) % 2, touches::others,
+             [&](int, cudaStream_t s) { add<<<512, 256, 0, s>>>(at, count, 3); });
     on.queue(on.all(), touches::own, [&](int m, cudaStream_t s) {
       if (m == round % 2) wait_nanoseconds<<<1, 1, 0, s>>>(5'000'000);
       add<<<512, 256, 0, s>>>(at + (m == 0 ? 0 : count / 2), count / 2, 4);

@@ -39,9 +39,11 @@ class occupied_gpu {
     EXPECT_EQ(cudaHostAlloc(&go_on_, sizeof *go_on_, cudaHostAllocPortable), cudaSuccess);
     *go_on_ = 0;
     EXPECT_EQ(cudaSetDevice(gpu), cudaSuccess);
-    EXPECT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), cudaSuccess);
+    EXPECT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu),
+              cudaSuccess);
     EXPECT_EQ(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, gpu), cudaSuccess);
-    EXPECT_EQ(cudaFuncSetAttribute(occupy, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), cudaSuccess);
+    EXPECT_EQ(cudaFuncSetAttribute(occupy, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+              cudaSuccess);
     EXPECT_EQ(cudaStreamCreateWithFlags(&beside_, cudaStreamNonBlocking), cudaSuccess);
     occupy<<<blocks, 1024, shared, beside_>>>(go_on_);
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
@@ -65,8 +67,8 @@ class mesh_test : public testing::Test {
  protected:
   void SetUp() override {
     int count = 0, reach = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2 || cudaDeviceCanAccessPeer(&reach, 0, 1) != cudaSuccess ||
-        reach == 0)
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2 ||
+        cudaDeviceCanAccessPeer(&reach, 0, 1) != cudaSuccess || reach == 0)
       GTEST_SKIP() << "no two GPUs that reach each other's memory";
   }
   static std::vector<float> numbers(std::int64_t n) {
@@ -88,7 +90,8 @@ TEST_F(mesh_test, copies_and_maps_follow_each_other) {
       x = 2 * y;
       const std::vector<float> seen = x.copy_to_host();
       std::int64_t wrong = 0;
-      for (std::size_t i = 0; i < seen.size(); ++i) wrong += seen[i] != 2 * (given[i] + static_cast<float>(round));
+      for (std::size_t i = 0; i < seen.size(); ++i)
+        wrong += seen[i] != 2 * (given[i] + static_cast<float>(round));
       ASSERT_EQ(wrong, 0) << n << " elements, round " << round;
     }
   }
@@ -98,25 +101,31 @@ TEST_F(mesh_test, sums_of_rows_columns_and_all_are_those_of_one) {
   const std::int64_t rows = 2053, columns = 3001;
   const auto sums = [&](const char* where) {
     const dsl::device_guard on(where);
-    dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(rows * columns) / 1000, rows, columns);
+    dsl::array<double, 2> m =
+        dsl::reshape(dsl::arange<double>(rows * columns) / 1000, rows, columns);
     dsl::array<double> r = dsl::sum(m, dsl::axis(1)), c = dsl::sum(m, dsl::axis(0));
     dsl::scalar<double> all = dsl::sum(m), least = dsl::min(m);
     return std::tuple{r.copy_to_host(), c.copy_to_host(), all.value(), least.value()};
   };
   const auto [r1, c1, all1, least1] = sums("cuda:0");
   const auto [r2, c2, all2, least2] = sums("cuda:0-1");
-  for (std::size_t i = 0; i < r1.size(); ++i) ASSERT_NEAR(r1[i], r2[i], 1e-12 * r1[i]) << "row " << i;
-  for (std::size_t i = 0; i < c1.size(); ++i) ASSERT_NEAR(c1[i], c2[i], 1e-12 * c1[i]) << "column " << i;
+  for (std::size_t i = 0; i < r1.size(); ++i)
+    ASSERT_NEAR(r1[i], r2[i], 1e-12 * r1[i]) << "row " << i;
+  for (std::size_t i = 0; i < c1.size(); ++i)
+    ASSERT_NEAR(c1[i], c2[i], 1e-12 * c1[i]) << "column " << i;
   EXPECT_NEAR(all1, all2, 1e-12 * all1);
   EXPECT_EQ(least1, least2);
   EXPECT_EQ(all2, std::get<2>(sums("cuda:0-1"))) << "the same from run to run";
 }
 
-// Rows that go on from one GPU to the next, and such that do not; scans and sums in turn, which use the same memory.
+// Rows that go on from one GPU to the next, and such that do not; scans and sums in turn, which use
+// the same memory.
 TEST_F(mesh_test, scans_go_on_from_one_gpu_to_the_next) {
   const dsl::device_guard on("cuda:0-1");
-  for (const auto& [rows, columns] : {std::pair{1, 5'000'011}, {3, 2'000'003}, {4099, 1031}, {2, 4'194'304}}) {
-    dsl::array<std::int64_t, 2> m = dsl::reshape(dsl::arange<std::int64_t>(std::int64_t{rows} * columns) % 1009, rows, columns);
+  for (const auto& [rows, columns] :
+       {std::pair{1, 5'000'011}, {3, 2'000'003}, {4099, 1031}, {2, 4'194'304}}) {
+    dsl::array<std::int64_t, 2> m =
+        dsl::reshape(dsl::arange<std::int64_t>(std::int64_t{rows} * columns) % 1009, rows, columns);
     const dsl::array<std::int64_t> flat = dsl::reshape(m, std::int64_t{rows} * columns);
     const std::vector<std::int64_t> given = flat.copy_to_host();
     for (int round = 0; round < 3; ++round) {
@@ -124,13 +133,15 @@ TEST_F(mesh_test, scans_go_on_from_one_gpu_to_the_next) {
       const dsl::scalar<std::int64_t> total = dsl::sum(flat);
       const dsl::array<std::int64_t, 2> along = dsl::cumsum(m, dsl::axis(1));
       const dsl::array<std::int64_t> last = dsl::sum(m, dsl::axis(1));
-      const std::vector<std::int64_t> a = all.copy_to_host(), b = along.copy_to_host(), c = last.copy_to_host();
+      const std::vector<std::int64_t> a = all.copy_to_host(), b = along.copy_to_host(),
+                                      c = last.copy_to_host();
       std::int64_t wrong = 0, sum = 0, of_row = 0;
       for (std::size_t i = 0; i < given.size(); ++i) {
         if (i % static_cast<std::size_t>(columns) == 0) of_row = 0;
         wrong += a[i] != (sum += given[i]);
         wrong += b[i] != (of_row += given[i]);
-        if ((i + 1) % static_cast<std::size_t>(columns) == 0) wrong += c[i / static_cast<std::size_t>(columns)] != of_row;
+        if ((i + 1) % static_cast<std::size_t>(columns) == 0)
+          wrong += c[i / static_cast<std::size_t>(columns)] != of_row;
       }
       ASSERT_EQ(wrong, 0) << rows << " x " << columns << ", round " << round;
       ASSERT_EQ(total.value(), sum);
@@ -150,17 +161,20 @@ TEST_F(mesh_test, streams_of_several_threads) {
       const dsl::stream_guard queued(own);
       dsl::array<float> x = dsl::to_device(given);
       dsl::scalar<float> mean = dsl::mean(x);
-      for (int k = 0; k < 5; ++k) dsl::iterate(10, dsl::vectorize<mesh_loop>(feedback{}), dsl::state(x, mean));
+      for (int k = 0; k < 5; ++k)
+        dsl::iterate(10, dsl::vectorize<mesh_loop>(feedback{}), dsl::state(x, mean));
       dsl::array<float> y = x + static_cast<float>(t);
       const std::vector<float> a = x.copy_to_host(), b = y.copy_to_host();
       wrong[static_cast<std::size_t>(t)] = 0;
-      for (std::size_t i = 0; i < a.size(); ++i) wrong[static_cast<std::size_t>(t)] += b[i] != a[i] + static_cast<float>(t);
+      for (std::size_t i = 0; i < a.size(); ++i)
+        wrong[static_cast<std::size_t>(t)] += b[i] != a[i] + static_cast<float>(t);
     });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, std::vector<std::int64_t>(4, 0));
 }
 
-// All steps in the order of the steps, whatever a graph's kernels on two GPUs wait for: whole numbers, compared with the host's.
+// All steps in the order of the steps, whatever a graph's kernels on two GPUs wait for: whole
+// numbers, compared with the host's.
 template <int Beside> struct mixing {
   template <class X, class S, class K> constexpr auto operator()(X x, S s, K k) const {
     auto next = (x * 5 + s + k) & 1023;
@@ -175,9 +189,11 @@ template <int Beside> void graphs_run_all_steps() {
     dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(n);
     dsl::scalar<std::int64_t> total = std::int64_t{1}, ran;
     const auto step = dsl::vectorize(mixing<Beside>{});
-    const dsl::array<std::int64_t> first = dsl::iterate(steps, step, dsl::state(x, total), dsl::step, how);
+    const dsl::array<std::int64_t> first =
+        dsl::iterate(steps, step, dsl::state(x, total), dsl::step, how);
     const dsl::array<std::int64_t> second =
-        dsl::iterate(steps, step, dsl::state(x, total), dsl::step, dsl::until(total % 16 == 0, ran), dsl::every(3), how);
+        dsl::iterate(steps, step, dsl::state(x, total), dsl::step, dsl::until(total % 16 == 0, ran),
+                     dsl::every(3), how);
     return std::tuple{first.copy_to_host(), second.copy_to_host(), x.copy_to_host(), ran.value()};
   };
   const auto want = run("host", dsl::strategy::launches);
@@ -208,7 +224,8 @@ TEST_F(mesh_test, views_of_pointers_into_its_arrays_are_the_meshs) {
   EXPECT_THROW((void)dsl::view(x.data(), n, dsl::device("cuda:0")), dsl::device_error);
 }
 
-// A member whose blocks do not come: all of its GPU is taken by another kernel, for longer than is waited.
+// A member whose blocks do not come: all of its GPU is taken by another kernel, for longer than is
+// waited.
 struct unanswered : mesh_test {
   void SetUp() override {
     mesh_test::SetUp();
@@ -223,7 +240,9 @@ struct unanswered : mesh_test {
     x.emplace(dsl::to_device(numbers(n)));
     mean.emplace(dsl::mean(*x));
   }
-  void iterate(std::int64_t steps) { dsl::iterate(steps, dsl::vectorize<mesh_loop>(feedback{}), dsl::state(*x, *mean)); }
+  void iterate(std::int64_t steps) {
+    dsl::iterate(steps, dsl::vectorize<mesh_loop>(feedback{}), dsl::state(*x, *mean));
+  }
   template <class Work> void fails(const Work& work, double least, double most, const char* says) {
     const auto begin = std::chrono::steady_clock::now();
     std::string error;
@@ -232,7 +251,8 @@ struct unanswered : mesh_test {
     } catch (const dsl::cuda_error& e) {
       error = e.what();
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     EXPECT_NE(error.find("cuda:1 did not come to step 0 within 1 s"), std::string::npos) << error;
     EXPECT_NE(error.find(says), std::string::npos) << error;
     EXPECT_NE(error.find("mesh_loop"), std::string::npos) << error;
@@ -290,13 +310,15 @@ TEST_F(mesh_test, names_and_errors) {
   EXPECT_EQ(dsl::device("cuda:1,0").name(), "cuda:1,0");
   const dsl::device mesh("cuda:0-1");
   EXPECT_EQ(dsl::properties(mesh).multiprocessors,
-            dsl::properties(dsl::device("cuda:0")).multiprocessors + dsl::properties(dsl::device("cuda:1")).multiprocessors);
+            dsl::properties(dsl::device("cuda:0")).multiprocessors +
+                dsl::properties(dsl::device("cuda:1")).multiprocessors);
   const dsl::device_guard on(mesh);
   try {
     const dsl::array<float> too_large(std::int64_t{1} << 40);
     ADD_FAILURE() << "no error";
   } catch (const dsl::memory_error& e) {
-    EXPECT_NE(std::string(e.what()).find("out of memory on cuda:0-1"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("out of memory on cuda:0-1"), std::string::npos)
+        << e.what();
   }
   {
     const dsl::array<float> large(std::int64_t{1} << 28);

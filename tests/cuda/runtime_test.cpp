@@ -1,5 +1,6 @@
-// What the runtime does on a GPU that leaves a process, or a whole GPU, in another state: each case runs in a process of its own,
-// which exits with 0 if it saw what it wanted. Needs no framework: a case is a function.
+// What the runtime does on a GPU that leaves a process, or a whole GPU, in another state: each case
+// runs in a process of its own, which exits with 0 if it saw what it wanted. Needs no framework: a
+// case is a function.
 #include <dsl/dsl.hpp>
 
 #include <sys/wait.h>
@@ -55,24 +56,28 @@ void a_fault_names_what_was_queued_last() {
     (void)z.copy_to_host();
     (void)y.copy_to_host();
   });
-  want(has(seen, "illegal memory access") && has(seen, "faulty_kernel") && has(seen, "1000 elements") &&
-           has(seen, "DSL_BLOCKING=1"),
+  want(has(seen, "illegal memory access") && has(seen, "faulty_kernel") &&
+           has(seen, "1000 elements") && has(seen, "DSL_BLOCKING=1"),
        "the error", seen);
 }
 
 void blocking_names_the_kernel() {
   setenv("DSL_BLOCKING", "1", 1);
   dsl::array<float> x = dsl::full<float>(-1, 1000), y(1000), z = dsl::ones<float>(300);
-  const auto good = error_of<dsl::cuda_error>([&] { z = dsl::vectorize<harmless_kernel>([](auto v) { return v + 1; })(z); });
+  const auto good = error_of<dsl::cuda_error>(
+      [&] { z = dsl::vectorize<harmless_kernel>([](auto v) { return v + 1; })(z); });
   want(good == "no error", "a kernel without a fault", good);
-  const auto seen = error_of<dsl::cuda_error>([&] { y = dsl::vectorize<faulty_kernel>(faulty{})(x); });
-  want(has(seen, "kernel ") && has(seen, "faulty_kernel") && has(seen, "illegal memory access") && !has(seen, "queued last"),
+  const auto seen =
+      error_of<dsl::cuda_error>([&] { y = dsl::vectorize<faulty_kernel>(faulty{})(x); });
+  want(has(seen, "kernel ") && has(seen, "faulty_kernel") && has(seen, "illegal memory access") &&
+           !has(seen, "queued last"),
        "the error", seen);
 }
 
 void blocking_takes_0_and_1() {
   setenv("DSL_BLOCKING", "yes", 1);
-  const auto seen = error_of<dsl::device_error>([] { dsl::array<float> x = dsl::zeros<float>(3) + 1; });
+  const auto seen =
+      error_of<dsl::device_error>([] { dsl::array<float> x = dsl::zeros<float>(3) + 1; });
   want(has(seen, "DSL_BLOCKING is \"yes\""), "the error", seen);
 }
 
@@ -80,7 +85,8 @@ void blocking_takes_0_and_1() {
 void blocking_changes_no_result() {
   setenv("DSL_BLOCKING", "1", 1);
   const auto step = dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; });
-  for (const auto how : {dsl::strategy::graph, dsl::strategy::launches, dsl::strategy::cooperative}) {
+  for (const auto how :
+       {dsl::strategy::graph, dsl::strategy::launches, dsl::strategy::cooperative}) {
     dsl::array<double> x = dsl::zeros<double>(5000);
     dsl::scalar<double> s = 0.0;
     const auto sums = dsl::iterate(200, step, dsl::state(x, s), how).copy_to_host();
@@ -101,9 +107,11 @@ void out_of_memory_counts_what_the_pool_keeps() {
   }
   const auto seen = error_of<dsl::memory_error>([&] { dsl::array<std::uint8_t> x(most); });
   want(seen == "no error", "an array of what the pool keeps", seen);
-  for (const std::int64_t bytes : {static_cast<std::int64_t>(before.total) * 2, static_cast<std::int64_t>(before.total)}) {
+  for (const std::int64_t bytes :
+       {static_cast<std::int64_t>(before.total) * 2, static_cast<std::int64_t>(before.total)}) {
     const auto error = error_of<dsl::memory_error>([&] { dsl::array<std::uint8_t> x(bytes); });
-    want(has(error, "out of memory on cuda:0: asked for ") && has(error, "this program uses ") && has(error, " are free"),
+    want(has(error, "out of memory on cuda:0: asked for ") && has(error, "this program uses ") &&
+             has(error, " are free"),
          "the error", error);
     const auto after = dsl::memory_usage_of();
     want(after.free + (std::size_t{1} << 30) > before.free, "memory that is free afterwards",
@@ -116,20 +124,25 @@ void out_of_memory_counts_what_the_pool_keeps() {
 void release_memory_gives_back() {
   constexpr std::size_t gigabyte = 1 << 30;
   const auto before = dsl::memory_usage_of();
-  { dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(4 * static_cast<std::int64_t>(gigabyte)); }
+  {
+    dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(4 * static_cast<std::int64_t>(gigabyte));
+  }
   dsl::device::current().synchronize();
   const auto kept = dsl::memory_usage_of();
-  want(kept.reserved >= 4 * gigabyte && kept.free + 3 * gigabyte < before.free, "memory that the pool keeps",
-       std::to_string(kept.reserved));
+  want(kept.reserved >= 4 * gigabyte && kept.free + 3 * gigabyte < before.free,
+       "memory that the pool keeps", std::to_string(kept.reserved));
   dsl::release_memory();
   const auto released = dsl::memory_usage_of();
-  want(released.reserved < gigabyte && released.free + gigabyte > before.free, "memory after release_memory",
-       std::to_string(released.reserved));
+  want(released.reserved < gigabyte && released.free + gigabyte > before.free,
+       "memory after release_memory", std::to_string(released.reserved));
   dsl::set_release_threshold(gigabyte);
-  { dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(4 * static_cast<std::int64_t>(gigabyte)); }
+  {
+    dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(4 * static_cast<std::int64_t>(gigabyte));
+  }
   dsl::device::current().synchronize();
   const auto limited = dsl::memory_usage_of();
-  want(limited.reserved <= gigabyte, "memory beyond the threshold", std::to_string(limited.reserved));
+  want(limited.reserved <= gigabyte, "memory beyond the threshold",
+       std::to_string(limited.reserved));
 }
 
 void the_environment_limits_the_pool() {
@@ -137,7 +150,8 @@ void the_environment_limits_the_pool() {
   { dsl::array<std::uint8_t> x = dsl::zeros<std::uint8_t>(std::int64_t{2} << 30); }
   dsl::device::current().synchronize();
   const auto limited = dsl::memory_usage_of();
-  want(limited.reserved <= std::size_t{256} << 20, "memory beyond the threshold", std::to_string(limited.reserved));
+  want(limited.reserved <= std::size_t{256} << 20, "memory beyond the threshold",
+       std::to_string(limited.reserved));
 }
 
 void the_environment_wants_bytes() {

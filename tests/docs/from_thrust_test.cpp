@@ -1,4 +1,5 @@
-// The right side of docs/from-thrust.md compiles, runs on every device and prints what the page says.
+// The right side of docs/from-thrust.md compiles, runs on every device and prints what the page
+// says.
 #include "../on_device.hpp"
 #include "printed.hpp"
 

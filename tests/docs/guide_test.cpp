@@ -107,8 +107,10 @@ TEST_P(guide_doc, masks) {
 }
 
 TEST_P(guide_doc, indices) {
-  const auto x = dsl::to_device(std::vector<float>{0.1f, 0.9f, 0.4f}), table = dsl::to_device(std::vector<float>{10, 20, 30});
-  const auto i = dsl::to_device(std::vector<int>{2, 0}), j = dsl::to_device(std::vector<int>{1, -3});
+  const auto x = dsl::to_device(std::vector<float>{0.1f, 0.9f, 0.4f}),
+             table = dsl::to_device(std::vector<float>{10, 20, 30});
+  const auto i = dsl::to_device(std::vector<int>{2, 0}),
+             j = dsl::to_device(std::vector<int>{1, -3});
   const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(1, 10), 3, 3);
 #include <docs/guide/indices.inc>
   EXPECT_EQ(chosen.copy_to_host(), (std::vector<float>{0.4f, 0.1f}));
@@ -138,13 +140,15 @@ TEST_P(guide_doc, n_body) {
     hz.push_back(std::sin(7 * i));
     hm.push_back(1 + i % 3);
   }
-  const auto x = dsl::to_device(hx), y = dsl::to_device(hy), z = dsl::to_device(hz), mass = dsl::to_device(hm);
+  const auto x = dsl::to_device(hx), y = dsl::to_device(hy), z = dsl::to_device(hz),
+             mass = dsl::to_device(hm);
 #include <docs/guide/n-body.inc>
   const auto got = ax.copy_to_host();
   for (std::size_t i = 0; i < 50; ++i) {
     double want = 0, size = 0;
     for (std::size_t j = 0; j < 50; ++j) {
-      const double r2 = std::pow(hx[j] - hx[i], 2) + std::pow(hy[j] - hy[i], 2) + std::pow(hz[j] - hz[i], 2) + 1e-4;
+      const double r2 = std::pow(hx[j] - hx[i], 2) + std::pow(hy[j] - hy[i], 2) +
+                        std::pow(hz[j] - hz[i], 2) + 1e-4;
       const double each = hm[j] * (hx[j] - hx[i]) * std::pow(r2, -1.5);
       want += each;
       size += std::abs(each);
@@ -168,7 +172,8 @@ TEST_P(guide_doc, k_means) {
   const auto first = nearest.copy_to_host();
   float sum[2][2] = {}, count[2] = {};
   for (std::size_t i = 0; i < 100; ++i) {
-    const float to_0 = std::hypot(h[2 * i], h[2 * i + 1]), to_1 = std::hypot(h[2 * i] - 1, h[2 * i + 1] - 1);
+    const float to_0 = std::hypot(h[2 * i], h[2 * i + 1]),
+                to_1 = std::hypot(h[2 * i] - 1, h[2 * i + 1] - 1);
     const std::size_t which = to_1 < to_0;
     ASSERT_EQ(first[i], static_cast<std::int64_t>(which)) << i;
     sum[which][0] += h[2 * i];
@@ -178,7 +183,8 @@ TEST_P(guide_doc, k_means) {
   const auto got = centres.copy_to_host();
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(members(static_cast<std::int64_t>(i)).value(), count[i]);
-    for (std::size_t axis = 0; axis < 2; ++axis) EXPECT_NEAR(got[2 * i + axis], sum[i][axis] / count[i], 1e-5);
+    for (std::size_t axis = 0; axis < 2; ++axis)
+      EXPECT_NEAR(got[2 * i + axis], sum[i][axis] / count[i], 1e-5);
   }
 }
 
@@ -190,7 +196,8 @@ TEST_P(guide_doc, image_channels) {
   const auto g = grey.copy_to_host();
   const auto b = bright.copy_to_host();
   for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_NEAR(g[i], 0.299 * bytes[3 * i] + 0.587 * bytes[3 * i + 1] + 0.114 * bytes[3 * i + 2], 1e-4);
+    EXPECT_NEAR(g[i], 0.299 * bytes[3 * i] + 0.587 * bytes[3 * i + 1] + 0.114 * bytes[3 * i + 2],
+                1e-4);
     EXPECT_EQ(b[3 * i], 0);
     EXPECT_EQ(b[3 * i + 2], std::min(255, bytes[3 * i] * 3 / 2));
   }

@@ -1,5 +1,5 @@
-// The examples of docs/interoperability.md, and of docs/functors.md on members, do what is said of them; the one with Thrust is
-// in thrust.cpp.
+// The examples of docs/interoperability.md, and of docs/functors.md on members, do what is said of
+// them; the one with Thrust is in thrust.cpp.
 #include <docs/interoperability/boostodeint.inc>
 #include <docs/interoperability/cuda-array-interface.inc>
 #include <docs/interoperability/dlpack.inc>
@@ -48,7 +48,8 @@ TEST_P(interoperability_doc, containers) {
 
 TEST_P(interoperability_doc, mdspan) {
   struct matrix_of_theirs : spanned<double, 2> {
-    matrix_of_theirs(double* p, int rows, int columns) : spanned{p, {rows, columns}, {{1, rows}, true}} {}
+    matrix_of_theirs(double* p, int rows, int columns)
+        : spanned{p, {rows, columns}, {{1, rows}, true}} {}
   };
   std::vector<double> memory(6);
   double* const values = memory.data();
@@ -102,7 +103,9 @@ TEST_P(interoperability_doc, functors) {
 
 TEST_P(interoperability_doc, members_of_functors) {
   const dsl::array<float> x = dsl::to_device(std::vector<float>{0, 0.25f, 0.5f, 0.75f, 1});
-  const auto inside = [&](float low, float high) { return dsl::sum(dsl::vectorize(within{low, high})(x)).value(); };
+  const auto inside = [&](float low, float high) {
+    return dsl::sum(dsl::vectorize(within{low, high})(x)).value();
+  };
   EXPECT_EQ(inside(0.25f, 0.75f), 2);
   EXPECT_EQ(inside(-1, 2), 5);
 }
@@ -111,11 +114,12 @@ TEST_P(interoperability_doc, dlpack) {
   std::vector<float> memory{1, 2, 3, 4, 5, 6};
   std::int64_t shape[] = {2, 3};
   bool deleted = false;
-  dsl::dlpack::managed_tensor_versioned of_theirs{{1, 0},
-                                                  &deleted,
-                                                  [](auto* t) { *static_cast<bool*>(t->manager_ctx) = true; },
-                                                  0,
-                                                  {memory.data(), {1, 0}, 2, {2, 32, 1}, shape, nullptr, 0}};
+  dsl::dlpack::managed_tensor_versioned of_theirs{
+      {1, 0},
+      &deleted,
+      [](auto* t) { *static_cast<bool*>(t->manager_ctx) = true; },
+      0,
+      {memory.data(), {1, 0}, 2, {2, 32, 1}, shape, nullptr, 0}};
   auto* const tensor = &of_theirs;
   {
 #include <docs/interoperability/dlpack-2.inc>
@@ -137,7 +141,8 @@ TEST_P(interoperability_doc, cuda_array_interface) {
 
 TEST_P(interoperability_doc, npz_files) {
   const current_scratch_folder here;
-  const dsl::array<std::complex<float>, 2> F = dsl::zeros<std::complex<float>>(2, 3), G = dsl::ones<std::complex<float>>(2, 3);
+  const dsl::array<std::complex<float>, 2> F = dsl::zeros<std::complex<float>>(2, 3),
+                                           G = dsl::ones<std::complex<float>>(2, 3);
 #include <docs/interoperability/npz-files.inc>
   EXPECT_EQ(G_again.copy_to_host(), G.copy_to_host());
 }

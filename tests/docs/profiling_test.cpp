@@ -16,13 +16,15 @@ ON_EVERY_DEVICE(profiling_doc);
 
 TEST_P(profiling_doc, a_name_is_a_type) {
   const dsl::array<float> x = dsl::full<float>(1, 3), v = dsl::full<float>(2, 3);
-  EXPECT_EQ(dsl::eval(profiling_test::move(x, v, 0.5f)).copy_to_host(), std::vector<float>(3, 2.0f));
+  EXPECT_EQ(dsl::eval(profiling_test::move(x, v, 0.5f)).copy_to_host(),
+            std::vector<float>(3, 2.0f));
 }
 
 TEST(profiling_doc_simulator, arrays_begin_with_nans) {
   const dsl::device_guard guard(dsl::device("sim"));
   const dsl::array<std::complex<float>, 2> field(3, 4);
-  for (const std::complex<float> z : field.copy_to_host()) EXPECT_TRUE(std::isnan(z.real()) && std::isnan(z.imag()));
+  for (const std::complex<float> z : field.copy_to_host())
+    EXPECT_TRUE(std::isnan(z.real()) && std::isnan(z.imag()));
   const dsl::array<int> numbers(5);
   EXPECT_EQ(numbers.copy_to_host(), std::vector<int>(5, -1));
 }

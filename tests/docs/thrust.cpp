@@ -1,5 +1,5 @@
-// The left side of docs/from-thrust.md, as a program. Compiled by the host's compiler, with Thrust's algorithms on the CPU, it
-// prints what the page says.
+// The left side of docs/from-thrust.md, as a program. Compiled by the host's compiler, with
+// Thrust's algorithms on the CPU, it prints what the page says.
 #include <docs/from-thrust/cuda/from-thrust.inc>
 #include <docs/from-thrust/cuda/functors.inc>
 

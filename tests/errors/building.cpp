@@ -57,7 +57,8 @@ void f(dsl::array<float>& x) {
 // lines: nvcc 6, g++ 9, clang++ 16
 #include <dsl/dsl.hpp>
 void f(dsl::array<float>& x) {
-  const auto at = dsl::ode::integrate([](auto y, auto rate) { return -rate * y; }, dsl::state(x), 0, 1, {.relative = 1e-6}, 2);
+  const auto at = dsl::ode::integrate([](auto y, auto rate) { return -rate * y; }, dsl::state(x), 0,
+                                      1, {.relative = 1e-6}, 2);
 }
 
 // case tensor_without_its_header
@@ -90,12 +91,13 @@ void f(array<float>& x, array<std::int32_t>& keys) {
   x = cumsum(sort(x));
   array<std::int64_t> n = histogram(x, 10, 0, 1);
   x = dsl::sum_by(keys, x, std::int64_t{4});
-  const auto at = integrate([](auto y, auto rate) { return -rate * y; }, state(x), 0, 1, {.relative = 1e-6}, 2);
+  const auto at =
+      integrate([](auto y, auto rate) { return -rate * y; }, state(x), 0, 1, {.relative = 1e-6}, 2);
 }
 
 // case random_without_a_key
-// says: random numbers are drawn with a key, the first argument: for the seed 42 dsl::random::key{42}
-// lines: nvcc 8, g++ 9, clang++ 12
+// says: random numbers are drawn with a key, the first argument: for the seed 42
+// dsl::random::key{42} lines: nvcc 8, g++ 9, clang++ 12
 #include <dsl/random.hpp>
 void f(dsl::array<float>& x) { x = dsl::random::normal<float>(42, 100); }
 

@@ -12,8 +12,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case loop_without_a_state
-// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters
-// lines: nvcc 6, g++ 8, clang++ 9
+// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the
+// parameters lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto v) { return v + 0.1f; }), x);
 }
@@ -33,29 +33,29 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 }
 
 // case fewer_parameters_than_the_formula_takes
-// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
-// lines: nvcc 10, g++ 11
+// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the
+// variables of dsl::state, in lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x));
 }
 
 // case more_parameters_than_the_formula_takes
-// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
-// lines: nvcc 10, g++ 11
+// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the
+// variables of dsl::state, in lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * u; }), dsl::state(x), 0.1f);
 }
 
 // case parameters_before_the_state
-// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters
-// lines: nvcc 6, g++ 8, clang++ 9
+// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the
+// parameters lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), 0.1f, dsl::state(x));
 }
 
 // case parameter_in_the_place_of_a_variable
-// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters
-// lines: nvcc 6, g++ 9, clang++ 10
+// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others
+// are parameters lines: nvcc 6, g++ 9, clang++ 10
 void f(dsl::array<float>& x) {
   float h = 0.1f;
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x, h));
@@ -65,19 +65,21 @@ void f(dsl::array<float>& x) {
 // says: a reduction is one value: assign it to a dsl::scalar
 // lines: nvcc 11, g++ 12, clang++ 21
 void f(dsl::array<float>& x, dsl::scalar<float>& s) {
-  dsl::iterate(10, dsl::vectorize([](auto u, auto s) { return std::tuple{dsl::sum(u), u + s}; }), dsl::state(x, s));
+  dsl::iterate(10, dsl::vectorize([](auto u, auto s) { return std::tuple{dsl::sum(u), u + s}; }),
+               dsl::state(x, s));
 }
 
 // case field_into_a_scalar
 // says: a reduction is one value: assign it to a dsl::scalar
 // lines: nvcc 11, g++ 12, clang++ 21
 void f(dsl::array<float>& x, dsl::scalar<float>& s) {
-  dsl::iterate(10, dsl::vectorize([](auto s, auto u) { return std::tuple{u + s, dsl::sum(u)}; }), dsl::state(s, x));
+  dsl::iterate(10, dsl::vectorize([](auto s, auto u) { return std::tuple{u + s, dsl::sum(u)}; }),
+               dsl::state(s, x));
 }
 
 // case vector_as_a_variable
-// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters
-// lines: nvcc 6, g++ 9, clang++ 10
+// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others
+// are parameters lines: nvcc 6, g++ 9, clang++ 10
 void f(std::vector<float>& v) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return 2 * u; }), dsl::state(v));
 }
@@ -104,26 +106,27 @@ void f(dsl::array<float>& x) {
 }
 
 // case reduction_among_the_parameters
-// says: a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)
-// lines: nvcc 10, g++ 11, clang++ 18
+// says: a reduction among a loop's parameters is evaluated before it: give its value,
+// dsl::eval(...) lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
-  dsl::iterate(10, dsl::vectorize([](auto v, auto mean) { return v - mean; }), dsl::state(x), dsl::mean(x));
+  dsl::iterate(10, dsl::vectorize([](auto v, auto mean) { return v - mean; }), dsl::state(x),
+               dsl::mean(x));
 }
 
 // case until_of_an_array
 // says: a loop ends on a condition of dsl::scalar and C++ values
 // lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x, dsl::scalar<float>& s) {
-  dsl::iterate(10, dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; }), dsl::state(x, s),
-               dsl::until(x > 2.0f));
+  dsl::iterate(10, dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; }),
+               dsl::state(x, s), dsl::until(x > 2.0f));
 }
 
 // case until_of_a_lambda
 // says: a loop ends on a condition of dsl::scalar and C++ values
 // lines: nvcc 6, g++ 9, clang++ 10
 void f(dsl::array<float>& x, dsl::scalar<float>& s) {
-  dsl::iterate(10, dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; }), dsl::state(x, s),
-               dsl::until([&] { return s.value() > 2; }));
+  dsl::iterate(10, dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; }),
+               dsl::state(x, s), dsl::until([&] { return s.value() > 2; }));
 }
 
 // case until_without_a_reduction
@@ -131,7 +134,8 @@ void f(dsl::array<float>& x, dsl::scalar<float>& s) {
 // lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   dsl::scalar<float> limit = 1.0f;
-  dsl::iterate(10, dsl::vectorize([](auto x) { return x + 1; }), dsl::state(x), dsl::until(limit < 2.0f));
+  dsl::iterate(10, dsl::vectorize([](auto x) { return x + 1; }), dsl::state(x),
+               dsl::until(limit < 2.0f));
 }
 
 // case record_that_captures

@@ -22,8 +22,8 @@ void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::max(m, 1); }
 void f(dsl::array<float>& x) { auto s = dsl::eval(dsl::sum(x, dsl::axis(0, 1))); }
 
 // case sum_of_a_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
-// lines: nvcc 9, g++ 10, clang++ 18
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
+// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 18
 void f(const std::vector<float>& v) { auto s = dsl::eval(dsl::sum(v)); }
 
 // case several_kernels_in_a_plan
@@ -39,7 +39,9 @@ void f(dsl::array<float, 2>& m) { m = dsl::flip(m - dsl::mean(m)); }
 // case transposed_reduction
 // says: a reduction has no elements to rearrange
 // lines: nvcc 9, g++ 11, clang++ 16
-void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::transpose(dsl::sum(m, dsl::axis(1))); }
+void f(dsl::array<float>& x, dsl::array<float, 2>& m) {
+  x = dsl::transpose(dsl::sum(m, dsl::axis(1)));
+}
 
 // case slice_of_outputs
 // says: a reduction has no elements to rearrange
@@ -100,7 +102,9 @@ void f(dsl::array<float>& x) {
 // case scan_into_const
 // says: the target is const
 // lines: nvcc 6, g++ 8, clang++ 9
-void f(const dsl::array<float>& x, const dsl::view<const float, 1>& y) { dsl::assign(y, dsl::cumsum(x)); }
+void f(const dsl::array<float>& x, const dsl::view<const float, 1>& y) {
+  dsl::assign(y, dsl::cumsum(x));
+}
 
 // case exclusive_scan_without_a_first_value
 // says: an exclusive scan needs a first value: dsl::scan(op, init)
@@ -126,7 +130,8 @@ void f(dsl::array<float, 2>& m) {
 // says: the parameters of apply_along_axis are scalars
 // lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float, 2>& m, dsl::array<float>& w) {
-  m = dsl::apply_along_axis([](auto x, auto w) { return w * (x - dsl::mean(x)); }, dsl::axis(1), m, w);
+  m = dsl::apply_along_axis([](auto x, auto w) { return w * (x - dsl::mean(x)); }, dsl::axis(1), m,
+                            w);
 }
 
 // case formula_along_more_axes_than_there_are

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <vector>
-template <class X, class V> struct particle { BOOST_HANA_DEFINE_STRUCT(particle, (X, position), (V, velocity)); };
+template <class X, class V> struct particle {
+  BOOST_HANA_DEFINE_STRUCT(particle, (X, position), (V, velocity));
+};
 struct other {};
 struct magnitude {
   DSL_FN double operator()(double v) const { return v; }
@@ -51,7 +53,9 @@ void f(particle<dsl::array<double>, double> p) {
 // case struct_for_a_functor
 // says: a struct is an argument of a formula
 // lines: nvcc 6, g++ 8, clang++ 9
-void f(particle<dsl::array<double>, double> p, dsl::array<double> x) { x = dsl::vectorize(magnitude{})(p); }
+void f(particle<dsl::array<double>, double> p, dsl::array<double> x) {
+  x = dsl::vectorize(magnitude{})(p);
+}
 
 // case struct_without_the_member
 // alone: beside others nvcc says less, or more
@@ -66,8 +70,8 @@ void f(particle<dsl::array<double>, dsl::array<double>> p) {
 }
 
 // case undescribed_struct
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
-// lines: nvcc 9, g++ 10, clang++ 15
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
+// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 15
 struct pair { dsl::array<float> first, second; };
 void f(pair p, dsl::array<float>& x) {
   x = dsl::vectorize([](auto p) { return p.first + p.second; })(p);

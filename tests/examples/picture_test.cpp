@@ -21,10 +21,12 @@ struct rows {
 rows read_png(const std::string& path) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
-  if (png_image_begin_read_from_file(&image, path.c_str()) == 0) throw std::runtime_error(image.message);
+  if (png_image_begin_read_from_file(&image, path.c_str()) == 0)
+    throw std::runtime_error(image.message);
   image.format = PNG_FORMAT_RGB;
   rows r{image.width, std::vector<colour>(std::size_t{image.width} * image.height)};
-  if (png_image_finish_read(&image, nullptr, r.pixels.data(), 0, nullptr) == 0) throw std::runtime_error(image.message);
+  if (png_image_finish_read(&image, nullptr, r.pixels.data(), 0, nullptr) == 0)
+    throw std::runtime_error(image.message);
   return r;
 }
 
@@ -41,7 +43,8 @@ TEST(picture, of_colours_is_read_back) {
   const scratch_folder folder;
   const std::string path = (folder.outer / "colours.png").string();
   std::vector<colour> pixels;
-  for (int i = 0; i < 35; ++i) pixels.push_back({static_cast<std::uint8_t>(7 * i), static_cast<std::uint8_t>(255 - i), 3});
+  for (int i = 0; i < 35; ++i)
+    pixels.push_back({static_cast<std::uint8_t>(7 * i), static_cast<std::uint8_t>(255 - i), 3});
   write_png(path, 5, pixels);
   const rows r = read_png(path);
   EXPECT_EQ(r.width, 5u);
@@ -51,19 +54,25 @@ TEST(picture, of_colours_is_read_back) {
 TEST(picture, of_numbers_takes_the_palettes_ends_beyond_them) {
   const scratch_folder folder;
   const std::string path = (folder.outer / "numbers.png").string();
-  write_png(path, 2, {-1, -INFINITY, 0, 0.5f, 1, 2, INFINITY, NAN}, 0, 1, {black, sky_blue, yellow});
-  EXPECT_EQ(read_png(path).pixels, (std::vector<colour>{black, black, black, sky_blue, yellow, yellow, yellow, black}));
+  write_png(path, 2, {-1, -INFINITY, 0, 0.5f, 1, 2, INFINITY, NAN}, 0, 1,
+            {black, sky_blue, yellow});
+  EXPECT_EQ(read_png(path).pixels,
+            (std::vector<colour>{black, black, black, sky_blue, yellow, yellow, yellow, black}));
 }
 
 TEST(picture, that_cannot_be_is_an_error) {
   const scratch_folder folder;
   const std::string path = (folder.outer / "no.png").string();
-  EXPECT_THROW(write_png(path, 2, {0, 1, 2}, {white, blue, orange}), std::runtime_error);               // no whole row
-  EXPECT_THROW(write_png(path, 0, {0, 1}, {white, blue}), std::runtime_error);                          // no width
-  EXPECT_THROW(write_png(path, 1, std::vector<colour>{}), std::runtime_error);                          // no pixel
-  EXPECT_THROW(write_png(path, 2, {0, 3}, {white, blue, orange}), std::runtime_error);                  // no such colour
-  EXPECT_THROW(write_png(path, 1, {0}, std::vector<colour>(257)), std::runtime_error);                  // too many colours
-  EXPECT_THROW(write_png((folder.outer / "no/no.png").string(), 1, {0}, {white}), std::runtime_error);  // no such folder
+  EXPECT_THROW(write_png(path, 2, {0, 1, 2}, {white, blue, orange}),
+               std::runtime_error);                                             // no whole row
+  EXPECT_THROW(write_png(path, 0, {0, 1}, {white, blue}), std::runtime_error);  // no width
+  EXPECT_THROW(write_png(path, 1, std::vector<colour>{}), std::runtime_error);  // no pixel
+  EXPECT_THROW(write_png(path, 2, {0, 3}, {white, blue, orange}),
+               std::runtime_error);  // no such colour
+  EXPECT_THROW(write_png(path, 1, {0}, std::vector<colour>(257)),
+               std::runtime_error);  // too many colours
+  EXPECT_THROW(write_png((folder.outer / "no/no.png").string(), 1, {0}, {white}),
+               std::runtime_error);  // no such folder
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
@@ -105,19 +114,24 @@ int run_with(std::vector<std::string> arguments, bool (*run)(const example&)) {
 }
 
 TEST(example, returns_what_its_result_is) {
-  EXPECT_EQ(run_with({}, [](const example& e) { return e.size == 7 && e.steps == 3 && e.out.empty(); }), 0);
-  EXPECT_EQ(run_with({"--size", "8", "--steps=9", "--out", "a.png"},
-                     [](const example& e) { return e.size == 8 && e.steps == 9 && e.out == "a.png"; }),
-            0);
+  EXPECT_EQ(
+      run_with({}, [](const example& e) { return e.size == 7 && e.steps == 3 && e.out.empty(); }),
+      0);
+  EXPECT_EQ(
+      run_with({"--size", "8", "--steps=9", "--out", "a.png"},
+               [](const example& e) { return e.size == 8 && e.steps == 9 && e.out == "a.png"; }),
+      0);
   EXPECT_EQ(run_with({}, [](const example&) { return false; }), 1);
-  EXPECT_EQ(run_with({}, [](const example&) -> bool { throw std::runtime_error("on purpose"); }), 1);
+  EXPECT_EQ(run_with({}, [](const example&) -> bool { throw std::runtime_error("on purpose"); }),
+            1);
 }
 
 using example_deathtest = testing::Test;
 TEST_F(example_deathtest, ends_where_the_command_line_is_wrong) {
   const auto never = [](const example&) { return true; };
   EXPECT_EXIT(run_with({"--size", "0"}, never), testing::ExitedWithCode(2), "--size");
-  EXPECT_EXIT(run_with({"--out", "no-such-folder/a.png"}, never), testing::ExitedWithCode(2), "no-such-folder");
+  EXPECT_EXIT(run_with({"--out", "no-such-folder/a.png"}, never), testing::ExitedWithCode(2),
+              "no-such-folder");
   EXPECT_EXIT(run_with({"--sise", "1"}, never), testing::ExitedWithCode(2), "sise");
   EXPECT_EXIT(run_with({"--help"}, never), testing::ExitedWithCode(0), "");
 }

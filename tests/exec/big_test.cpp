@@ -6,7 +6,8 @@ namespace {
 struct big : on_device {
   void SetUp() override {
     on_device::SetUp();
-    if (!IsSkipped() && dsl::device::current().kind != dsl::backend::cuda) GTEST_SKIP() << "billions of elements: on a GPU only";
+    if (!IsSkipped() && dsl::device::current().kind != dsl::backend::cuda)
+      GTEST_SKIP() << "billions of elements: on a GPU only";
   }
 };
 ON_EVERY_DEVICE(big);
@@ -23,13 +24,17 @@ TEST_P(big, linear) {
     const auto i = dsl::arange<std::int64_t>(n);
     a = pattern(i);
     b = a + 1;
-    const dsl::scalar<std::int64_t> wrong = dsl::sum(b != pattern(i) + 1), all = dsl::sum(b == pattern(i) + 1);
+    const dsl::scalar<std::int64_t> wrong = dsl::sum(b != pattern(i) + 1),
+                                    all = dsl::sum(b == pattern(i) + 1);
     EXPECT_EQ(wrong.value(), 0);
     EXPECT_EQ(all.value(), n);
-    for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1} << 31, n - 1}) EXPECT_EQ(b(at).value(), at % 251 - 124) << at;
-    const dsl::view<std::int8_t, 1> shifted = b(dsl::slice(1, dsl::end));  // every access misaligned
+    for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1} << 31, n - 1})
+      EXPECT_EQ(b(at).value(), at % 251 - 124) << at;
+    const dsl::view<std::int8_t, 1> shifted =
+        b(dsl::slice(1, dsl::end));  // every access misaligned
     shifted = a(dsl::slice(0, -1)) + 2;
-    const dsl::scalar<std::int64_t> off = dsl::sum(b(dsl::slice(1, dsl::end)) != pattern(dsl::arange<std::int64_t>(n - 1)) + 2);
+    const dsl::scalar<std::int64_t> off =
+        dsl::sum(b(dsl::slice(1, dsl::end)) != pattern(dsl::arange<std::int64_t>(n - 1)) + 2);
     EXPECT_EQ(off.value(), 0);
   }
 }
@@ -41,7 +46,8 @@ TEST_P(big, strided) {
   a = pattern(row * 7 + column);
   const dsl::view<std::int8_t, 2> inner = a(dsl::slice(), dsl::slice(1, dsl::end, 3));
   inner = inner + 1;
-  const dsl::scalar<std::int64_t> wrong = dsl::sum(a != pattern(row * 7 + column) + dsl::cast<std::int8_t>(column % 3 == 1));
+  const dsl::scalar<std::int64_t> wrong =
+      dsl::sum(a != pattern(row * 7 + column) + dsl::cast<std::int8_t>(column % 3 == 1));
   EXPECT_EQ(wrong.value(), 0);
   b = dsl::transpose(a);
   const dsl::scalar<std::int64_t> turned = dsl::sum(dsl::transpose(b) != a);

@@ -1,4 +1,5 @@
-// Operands as the host's loop takes them, block by block: where a block begins, which elements follow, and what is written back.
+// Operands as the host's loop takes them, block by block: where a block begins, which elements
+// follow, and what is written back.
 #include <gtest/gtest.h>
 
 #include "host/columns.hpp"
@@ -9,8 +10,8 @@ namespace {
 using namespace dsl::detail;
 using bytes = std::vector<unsigned char>;
 
-constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32, dsl::dtype::uint64,
-                                dsl::dtype::complex128};
+constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32,
+                                dsl::dtype::uint64, dsl::dtype::complex128};
 
 shape_of_test draw_shape(std::mt19937& engine) {
   shape_of_test shape(static_cast<std::size_t>(draw_below(engine, 5)));
@@ -23,7 +24,8 @@ shape_of_test draw_shape(std::mt19937& engine) {
   return shape;
 }
 
-// The space of an expression of some operands, and the places of its elements as they follow each other there.
+// The space of an expression of some operands, and the places of its elements as they follow each
+// other there.
 struct laid_out {
   explicit laid_out(const std::vector<operand>& all, const pass_view& pass = {}) : operands(all) {
     lay_out(space, operands.data(), static_cast<int>(all.size()) - 1, 1, 1, pass);
@@ -32,7 +34,8 @@ struct laid_out {
   }
   std::int64_t offset(int k, const shape_of_test& at) const {
     std::int64_t sum = 0;
-    for (int d = 0; d < space.rank; ++d) sum += at[static_cast<std::size_t>(d)] * space.layouts[k].strides[d];
+    for (int d = 0; d < space.rank; ++d)
+      sum += at[static_cast<std::size_t>(d)] * space.layouts[k].strides[d];
     return sum;
   }
   std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
@@ -42,7 +45,8 @@ struct laid_out {
 };
 
 // Elements of operand k from one on, each found by itself.
-template <class Byte> bytes elements_of(const laid_out& l, int k, std::int64_t first, std::int64_t count, const Byte& element) {
+template <class Byte> bytes elements_of(const laid_out& l, int k, std::int64_t first,
+                                        std::int64_t count, const Byte& element) {
   bytes all;
   const auto size = static_cast<std::size_t>(size_of(l.operands[static_cast<std::size_t>(k)].type));
   for (std::int64_t i = first; i < first + count; ++i) {
@@ -62,8 +66,9 @@ TEST(columns, a_block_begins_at_its_first_element) {
     block_place place(g);
     std::int64_t first = 0;
     for (int step = 0; step < 60; ++step) {  // onwards, and sometimes back
-      first = draw_below(engine, 4) == 0 ? draw_below(engine, static_cast<int>(elements))
-                                         : std::min<std::int64_t>(elements - 1, first + draw_below(engine, 40));
+      first = draw_below(engine, 4) == 0
+                  ? draw_below(engine, static_cast<int>(elements))
+                  : std::min<std::int64_t>(elements - 1, first + draw_below(engine, 40));
       place.move_to(first);
       for (std::int64_t d = g.rank - 1, rest = first; d >= 0; rest /= g.extents[d], --d)
         ASSERT_EQ(place.at()[d], rest % g.extents[d]) << first;
@@ -85,9 +90,12 @@ TEST(columns, have_the_elements_of_an_array) {
     block_place place(l.space);
     for (int block = 0; block < 6; ++block) {
       const std::int64_t first = draw_below(engine, static_cast<int>(l.size())),
-                         count = 1 + draw_below(engine, static_cast<int>(std::min<std::int64_t>(l.size() - first, host_block)));
+                         count = 1 + draw_below(engine, static_cast<int>(std::min<std::int64_t>(
+                                                            l.size() - first, host_block)));
       place.move_to(first);
-      const auto at = [&](const shape_of_test& p) { return in.data() + (in.first + l.offset(0, p)) * size; };
+      const auto at = [&](const shape_of_test& p) {
+        return in.data() + (in.first + l.offset(0, p)) * size;
+      };
       const bytes want = elements_of(l, 0, first, count, at);
       bytes got(want.size() + 1, 0xcd);
       gather(got.data(), l.operands[0], l.space, l.space.layouts[0], place, count);
@@ -95,7 +103,8 @@ TEST(columns, have_the_elements_of_an_array) {
       got.pop_back();
       ASSERT_EQ(got, want) << "round " << round << ", " << count << " elements from " << first;
       // They are said to lie side by side where they do, in one row of the space.
-      const unsigned char* const direct = lies_at(l.operands[0], l.space, l.space.layouts[0], place, count);
+      const unsigned char* const direct =
+          lies_at(l.operands[0], l.space, l.space.layouts[0], place, count);
       if (direct != nullptr) {
         ASSERT_TRUE(std::equal(want.begin(), want.end(), direct)) << round;
         ++side_by_side;
@@ -103,13 +112,16 @@ TEST(columns, have_the_elements_of_an_array) {
       const int last = l.space.rank - 1;
       const bool in_one_row =
           last >= 0 && l.space.layouts[0].strides[last] == 1 &&
-          l.places[static_cast<std::size_t>(first)][static_cast<std::size_t>(last)] + count <= l.space.extents[last];
+          l.places[static_cast<std::size_t>(first)][static_cast<std::size_t>(last)] + count <=
+              l.space.extents[last];
       ASSERT_EQ(direct != nullptr, in_one_row) << round;
 
       bytes target(out.data(), out.data() + out.size * size);
       for (std::int64_t i = 0; i < count; ++i)
-        std::copy_n(want.begin() + i * size, size,
-                    target.begin() + (out.first + l.offset(1, l.places[static_cast<std::size_t>(first + i)])) * size);
+        std::copy_n(
+            want.begin() + i * size, size,
+            target.begin() +
+                (out.first + l.offset(1, l.places[static_cast<std::size_t>(first + i)])) * size);
       scatter(want.data(), l.operands[1], l.space, l.space.layouts[1], place, count);
       ASSERT_EQ(bytes(out.data(), out.data() + out.size * size), target)
           << "round " << round << ", " << count << " elements from " << first;
@@ -118,7 +130,8 @@ TEST(columns, have_the_elements_of_an_array) {
   EXPECT_GT(side_by_side, 150);
 }
 
-// Where the element at place i of n is found beyond the ends, or -1 for a zero: by NumPy's pad modes.
+// Where the element at place i of n is found beyond the ends, or -1 for a zero: by NumPy's pad
+// modes.
 std::int64_t place_beyond(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
   if (beyond == dsl::boundary::zero) return -1;
@@ -141,17 +154,22 @@ TEST(columns, a_place_beyond_an_end_is_found_as_numpy_pads) {
         for (std::int64_t i = 0; i < n; ++i) {
           const auto beyond = static_cast<dsl::boundary>(kind);
           const std::int64_t want = place_beyond(beyond, i - distance, n);
-          ASSERT_EQ(inside(beyond, i - distance, n), want) << kind << ": " << i << " - " << distance << " of " << n;
-          ASSERT_EQ(inside(beyond, i - least_distance(beyond, distance, n), n), want) << kind << ' ' << i << ' ' << distance;
+          ASSERT_EQ(inside(beyond, i - distance, n), want)
+              << kind << ": " << i << " - " << distance << " of " << n;
+          ASSERT_EQ(inside(beyond, i - least_distance(beyond, distance, n), n), want)
+              << kind << ' ' << i << ' ' << distance;
         }
 }
 
 // A program that reads one neighbour, as operand 0 says.
 struct shifted_program {
   explicit shifted_program(dsl::dtype type)
-      : heads{head::make(dsl::op::given_step, dsl::dtype::int64, 0).word, head::make(dsl::op::neighbour, type, 1).word},
+      : heads{head::make(dsl::op::given_step, dsl::dtype::int64, 0).word,
+              head::make(dsl::op::neighbour, type, 1).word},
         payloads{word_of(path_step{.slot = 0}, no_step),
-                 fields(0, static_cast<int>(reference::make(dsl::dtype::int64, 0).word), static_cast<int>(dsl::op::load)).bits} {
+                 fields(0, static_cast<int>(reference::make(dsl::dtype::int64, 0).word),
+                        static_cast<int>(dsl::op::load))
+                     .bits} {
     pass.elements = {heads, payloads, 2, nullptr, 0};
     pass.neighbours = neighbours_in(pass.elements);
   }
@@ -173,7 +191,8 @@ TEST(columns, have_the_neighbours_of_an_array) {
     o.kind = operand_kind::neighbour;
     o.beyond = static_cast<dsl::boundary>(draw_below(engine, 4));
     o.axis = draw_below(engine, o.rank);
-    const std::int64_t n = o.extents[o.rank - 1 - o.axis], distance = draw_below(engine, static_cast<int>(4 * n + 3)) - 2 * n - 1;
+    const std::int64_t n = o.extents[o.rank - 1 - o.axis],
+                       distance = draw_below(engine, static_cast<int>(4 * n + 3)) - 2 * n - 1;
     o.distance = least_distance(o.beyond, distance, n);
     const shifted_program program(type);
     const laid_out l({o, out.is}, program.pass);
@@ -191,13 +210,15 @@ TEST(columns, have_the_neighbours_of_an_array) {
     block_place place(l.space);
     for (int block = 0; block < 4; ++block) {
       const std::int64_t first = draw_below(engine, static_cast<int>(l.size())),
-                         count = 1 + draw_below(engine, static_cast<int>(std::min<std::int64_t>(l.size() - first, host_block)));
+                         count = 1 + draw_below(engine, static_cast<int>(std::min<std::int64_t>(
+                                                            l.size() - first, host_block)));
       place.move_to(first);
       const bytes want = elements_of(l, 0, first, count, at);
       bytes got(want.size(), 0xcd);
       column.gather(got.data(), place, count);
-      ASSERT_EQ(got, want) << "round " << round << ", boundary " << static_cast<int>(o.beyond) << ", distance " << distance
-                           << " of " << n << ", " << count << " from " << first;
+      ASSERT_EQ(got, want) << "round " << round << ", boundary " << static_cast<int>(o.beyond)
+                           << ", distance " << distance << " of " << n << ", " << count << " from "
+                           << first;
       if (const unsigned char* const direct = column.lies_at(place, count)) {
         ASSERT_TRUE(std::equal(want.begin(), want.end(), direct)) << round;
       }
@@ -210,8 +231,10 @@ TEST(columns, have_positions_and_addresses) {
   std::mt19937 engine(4);
   for (int round = 0; round < 500; ++round) {
     const shape_of_test shape = draw_shape(engine);
-    random_operand in = make_random_operand(shape, dsl::dtype::int64, dsl::backend::host, true, engine);
-    const random_operand out = make_random_operand(shape, dsl::dtype::int64, dsl::backend::host, false, engine);
+    random_operand in =
+        make_random_operand(shape, dsl::dtype::int64, dsl::backend::host, true, engine);
+    const random_operand out =
+        make_random_operand(shape, dsl::dtype::int64, dsl::backend::host, false, engine);
     in.is.kind = round % 2 == 0 ? operand_kind::index : operand_kind::address;
     in.is.size = 1 << draw_below(engine, 5);
     if (round % 2 == 0) in.is.word[0] = 1000;
@@ -223,13 +246,16 @@ TEST(columns, have_positions_and_addresses) {
     std::vector<std::int64_t> got(static_cast<std::size_t>(count)), want;
     const std::int64_t unit = round % 2 == 0 ? 1 : in.is.size;
     for (std::int64_t i = first; i < first + count; ++i)
-      want.push_back(static_cast<std::int64_t>(in.is.word[0]) + l.offset(0, l.places[static_cast<std::size_t>(i)]) * unit);
-    gather(reinterpret_cast<unsigned char*>(got.data()), l.operands[0], l.space, l.space.layouts[0], place, count);
+      want.push_back(static_cast<std::int64_t>(in.is.word[0]) +
+                     l.offset(0, l.places[static_cast<std::size_t>(i)]) * unit);
+    gather(reinterpret_cast<unsigned char*>(got.data()), l.operands[0], l.space, l.space.layouts[0],
+           place, count);
     ASSERT_EQ(got, want) << round;
   }
 }
 
-// What the loop is given: whole multiples of 64 elements, where a part is missing the last one again.
+// What the loop is given: whole multiples of 64 elements, where a part is missing the last one
+// again.
 TEST(columns, repeat_the_last_element_where_a_block_ends) {
   std::mt19937 engine(5);
   for (int round = 0; round < 500; ++round) {
@@ -241,8 +267,10 @@ TEST(columns, repeat_the_last_element_where_a_block_ends) {
     const auto size = static_cast<std::size_t>(size_of(type));
     input_columns columns(l.operands.data(), 1, l.space, pass_view{});
     for (std::int64_t first = 0; first < l.size(); first += host_block) {
-      const int valid = static_cast<int>(std::min<std::int64_t>(host_block, l.size() - first)), padded = padded_block(valid);
-      ASSERT_TRUE(padded >= valid && padded % 64 == 0 && padded < valid + 64 && padded <= host_block);
+      const int valid = static_cast<int>(std::min<std::int64_t>(host_block, l.size() - first)),
+                padded = padded_block(valid);
+      ASSERT_TRUE(padded >= valid && padded % 64 == 0 && padded < valid + 64 &&
+                  padded <= host_block);
       columns.read(first, valid);
       bytes want = elements_of(l, 0, first, valid, [&](const shape_of_test& p) {
         return in.data() + (in.first + l.offset(0, p)) * static_cast<std::int64_t>(size);

@@ -1,7 +1,7 @@
 // Division by multiplication, by which a block finds its tile.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/arguments.hpp>
+#include <dsl/exec/team/arguments.hpp>
 
 #include <algorithm>
 #include <random>
@@ -20,8 +20,9 @@ bool is_exact(const divisor& by, std::uint32_t n, std::uint32_t d) {
   return false;
 }
 
-// The multiples of d and their neighbours, first and last ones; powers of two; and others. A multiplier that is too large shows
-// first at the largest numbers before a multiple, one that is too small at multiples.
+// The multiples of d and their neighbours, first and last ones; powers of two; and others. A
+// multiplier that is too large shows first at the largest numbers before a multiple, one that is
+// too small at multiples.
 bool is_exact_for(std::uint32_t d, std::mt19937& engine) {
   const divisor by = divisor::of(d);
   EXPECT_EQ(by.by, d);
@@ -34,7 +35,9 @@ bool is_exact_for(std::uint32_t d, std::mt19937& engine) {
   }
   for (const std::uint32_t q : quotients) {
     const std::uint32_t n = q * d;
-    if (!is_exact(by, n, d) || !is_exact(by, n > 0 ? n - 1 : 0, d) || !is_exact(by, std::min(most, n + 1), d)) return false;
+    if (!is_exact(by, n, d) || !is_exact(by, n > 0 ? n - 1 : 0, d) ||
+        !is_exact(by, std::min(most, n + 1), d))
+      return false;
   }
   for (int bit = 0; bit < 31; ++bit)
     if (!is_exact(by, (1u << bit) - 1, d) || !is_exact(by, 1u << bit, d)) return false;
@@ -69,7 +72,9 @@ TEST(divisor, takes_divisors_next_to_powers_of_two) {
 TEST(divisor, takes_any_divisor) {
   std::mt19937 engine(3);
   for (int i = 0; i < 20'000; ++i)
-    if (!is_exact_for(std::max(1u, static_cast<std::uint32_t>(engine()) & (most >> engine() % 31)), engine)) return;
+    if (!is_exact_for(std::max(1u, static_cast<std::uint32_t>(engine()) & (most >> engine() % 31)),
+                      engine))
+      return;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// 16-bit floats to floats and back as the host's loops have them converted, beside the scalar conversions, to the bit. CMake runs
-// it with each of the vector instructions that the machine has.
+// 16-bit floats to floats and back as the host's loops have them converted, beside the scalar
+// conversions, to the bit. CMake runs it with each of the vector instructions that the machine has.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/half_lanes.hpp>
+#include <dsl/exec/host/half_lanes.hpp>
 
 #include <vector>
 
@@ -26,13 +26,15 @@ void all_are_widened() {
     EXPECT_EQ(widen(all.data(), stride, rows, count, to.data()), to.data());
     for (int r = 0; r < rows; ++r)
       for (int l = 0; l < count; ++l)
-        ASSERT_EQ(bits_of(to[static_cast<std::size_t>(r * count + l)]), bits_of(all[static_cast<std::size_t>(r * stride + l)]));
+        ASSERT_EQ(bits_of(to[static_cast<std::size_t>(r * count + l)]),
+                  bits_of(all[static_cast<std::size_t>(r * stride + l)]));
   }
 }
 TEST(half_lanes, all_halves_become_floats) { all_are_widened<half>(); }
 TEST(half_lanes, all_bfloat16_become_floats) { all_are_widened<bfloat16>(); }
 
-// The upper 18 bits of a float, where a half's last digit is the last but two, with what decides the rounding in the others.
+// The upper 18 bits of a float, where a half's last digit is the last but two, with what decides
+// the rounding in the others.
 template <class T>
 void floats_are_narrowed(const std::vector<std::uint32_t>& lower) {
   std::vector<float> from;
@@ -40,10 +42,14 @@ void floats_are_narrowed(const std::vector<std::uint32_t>& lower) {
     for (const std::uint32_t rest : lower) from.push_back(of_bits(upper | rest));
   std::vector<T> to(from.size());
   for (std::size_t k = 0; k < from.size(); k += 48)
-    narrow(from.data() + k, static_cast<int>(std::min<std::size_t>(48, from.size() - k)), to.data() + k);
-  for (std::size_t k = 0; k < from.size(); ++k) ASSERT_EQ(to[k].bits, T(from[k]).bits) << std::hex << bits_of(from[k]);
+    narrow(from.data() + k, static_cast<int>(std::min<std::size_t>(48, from.size() - k)),
+           to.data() + k);
+  for (std::size_t k = 0; k < from.size(); ++k)
+    ASSERT_EQ(to[k].bits, T(from[k]).bits) << std::hex << bits_of(from[k]);
 }
-TEST(half_lanes, floats_become_halves) { floats_are_narrowed<half>({0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3fff}); }
+TEST(half_lanes, floats_become_halves) {
+  floats_are_narrowed<half>({0, 1, 0xfff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x3fff});
+}
 TEST(half_lanes, floats_become_bfloat16) { floats_are_narrowed<bfloat16>({0, 1, 0x2000, 0x3fff}); }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Index spaces: dimensions that are merged, dropped and moved leave each element where it was.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/run.hpp>
+#include <dsl/exec/run/run.hpp>
 
-#include "exec/layout.hpp"
+#include "exec/plan/layout.hpp"
 #include "random_operand.hpp"
 
 namespace {
@@ -18,7 +18,8 @@ offsets visited(const geometry& g, int operands) {
   for_each_place(shape_of_test(g.extents, g.extents + g.rank), [&](const shape_of_test& at) {
     for (int k = 0; k < operands; ++k) {
       std::int64_t sum = 0;
-      for (int d = 0; d < g.rank; ++d) sum += at[static_cast<std::size_t>(d)] * g.layouts[k].strides[d];
+      for (int d = 0; d < g.rank; ++d)
+        sum += at[static_cast<std::size_t>(d)] * g.layouts[k].strides[d];
       all.push_back(sum);
     }
   });
@@ -29,7 +30,8 @@ offsets visited(const geometry& g, int operands) {
 std::vector<offsets> sorted(const offsets& all, std::size_t each) {
   std::vector<offsets> groups;
   for (std::size_t i = 0; i < all.size(); i += each)
-    groups.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i + each));
+    groups.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i),
+                        all.begin() + static_cast<std::ptrdiff_t>(i + each));
   std::sort(groups.begin(), groups.end());
   return groups;
 }
@@ -40,7 +42,8 @@ std::int64_t draw_extent(std::mt19937& engine) {
 }
 
 // Strides that often go on where those of the dimension inside end; zero and negative ones too.
-void draw_strides(geometry& g, const int (&order)[dsl::max_rank], int rank, operand_layout& w, std::mt19937& engine) {
+void draw_strides(geometry& g, const int (&order)[dsl::max_rank], int rank, operand_layout& w,
+                  std::mt19937& engine) {
   std::int64_t end = 1;
   for (int d = rank - 1; d >= 0; --d) {
     std::int64_t& stride = w.strides[order[d]];
@@ -82,17 +85,21 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
     for (int d = 0; d < g.shape_rank; ++d) alone |= (g.moved >> (g.shape_rank - 1 - d) & 1) << d;
     for (int d = 0; d < before.rank; ++d) {
       const auto at = static_cast<std::size_t>(d);
-      ASSERT_TRUE(place[at] == (d == 0 ? 0 : place[at - 1]) || place[at] == place[at - 1] + 1) << round;
+      ASSERT_TRUE(place[at] == (d == 0 ? 0 : place[at - 1]) || place[at] == place[at - 1] + 1)
+          << round;
       ASSERT_LT(place[at], g.rank);
       ASSERT_EQ(g.dimension[g.shape_rank - 1 - order[d]], place[at]) << round;
       if ((alone >> order[d] & 1) != 0) {
         ASSERT_EQ(std::count(place.begin(), place.begin() + before.rank, place[at]), 1) << round;
       }
       // What all operands walk as one has become one.
-      if (d == 0 || ((alone >> order[d] | alone >> order[d - 1]) & 1) != 0 || place[at] == place[at - 1]) continue;
+      if (d == 0 || ((alone >> order[d] | alone >> order[d - 1]) & 1) != 0 ||
+          place[at] == place[at - 1])
+        continue;
       bool as_one = true;
       for (int k = 0; k < count; ++k)
-        as_one = as_one && before.layouts[k].strides[d - 1] == before.layouts[k].strides[d] * before.extents[d];
+        as_one = as_one && before.layouts[k].strides[d - 1] ==
+                               before.layouts[k].strides[d] * before.extents[d];
       ASSERT_FALSE(as_one) << "round " << round << ", dimension " << d;
     }
   }
@@ -144,7 +151,8 @@ TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
   }
 }
 
-// Whether every vector of lanes along the last dimension lies side by side, at a multiple of its size (or of 16 bytes).
+// Whether every vector of lanes along the last dimension lies side by side, at a multiple of its
+// size (or of 16 bytes).
 bool has_whole_vectors(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const std::int64_t size = dsl::size_of(o.type), vector = std::min<std::int64_t>(16, size * lanes);
   shape_of_test rows(g.extents, g.extents + g.rank - 1);
@@ -157,25 +165,29 @@ bool has_whole_vectors(const geometry& g, const operand& o, const operand_layout
   return whole;
 }
 
-constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::int16, dsl::dtype::float32, dsl::dtype::int64,
-                                dsl::dtype::complex128};
+constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::int16, dsl::dtype::float32,
+                                dsl::dtype::int64, dsl::dtype::complex128};
 
 TEST(layout, of_an_expression_has_each_element_once) {
   std::mt19937 engine(3);
   int linear = 0, wide = 0, tiled = 0;
   for (int round = 0; round < 4000; ++round) {
     shape_of_test shape(static_cast<std::size_t>(draw_below(engine, 6)));
-    for (auto& n : shape) n = draw_below(engine, 8) == 0 ? 16 + draw_below(engine, 4) : 1 + draw_below(engine, 4);
+    for (auto& n : shape)
+      n = draw_below(engine, 8) == 0 ? 16 + draw_below(engine, 4) : 1 + draw_below(engine, 4);
     if (!shape.empty() && draw_below(engine, 20) == 0) shape[0] = 0;
     const dsl::device where = draw_below(engine, 2) == 0 ? dsl::backend::host : dsl::backend::sim;
     std::vector<random_operand> made;
-    for (int k = 0; k < 3; ++k) made.push_back(make_random_operand(shape, types[draw_below(engine, 5)], where, k < 2, engine));
+    for (int k = 0; k < 3; ++k)
+      made.push_back(
+          make_random_operand(shape, types[draw_below(engine, 5)], where, k < 2, engine));
     const operand all[] = {made[0].is, made[1].is, made[2].is};
     geometry g;
     const int lanes = 1 << draw_below(engine, 5);
     lay_out(g, all, 2, 1, lanes, pass_view{});
     ASSERT_EQ(g.where, where);
-    ASSERT_EQ(g.elements, std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
+    ASSERT_EQ(g.elements,
+              std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
     if (g.elements == 0) continue;
     offsets want;
     for_each_place(shape, [&](const shape_of_test& at) {
@@ -190,7 +202,9 @@ TEST(layout, of_an_expression_has_each_element_once) {
       }
       if (w.how == access::tiled) {
         ++tiled;
-        ASSERT_TRUE(k < 2 && g.rank > 1 && std::abs(w.strides[g.rank - 2]) == 1 && std::abs(w.strides[g.rank - 1]) > 1) << round;
+        ASSERT_TRUE(k < 2 && g.rank > 1 && std::abs(w.strides[g.rank - 2]) == 1 &&
+                    std::abs(w.strides[g.rank - 1]) > 1)
+            << round;
       } else if (g.rank > 0) {
         ASSERT_LE(w.how == access::wide, has_whole_vectors(g, all[k], w, lanes)) << round;
         ASSERT_EQ(w.how == access::wide, is_wide(g, all[k], w, lanes)) << round;
@@ -211,7 +225,8 @@ TEST(layout, of_arrays_in_one_order_is_one_line) {
     std::mt19937 engine(4);
     std::vector<random_operand> made;
     for (int k = 0; k < 3; ++k) {
-      made.push_back(make_random_operand({60}, dsl::dtype::float32, dsl::backend::host, false, engine));
+      made.push_back(
+          make_random_operand({60}, dsl::dtype::float32, dsl::backend::host, false, engine));
       operand& o = made.back().is;
       o.rank = 3;
       std::int64_t step = 1;
@@ -263,7 +278,8 @@ TEST(layout, of_a_reduction_has_each_element_with_its_result) {
     ASSERT_EQ(sorted(visited(g, 2), 2), sorted(want, 2)) << "round " << round;
     if (g.kept == 0) continue;
     ++kept_some;
-    // Threads divide their work along a dimension of each kind; on the host what is reduced together follows each other.
+    // Threads divide their work along a dimension of each kind; on the host what is reduced
+    // together follows each other.
     const auto is_kept = [&](int d) { return (g.kept >> d & 1) != 0; };
     for (int d = 0; d < g.rank; ++d)
       if (g.extents[d] > 1 && !is_kept(d)) {
@@ -272,7 +288,8 @@ TEST(layout, of_a_reduction_has_each_element_with_its_result) {
     if (where.kind == dsl::backend::sim) {
       ASSERT_NE(is_kept(g.rank - 1), is_kept(g.rank - 2)) << round;
     } else {
-      for (int d = 1; d + 1 < g.rank; ++d) ASSERT_LE(is_kept(d), is_kept(d - 1)) << "round " << round;
+      for (int d = 1; d + 1 < g.rank; ++d)
+        ASSERT_LE(is_kept(d), is_kept(d - 1)) << "round " << round;
     }
   }
   EXPECT_GT(kept_some, 500);

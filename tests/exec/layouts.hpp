@@ -1,4 +1,5 @@
-// Formulas, neighbours and gathers of operands in random layouts, every element of which is compared.
+// Formulas, neighbours and gathers of operands in random layouts, every element of which is
+// compared.
 #pragma once
 
 #include "../on_device.hpp"
@@ -20,7 +21,8 @@ struct operand {
   }
   std::int64_t place(const dsl::extents<Rank>& at) const {
     std::int64_t p = origin;
-    for (std::size_t d = 0; d < Rank; ++d) p += (view.extent(static_cast<int>(d)) == 1 ? 0 : at[d]) * view.strides()[d];
+    for (std::size_t d = 0; d < Rank; ++d)
+      p += (view.extent(static_cast<int>(d)) == 1 ? 0 : at[d]) * view.strides()[d];
     return p;
   }
   std::vector<T> host;
@@ -31,7 +33,8 @@ struct operand {
 
 template <int Rank, class Visit>
 void for_each(const dsl::extents<Rank>& shape, const Visit& visit) {
-  const std::int64_t n = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  const std::int64_t n =
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   for (std::int64_t i = 0; i < n; ++i) {
     dsl::extents<Rank> at{};
     std::int64_t rest = i;
@@ -43,7 +46,8 @@ void for_each(const dsl::extents<Rank>& shape, const Visit& visit) {
   }
 }
 
-// Every layout drawn for a formula of two inputs: what it writes, what it leaves alone, and its sum.
+// Every layout drawn for a formula of two inputs: what it writes, what it leaves alone, and its
+// sum.
 template <class A, class B, class Out, int Rank>
 void random_layouts(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
   std::mt19937 engine(Rank * 100 + sizeof(A) * 10 + sizeof(B));
@@ -54,23 +58,29 @@ void random_layouts(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
       const operand<Out, Rank> out(shape, engine, false);
       out.view = 2 * a.view + b.view;
       dsl::extents<Rank> both{};
-      for (std::size_t d = 0; d < Rank; ++d) both[d] = std::max(a.view.extents()[d], b.view.extents()[d]);
+      for (std::size_t d = 0; d < Rank; ++d)
+        both[d] = std::max(a.view.extents()[d], b.view.extents()[d]);
       std::vector<Out> want = out.host;
       std::int64_t sum = 0;
       const auto value = [&](const auto& at) {
         return 2 * static_cast<std::int64_t>(a.host[static_cast<std::size_t>(a.place(at))]) +
                static_cast<std::int64_t>(b.host[static_cast<std::size_t>(b.place(at))]);
       };
-      for_each<Rank>(shape, [&](const auto& at) { want[static_cast<std::size_t>(out.place(at))] = static_cast<Out>(value(at)); });
+      for_each<Rank>(shape, [&](const auto& at) {
+        want[static_cast<std::size_t>(out.place(at))] = static_cast<Out>(value(at));
+      });
       for_each<Rank>(both, [&](const auto& at) { sum += value(at); });
       const auto got = out.memory.copy_to_host();
-      for (std::size_t i = 0; i < want.size(); ++i) ASSERT_EQ(got[i], want[i]) << "round " << round << ", element " << i;
-      const dsl::scalar<double> total = dsl::sum(dsl::cast<double>(2 * dsl::cast<Out>(a.view) + b.view));
+      for (std::size_t i = 0; i < want.size(); ++i)
+        ASSERT_EQ(got[i], want[i]) << "round " << round << ", element " << i;
+      const dsl::scalar<double> total =
+          dsl::sum(dsl::cast<double>(2 * dsl::cast<Out>(a.view) + b.view));
       ASSERT_EQ(total.value(), static_cast<double>(sum)) << round;
     }
 }
 
-// Where the element at place i of n is found beyond the ends, or -1 for a zero; by NumPy's pad modes.
+// Where the element at place i of n is found beyond the ends, or -1 for a zero; by NumPy's pad
+// modes.
 inline std::int64_t place_beyond(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
   switch (beyond) {
@@ -93,10 +103,12 @@ void random_neighbours(const std::vector<dsl::extents<Rank>>& shapes, int rounds
   };
   for (int round = 0; round < rounds; ++round)
     for (const auto& shape : shapes) {
-      const operand<T, Rank> a(shape, engine, true), b(shape, engine, true), out(shape, engine, false);
+      const operand<T, Rank> a(shape, engine, true), b(shape, engine, true),
+          out(shape, engine, false);
       const int axis = static_cast<int>(pick(0, Rank - 1));
       const auto beyond = static_cast<dsl::boundary>(pick(0, 3));
-      const std::int64_t n = a.view.extent(axis), far = pick(0, 2) == 0 ? 2 * n + 3 : 3, distance = pick(-far, far);
+      const std::int64_t n = a.view.extent(axis), far = pick(0, 2) == 0 ? 2 * n + 3 : 3,
+                         distance = pick(-far, far);
       out.view = dsl::shift(a.view, distance, beyond, axis) + b.view;
       std::vector<T> want = out.host;
       for_each<Rank>(shape, [&](auto at) {
@@ -104,14 +116,17 @@ void random_neighbours(const std::vector<dsl::extents<Rank>>& shapes, int rounds
         place = b.host[static_cast<std::size_t>(b.place(at))];
         auto& along = at[static_cast<std::size_t>(axis)];
         along = place_beyond(beyond, (n == 1 ? 0 : along) - distance, n);
-        if (along >= 0) place = static_cast<T>(place + a.host[static_cast<std::size_t>(a.place(at))]);
+        if (along >= 0)
+          place = static_cast<T>(place + a.host[static_cast<std::size_t>(a.place(at))]);
       });
       const auto got = out.memory.copy_to_host();
       for (std::size_t i = 0; i < want.size(); ++i)
-        ASSERT_EQ(got[i], want[i]) << "round " << round << ", element " << i << ", axis " << axis << ", distance " << distance
-                                   << ", boundary " << static_cast<int>(beyond);
+        ASSERT_EQ(got[i], want[i])
+            << "round " << round << ", element " << i << ", axis " << axis << ", distance "
+            << distance << ", boundary " << static_cast<int>(beyond);
 
-      std::vector<std::int64_t> index(static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]));
+      std::vector<std::int64_t> index(
+          static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]));
       for (auto& i : index) i = pick(0, n - 1);
       const auto taken = dsl::eval(dsl::take(a.view, dsl::to_device(index), axis));
       const auto values = taken.copy_to_host();
@@ -119,7 +134,8 @@ void random_neighbours(const std::vector<dsl::extents<Rank>>& shapes, int rounds
       for_each<Rank>(taken.extents(), [&](auto at) {
         auto& along = at[static_cast<std::size_t>(axis)];
         along = index[static_cast<std::size_t>(along)];
-        ASSERT_EQ(values[next++], a.host[static_cast<std::size_t>(a.place(at))]) << "round " << round << ", axis " << axis;
+        ASSERT_EQ(values[next++], a.host[static_cast<std::size_t>(a.place(at))])
+            << "round " << round << ", axis " << axis;
       });
     }
 }

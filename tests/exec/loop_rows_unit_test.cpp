@@ -1,7 +1,8 @@
-// How blocks and threads of a loop share the elements: each is one thread's, in registers, in shared memory or streamed.
+// How blocks and threads of a loop share the elements: each is one thread's, in registers, in
+// shared memory or streamed.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/loop_arguments.hpp>
+#include <dsl/exec/loop/loop_arguments.hpp>
 
 #include <random>
 #include <vector>
@@ -12,7 +13,9 @@ using namespace dsl::detail;
 
 TEST(loop_rows, have_each_element_once) {
   std::mt19937 engine(1);
-  const auto below = [&engine](int n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); };
+  const auto below = [&engine](int n) {
+    return static_cast<int>(engine() % static_cast<unsigned>(n));
+  };
   int uneven = 0;
   for (int round = 0; round < 3000; ++round) {
     const int lanes = 1 << below(5), threads = 32 * (1 + below(4)), blocks = 1 + below(7);
@@ -20,7 +23,7 @@ TEST(loop_rows, have_each_element_once) {
     w.in_shared = below(3);
     w.streamed = below(2) * (3 + below(3));
     const std::int64_t rows = w.in_shared + w.streamed;  // whole ones, of all threads
-    constexpr int held = 4;                              // groups that a thread has in registers, at most
+    constexpr int held = 4;  // groups that a thread has in registers, at most
     const std::int64_t most = static_cast<std::int64_t>(held) * threads * blocks;
     const std::int64_t groups = rows * threads * blocks + below(static_cast<int>(most)) + 1;
     const std::int64_t elements = groups * lanes - (rows > 0 || groups > 1 ? below(lanes) : 0);
@@ -29,12 +32,15 @@ TEST(loop_rows, have_each_element_once) {
     std::vector<int> times(static_cast<std::size_t>(elements), 0);
     const auto take = [&](std::int64_t first) {
       ASSERT_EQ(first % lanes, 0);
-      for (std::int64_t i = first; i < first + lanes && i < elements; ++i) ++times[static_cast<std::size_t>(i)];
+      for (std::int64_t i = first; i < first + lanes && i < elements; ++i)
+        ++times[static_cast<std::size_t>(i)];
     };
     std::int64_t fewest = most, largest = 0;
-    const std::int64_t border = round % 2 == 0 ? 0 : below(static_cast<int>(blocks));  // of two members of a mesh
+    const std::int64_t border =
+        round % 2 == 0 ? 0 : below(static_cast<int>(blocks));  // of two members of a mesh
     for (std::int64_t b = 0; b < blocks; ++b) {
-      const std::int64_t from = b < border ? 0 : border, own = b < border ? border : blocks - border;
+      const std::int64_t from = b < border ? 0 : border,
+                         own = b < border ? border : blocks - border;
       const std::int64_t in_block = loop_rows::of(w, b, from, own, 0, threads, lanes).held_groups;
       fewest = std::min(fewest, in_block);
       largest = std::max(largest, in_block);
@@ -53,8 +59,8 @@ TEST(loop_rows, have_each_element_once) {
     }
     ASSERT_LE(largest, fewest + 1) << "blocks have as much to do";
     for (std::size_t i = 0; i < times.size(); ++i)
-      ASSERT_EQ(times[i], 1) << "round " << round << ", element " << i << " of " << elements << ", " << blocks << " blocks of "
-                             << threads;
+      ASSERT_EQ(times[i], 1) << "round " << round << ", element " << i << " of " << elements << ", "
+                             << blocks << " blocks of " << threads;
   }
   EXPECT_GT(uneven, 500);
 }

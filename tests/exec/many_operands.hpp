@@ -13,10 +13,13 @@ void sum_of_operands() {
   constexpr std::size_t count = Operands - 3;
   const dsl::array<int, 2> m = dsl::reshape(dsl::arange<int>(70 * 80), 70, 80);
   const auto element = [&m](std::size_t i) { return m(static_cast<int>(i), 5).view(); };
-  const auto part = [&m](int row, int column) { return m(dsl::slice(row, row + 60), dsl::slice(column, column + 60)); };
+  const auto part = [&m](int row, int column) {
+    return m(dsl::slice(row, row + 60), dsl::slice(column, column + 60));
+  };
   const auto total = dsl::vectorize([](auto... x) { return (x + ...); });
   const auto sum = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return total(element(I)..., part(3, 1), part(9, 20), dsl::shift(part(1, 2), 2, dsl::boundary::zero, 0));
+    return total(element(I)..., part(3, 1), part(9, 20),
+                 dsl::shift(part(1, 2), 2, dsl::boundary::zero, 0));
   }(std::make_index_sequence<count>{});
   const auto got = dsl::array<int, 2>(sum).copy_to_host();
   int constant = 0;
@@ -24,7 +27,8 @@ void sum_of_operands() {
   for (int r = 0; r < 60; ++r)
     for (int c = 0; c < 60; ++c) {
       const int shifted = r >= 2 ? (r - 1) * 80 + c + 2 : 0;
-      ASSERT_EQ(got[static_cast<std::size_t>(r * 60 + c)], constant + (r + 3) * 80 + c + 1 + (r + 9) * 80 + c + 20 + shifted)
+      ASSERT_EQ(got[static_cast<std::size_t>(r * 60 + c)],
+                constant + (r + 3) * 80 + c + 1 + (r + 9) * 80 + c + 20 + shifted)
           << r << ' ' << c;
     }
   // A shape is found for as many as one likes.

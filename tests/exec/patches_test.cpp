@@ -1,4 +1,5 @@
-// Neighbours that are known while compiling, read by patches: stencils of up to three dimensions against plain loops.
+// Neighbours that are known while compiling, read by patches: stencils of up to three dimensions
+// against plain loops.
 #include "../lang/boundary_reference.hpp"
 #include "../on_device.hpp"
 
@@ -19,8 +20,9 @@ struct point { int at[3], factor; };
 // Boundaries along the three axes, and points.
 struct star_of_two {
   static constexpr boundary beyond[] = {boundary::zero, boundary::wrap, boundary::zero};
-  static constexpr point points[] = {{{0, -2, 0}, 1}, {{0, -1, 0}, 2}, {{0, 0, 0}, -7}, {{0, 1, 0}, 3}, {{0, 2, 0}, 1},
-                                     {{0, 0, -2}, 2}, {{0, 0, -1}, 5}, {{0, 0, 1}, 4},  {{0, 0, 2}, 3}};
+  static constexpr point points[] = {{{0, -2, 0}, 1}, {{0, -1, 0}, 2}, {{0, 0, 0}, -7},
+                                     {{0, 1, 0}, 3},  {{0, 2, 0}, 1},  {{0, 0, -2}, 2},
+                                     {{0, 0, -1}, 5}, {{0, 0, 1}, 4},  {{0, 0, 2}, 3}};
 };
 struct lopsided {
   static constexpr boundary beyond[] = {boundary::zero, boundary::reflect, boundary::clamp};
@@ -29,17 +31,20 @@ struct lopsided {
 };
 struct in_three_dimensions {
   static constexpr boundary beyond[] = {boundary::clamp, boundary::zero, boundary::wrap};
-  static constexpr point points[] = {{{-1, 0, 0}, 1}, {{1, 0, 0}, 2}, {{0, -1, 0}, 3}, {{0, 1, 0}, 4},
-                                     {{0, 0, -1}, 5}, {{0, 0, 1}, 6}, {{1, 1, -1}, 7}, {{0, 0, 0}, -9}};
+  static constexpr point points[] = {{{-1, 0, 0}, 1}, {{1, 0, 0}, 2},  {{0, -1, 0}, 3},
+                                     {{0, 1, 0}, 4},  {{0, 0, -1}, 5}, {{0, 0, 1}, 6},
+                                     {{1, 1, -1}, 7}, {{0, 0, 0}, -9}};
 };
 struct life {
   static constexpr boundary beyond[] = {boundary::zero, boundary::wrap, boundary::wrap};
-  static constexpr point points[] = {{{0, -1, -1}, 1}, {{0, -1, 0}, 1}, {{0, -1, 1}, 1}, {{0, 0, -1}, 1},
-                                     {{0, 0, 1}, 1},   {{0, 1, -1}, 1}, {{0, 1, 0}, 1},  {{0, 1, 1}, 1}};
+  static constexpr point points[] = {{{0, -1, -1}, 1}, {{0, -1, 0}, 1}, {{0, -1, 1}, 1},
+                                     {{0, 0, -1}, 1},  {{0, 0, 1}, 1},  {{0, 1, -1}, 1},
+                                     {{0, 1, 0}, 1},   {{0, 1, 1}, 1}};
 };
 struct line {
   static constexpr boundary beyond[] = {boundary::zero, boundary::zero, boundary::reflect};
-  static constexpr point points[] = {{{0, 0, -2}, 1}, {{0, 0, 1}, -3}, {{0, 0, 0}, 2}, {{0, 0, 4}, 1}};
+  static constexpr point points[] = {
+      {{0, 0, -2}, 1}, {{0, 0, 1}, -3}, {{0, 0, 0}, 2}, {{0, 0, 4}, 1}};
 };
 template <class Stencil, int Rank, std::size_t I = 0, class Symbol>
 constexpr auto formula(const Symbol& x) {
@@ -52,7 +57,8 @@ constexpr auto formula(const Symbol& x) {
     else return v;
   };
   const auto term =
-      dsl::shift(along_y(along_z(x)), -Stencil::points[I].at[2], Stencil::beyond[2], -1) * Stencil::points[I].factor;
+      dsl::shift(along_y(along_z(x)), -Stencil::points[I].at[2], Stencil::beyond[2], -1) *
+      Stencil::points[I].factor;
   if constexpr (I + 1 < std::size(Stencil::points)) return term + formula<Stencil, Rank, I + 1>(x);
   else return term;
 }
@@ -63,7 +69,8 @@ using extents3 = std::array<std::int64_t, 3>;
 struct numbers {
   extents3 sizes;
   std::vector<int> values;
-  numbers(std::mt19937& engine, extents3 n) : sizes(n), values(static_cast<std::size_t>(n[0] * n[1] * n[2])) {
+  numbers(std::mt19937& engine, extents3 n)
+      : sizes(n), values(static_cast<std::size_t>(n[0] * n[1] * n[2])) {
     for (int& v : values) v = static_cast<int>(engine() % 9) - 4;
   }
   int at(std::int64_t z, std::int64_t y, std::int64_t x) const {
@@ -77,7 +84,8 @@ struct numbers {
       std::int64_t from[3];
       bool exists = true;
       for (std::size_t d = 0; d < 3; ++d) {
-        from[d] = p.at[d] == 0 ? place[d] : inside_by_steps(Stencil::beyond[d], place[d] + p.at[d], sizes[d]);
+        from[d] = p.at[d] == 0 ? place[d]
+                               : inside_by_steps(Stencil::beyond[d], place[d] + p.at[d], sizes[d]);
         exists = exists && from[d] >= 0;
       }
       if (exists) total += p.factor * at(from[0], from[1], from[2]);
@@ -86,11 +94,12 @@ struct numbers {
   }
 };
 
-// A view of so many elements in memory of its own, with gaps between its rows, misaligned, or with its two last axes the other
-// way.
+// A view of so many elements in memory of its own, with gaps between its rows, misaligned, or with
+// its two last axes the other way.
 template <class T, int Rank>
 dsl::view<T, Rank> placed(const extents3& n, std::int64_t gap, std::int64_t offset, bool turned) {
-  const std::int64_t inner = turned ? n[1] : n[2], second = turned ? n[2] : n[1], row = inner + gap, plane = second * row;
+  const std::int64_t inner = turned ? n[1] : n[2], second = turned ? n[2] : n[1], row = inner + gap,
+                     plane = second * row;
   dsl::array<T> memory = dsl::zeros<T>(n[0] * plane + offset + 1);
   dsl::extents<3> strides{plane, turned ? 1 : row, turned ? row : 1};
   dsl::extents<Rank> sizes{}, steps{};
@@ -130,7 +139,8 @@ void check_stencil() {
   for (int round = 0; round < (Rank > 2 ? 24 : 60); ++round) {
     const bool large = round % 3 != 0;
     const int row = 1 + draw.pick(large ? 300 : 20);
-    const extents3 n{Rank > 2 ? 1 + draw.pick(large ? 30 : 7) : 1, Rank > 1 ? 1 + draw.pick(large ? 60 : 9) : 1,
+    const extents3 n{Rank > 2 ? 1 + draw.pick(large ? 30 : 7) : 1,
+                     Rank > 1 ? 1 + draw.pick(large ? 60 : 9) : 1,
                      draw.pick(2) > 0 ? (row + 15) / 16 * 16 : row};  // in whole vectors or not
     const numbers values(engine, n);
     const dsl::view<T, Rank> from = draw.array(values);
@@ -142,7 +152,8 @@ void check_stencil() {
       for (std::int64_t y = 0; y < n[1]; ++y)
         for (std::int64_t x = 0; x < n[2]; ++x)
           ASSERT_EQ(static_cast<int>(got[i++]), values.sum<Stencil>(z, y, x))
-              << "round " << round << " of " << n[0] << " x " << n[1] << " x " << n[2] << " at " << z << ' ' << y << ' ' << x;
+              << "round " << round << " of " << n[0] << " x " << n[1] << " x " << n[2] << " at "
+              << z << ' ' << y << ' ' << x;
   }
 }
 
@@ -161,14 +172,17 @@ TEST_P(patches, beyond_three_dimensions) {
     const std::int64_t row = (n[2] + 3) / 4 * 4, plane = n[1] * row + 16, three = 3 * plane + 8;
     dsl::array<float> memory(2 * three), results(2 * three);
     std::vector<float> all(static_cast<std::size_t>(2 * three));
-    const auto at = [&](std::int64_t z, std::int64_t y, std::int64_t x) { return z / 3 * three + z % 3 * plane + y * row + x; };
+    const auto at = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+      return z / 3 * three + z % 3 * plane + y * row + x;
+    };
     for (std::int64_t z = 0; z < n[0]; ++z)
       for (std::int64_t y = 0; y < n[1]; ++y)
         for (std::int64_t x = 0; x < n[2]; ++x)
           all[static_cast<std::size_t>(at(z, y, x))] = static_cast<float>(values.at(z, y, x));
     memory.copy_from_host(all);
     const auto in_four = [&](dsl::array<float>& of) {
-      return dsl::view<float, 4>{of.view().owner(), of.data(), {2, 3, n[1], n[2]}, {three, plane, row, 1}};
+      return dsl::view<float, 4>{
+          of.view().owner(), of.data(), {2, 3, n[1], n[2]}, {three, plane, row, 1}};
     };
     auto to = in_four(results);
     to = step(in_four(memory));
@@ -176,7 +190,8 @@ TEST_P(patches, beyond_three_dimensions) {
     for (std::int64_t z = 0; z < n[0]; ++z)
       for (std::int64_t y = 0; y < n[1]; ++y)
         for (std::int64_t x = 0; x < n[2]; ++x)
-          ASSERT_EQ(static_cast<int>(got[static_cast<std::size_t>(at(z, y, x))]), values.sum<star_of_two>(z, y, x))
+          ASSERT_EQ(static_cast<int>(got[static_cast<std::size_t>(at(z, y, x))]),
+                    values.sum<star_of_two>(z, y, x))
               << z << ' ' << y << ' ' << x;
   }
 }

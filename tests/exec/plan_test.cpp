@@ -51,7 +51,8 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(sums.copy_to_host(), std::vector<float>(10, 100.0f));
 }
 
-// A name may bring policies of its own: numbers that are compiled into kernels, and those that a launch is planned with.
+// A name may bring policies of its own: numbers that are compiled into kernels, and those that a
+// launch is planned with.
 struct by_twos {
   struct policy : dsl::default_policy {
     static constexpr dsl::map_policy map(const dsl::formula_traits& f, int compute_capability) {
@@ -60,7 +61,8 @@ struct by_twos {
       p.block = 128;
       return p;
     }
-    static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f, int compute_capability) {
+    static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f,
+                                                     int compute_capability) {
       dsl::reduction_policy p = default_policy::reduction(f, compute_capability);
       p.vectors_ahead = 2;
       p.occupancy = 25;
@@ -78,7 +80,8 @@ struct by_twos {
 // Sums beside stores are joined by a second launch wherever blocks would stay.
 struct joined_apart {
   struct policy : dsl::default_policy {
-    static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f, int compute_capability) {
+    static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f,
+                                                     int compute_capability) {
       dsl::reduction_policy p = default_policy::reduction(f, compute_capability);
       p.finish_apart_from = 0;
       return p;
@@ -115,7 +118,8 @@ TEST_P(plan, goes_by_the_policy_of_a_name) {
   const auto by_default = dsl::vectorize(step);
   const auto tuned = dsl::vectorize<by_twos>(step);
   for (const std::int64_t n : {1, 63, 2000, 100'001}) {
-    const dsl::array<float> x = dsl::cast<float>(dsl::arange<std::int64_t>(n) % 4);  // whose sums are the same in any order
+    const dsl::array<float> x =
+        dsl::cast<float>(dsl::arange<std::int64_t>(n) % 4);  // whose sums are the same in any order
     dsl::array<float> want(n), got(n);
     dsl::scalar<float> want_sum = 0.0f, got_sum = 0.0f;
     dsl::tie(want, want_sum) = by_default(x, want_sum);
@@ -140,7 +144,8 @@ TEST_P(plan, goes_by_the_policy_of_a_name) {
   const dsl::loop_plan l = dsl::plan_of(tuned, dsl::state(out, sum));
   EXPECT_LE(l.block, 64);
   EXPECT_LE(l.held, 1);
-  EXPECT_NE(std::string(l.describe().c_str()).find("1 vectors held"), std::string::npos) << l.describe().c_str();
+  EXPECT_NE(std::string(l.describe().c_str()).find("1 vectors held"), std::string::npos)
+      << l.describe().c_str();
 }
 
 TEST_P(plan, joins_sums_beside_stores_by_a_second_launch) {
@@ -179,8 +184,11 @@ TEST_P(plan, of_a_scan) {
   EXPECT_TRUE(columns.along_columns);
   EXPECT_EQ(rows.per_element.load_bytes + rows.per_element.store_bytes, 8);
   const bool has_blocks = dsl::device::current().kind != dsl::backend::host;
-  EXPECT_EQ(std::string(rows.describe().c_str()).find("rows in") != std::string::npos, true) << rows.describe().c_str();
-  EXPECT_EQ(std::string(columns.describe().c_str()).find("chunks of at least 16") != std::string::npos, has_blocks)
+  EXPECT_EQ(std::string(rows.describe().c_str()).find("rows in") != std::string::npos, true)
+      << rows.describe().c_str();
+  EXPECT_EQ(
+      std::string(columns.describe().c_str()).find("chunks of at least 16") != std::string::npos,
+      has_blocks)
       << columns.describe().c_str();
 }
 
@@ -206,7 +214,8 @@ TEST_P(plan, reads_equal_views_once) {
   EXPECT_EQ(cost(dsl::shift(x, 1) + 1).load_bytes, 4);
   // Of a loop too.
   dsl::array<float> u = dsl::ones<float>(1000);
-  const dsl::plan p = dsl::plan_of(dsl::vectorize([](auto v, auto a, auto b) { return v + a * b; }), dsl::state(u), x, x);
+  const dsl::plan p = dsl::plan_of(dsl::vectorize([](auto v, auto a, auto b) { return v + a * b; }),
+                                   dsl::state(u), x, x);
   EXPECT_EQ(p.per_element.load_bytes, 8);
 }
 
@@ -235,7 +244,8 @@ TEST(simulated_arrays, finds_an_access_that_begins_inside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(98);
   dsl::array<float> out(100);
-  EXPECT_THROW((out = dsl::view<const float, 1>(a.view().owner(), a.data(), {100}, {1}) + 1), dsl::memory_error);
+  EXPECT_THROW((out = dsl::view<const float, 1>(a.view().owner(), a.data(), {100}, {1}) + 1),
+               dsl::memory_error);
 }
 
 TEST(simulated_arrays, shows_what_was_never_written) {

@@ -1,8 +1,8 @@
-// Operands of any dtype, rank and layout over memory of their own, drawn at random while the test runs: without arrays and
-// expressions.
+// Operands of any dtype, rank and layout over memory of their own, drawn at random while the test
+// runs: without arrays and expressions.
 #pragma once
 
-#include <dsl/exec/operand.hpp>
+#include <dsl/exec/plan/operand.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,9 @@
 
 using shape_of_test = std::vector<std::int64_t>;
 
-inline int draw_below(std::mt19937& engine, int n) { return static_cast<int>(engine() % static_cast<unsigned>(n)); }
+inline int draw_below(std::mt19937& engine, int n) {
+  return static_cast<int>(engine() % static_cast<unsigned>(n));
+}
 
 /// An operand, and how many elements its memory has, of which `first` is the one at 0, 0, ...
 struct random_operand {
@@ -27,20 +29,23 @@ struct random_operand {
   std::int64_t offset(const shape_of_test& at) const {
     std::int64_t sum = 0;
     const auto skipped = at.size() - static_cast<std::size_t>(is.rank);
-    for (int d = 0; d < is.rank; ++d) sum += (is.extents[d] == 1 ? 0 : at[skipped + static_cast<std::size_t>(d)]) * is.strides[d];
+    for (int d = 0; d < is.rank; ++d)
+      sum += (is.extents[d] == 1 ? 0 : at[skipped + static_cast<std::size_t>(d)]) * is.strides[d];
     return sum;
   }
 };
 
-/// Dimensions in any order, reversed, with gaps; what is read may be stretched too, from a dimension of extent 1 or by a stride
-/// of 0, or have fewer dimensions. A quarter lie in row-major order, aligned.
-inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype type, dsl::device where, bool is_read,
-                                          std::mt19937& engine) {
+/// Dimensions in any order, reversed, with gaps; what is read may be stretched too, from a
+/// dimension of extent 1 or by a stride of 0, or have fewer dimensions. A quarter lie in row-major
+/// order, aligned.
+inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype type,
+                                          dsl::device where, bool is_read, std::mt19937& engine) {
   const bool plain = draw_below(engine, 4) == 0;
   const auto happens = [&](int one_in) { return !plain && draw_below(engine, one_in) == 0; };
   random_operand made;
   dsl::detail::operand& o = made.is;
-  const int all = static_cast<int>(shape.size()), dropped = is_read && happens(4) ? draw_below(engine, all + 1) : 0;
+  const int all = static_cast<int>(shape.size()),
+            dropped = is_read && happens(4) ? draw_below(engine, all + 1) : 0;
   o.kind = dsl::detail::operand_kind::array;
   o.type = type;
   o.rank = all - dropped;
@@ -56,7 +61,8 @@ inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype
       o.strides[d] = 0;
       continue;
     }
-    step = step * std::max<std::int64_t>(o.extents[d], 1) + (happens(3) ? draw_below(engine, 4) : 0);
+    step =
+        step * std::max<std::int64_t>(o.extents[d], 1) + (happens(3) ? draw_below(engine, 4) : 0);
     if (o.extents[d] > 0 && happens(4)) {
       made.first += (o.extents[d] - 1) * o.strides[d];
       o.strides[d] = -o.strides[d];

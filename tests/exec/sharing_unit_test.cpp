@@ -1,7 +1,8 @@
-// Which threads' parts make a result, and which thread has it: rows shorter than a warp, as long, and of many warps.
+// Which threads' parts make a result, and which thread has it: rows shorter than a warp, as long,
+// and of many warps.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/reduction.hpp>
+#include <dsl/exec/reduce/reduction.hpp>
 
 #include <random>
 #include <vector>
@@ -11,15 +12,16 @@ namespace {
 using namespace dsl::detail;
 using parts = std::vector<std::uint64_t>;
 
-// A block combines as kernels do: lanes by halves, then the values of warps. Lanes that have no partner get their own value
-// again.
+// A block combines as kernels do: lanes by halves, then the values of warps. Lanes that have no
+// partner get their own value again.
 parts combined(parts of, const sharing& threads) {
   const auto block = static_cast<int>(of.size());
   for (int step = 16; step > 0; step /= 2) {
     if (!halves_at(step, threads)) continue;
     const parts before = of;
     for (int t = 0; t < block; ++t)
-      of[static_cast<std::size_t>(t)] += before[static_cast<std::size_t>(t % 32 + step < 32 ? t + step : t)];
+      of[static_cast<std::size_t>(t)] +=
+          before[static_cast<std::size_t>(t % 32 + step < 32 ? t + step : t)];
   }
   if (!goes_across_warps(threads)) return of;
   parts all = of;
@@ -27,13 +29,15 @@ parts combined(parts of, const sharing& threads) {
     if (threads.owned_by(t, block) < 0) continue;
     const warp_leaders from = leaders_of(t, threads);
     std::uint64_t sum = 0;
-    for (int i = 0; i < from.count; ++i) sum += of.at(static_cast<std::size_t>(from.first + i * from.step));
+    for (int i = 0; i < from.count; ++i)
+      sum += of.at(static_cast<std::size_t>(from.first + i * from.step));
     all[static_cast<std::size_t>(t)] = sum;
   }
   return all;
 }
 
-// Threads `distance` apart share a result, `parts` of them; results are numbered as their first threads are.
+// Threads `distance` apart share a result, `parts` of them; results are numbered as their first
+// threads are.
 int result_of(int thread, const sharing& threads) {
   return thread / threads.span() * threads.distance() + thread % threads.distance();
 }
@@ -46,8 +50,8 @@ template <class Visit> void for_each_sharing(const Visit& visit) {
 }
 
 std::string name_of(int block, const sharing& s) {
-  return std::to_string(s.threads_a_result()) + " parts " + std::to_string(s.distance()) + " apart in a block of " +
-         std::to_string(block);
+  return std::to_string(s.threads_a_result()) + " parts " + std::to_string(s.distance()) +
+         " apart in a block of " + std::to_string(block);
 }
 
 TEST(sharing, has_one_owner_for_each_result) {
@@ -63,7 +67,8 @@ TEST(sharing, has_one_owner_for_each_result) {
   });
 }
 
-// Random numbers of 64 bits: a part that is missing, taken twice or taken from another result changes the sum.
+// Random numbers of 64 bits: a part that is missing, taken twice or taken from another result
+// changes the sum.
 TEST(sharing, owners_get_every_part_once) {
   std::mt19937_64 engine(5);
   for_each_sharing([&](int block, const sharing& s) {

@@ -1,4 +1,5 @@
-// Simulated GPUs as one device: whose memory is whose, which blocks each of them has, and what they may not do without waiting.
+// Simulated GPUs as one device: whose memory is whose, which blocks each of them has, and what they
+// may not do without waiting.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -7,8 +8,8 @@
 #include <vector>
 
 #include "../error_of.hpp"
-#include "exec/grid_executor.hpp"
-#include "exec/shares.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "exec/run/shares.hpp"
 #include "mem/buffer.hpp"
 #include "sim/mesh.hpp"
 
@@ -24,7 +25,8 @@ struct sim_meshes : testing::Test {
   sim_mesh& mesh = static_cast<sim_mesh&>(back_end::of(where));
   const dsl::device_guard guard{where};
 
-  std::vector<std::size_t> parts(const dsl::array<std::uint8_t>& a, std::size_t first, std::size_t bytes) const {
+  std::vector<std::size_t> parts(const dsl::array<std::uint8_t>& a, std::size_t first,
+                                 std::size_t bytes) const {
     std::vector<std::size_t> all(4);
     mesh.part_ends(a.data() + first, bytes, all.data());
     return all;
@@ -36,16 +38,22 @@ struct sim_meshes : testing::Test {
     std::int64_t bytes;
     bool writes;
   };
-  void run(const dsl::array<std::uint8_t>& a, const std::vector<touch>& by_member, bool is_local) const {
+  void run(const dsl::array<std::uint8_t>& a, const std::vector<touch>& by_member,
+           bool is_local) const {
     const simulated_entry entry = [](const void* touches, simulated_thread& t) {
-      const touch& mine = (*static_cast<const std::vector<touch>*>(touches))[static_cast<std::size_t>(t.block)];
+      const touch& mine =
+          (*static_cast<const std::vector<touch>*>(touches))[static_cast<std::size_t>(t.block)];
       const simulated_memory memory{&t};
       for (std::int64_t i = 0; i < mine.bytes; ++i)
-        if (mine.writes) memory.store(const_cast<unsigned char*>(mine.at + i), static_cast<unsigned char>(t.member));
+        if (mine.writes)
+          memory.store(const_cast<unsigned char*>(mine.at + i),
+                       static_cast<unsigned char>(t.member));
         else static_cast<void>(memory.load<unsigned char>(mine.at + i));
     };
-    simulated_launch launch{entry, &by_member, 4, 1, 0, false, 1, {}, "[with Name = planted]", nullptr, nullptr};
-    launch.memory.push_back({reinterpret_cast<std::uintptr_t>(a.data()), static_cast<std::size_t>(a.size()), true});
+    simulated_launch launch{entry,   &by_member, 4, 1, 0, false, 1, {}, "[with Name = planted]",
+                            nullptr, nullptr};
+    launch.memory.push_back(
+        {reinterpret_cast<std::uintptr_t>(a.data()), static_cast<std::size_t>(a.size()), true});
     launch.member_ends = {1, 2, 3, 4};
     mesh.run(launch, is_local);
   }
@@ -54,21 +62,26 @@ struct sim_meshes : testing::Test {
 TEST_F(sim_meshes, have_the_sum_of_their_members) {
   EXPECT_STREQ(where.name().c_str(), "sim:0-3");
   EXPECT_STREQ(dsl::properties(where).name, "4 x simulator");
-  EXPECT_EQ(dsl::properties(where).multiprocessors, 4 * dsl::properties(dsl::backend::sim).multiprocessors);
+  EXPECT_EQ(dsl::properties(where).multiprocessors,
+            4 * dsl::properties(dsl::backend::sim).multiprocessors);
   EXPECT_EQ(dsl::device("sim:3,0-2"), dsl::device("sim:3,0,1,2"));
   EXPECT_NE(dsl::device("sim:3,0-2"), where);
 }
 
 TEST_F(sim_meshes, share_an_array_s_memory) {
-  const dsl::array<std::uint8_t> small(4 * granule - 1), large(4 * granule), odd(10 * granule + 100);
+  const dsl::array<std::uint8_t> small(4 * granule - 1), large(4 * granule),
+      odd(10 * granule + 100);
   EXPECT_EQ(parts(small, 0, 100), (std::vector<std::size_t>{100, 100, 100, 100}));
-  EXPECT_EQ(parts(large, 0, 4 * granule), (std::vector<std::size_t>{granule, 2 * granule, 3 * granule, 4 * granule}));
-  EXPECT_EQ(parts(large, granule, 2 * granule), (std::vector<std::size_t>{0, granule, 2 * granule, 2 * granule}));
+  EXPECT_EQ(parts(large, 0, 4 * granule),
+            (std::vector<std::size_t>{granule, 2 * granule, 3 * granule, 4 * granule}));
+  EXPECT_EQ(parts(large, granule, 2 * granule),
+            (std::vector<std::size_t>{0, granule, 2 * granule, 2 * granule}));
   EXPECT_EQ(parts(large, 1, 1), (std::vector<std::size_t>{1, 1, 1, 1}));
   const auto all = parts(odd, 0, 10 * granule + 100);
   for (std::size_t m = 0; m < 3; ++m) {
     EXPECT_EQ(all[m] % granule, 0);
-    EXPECT_NEAR(static_cast<double>(all[m]), static_cast<double>((10 * granule + 100) * (m + 1)) / 4, granule / 2 + 4);
+    EXPECT_NEAR(static_cast<double>(all[m]),
+                static_cast<double>((10 * granule + 100) * (m + 1)) / 4, granule / 2 + 4);
   }
   EXPECT_EQ(all[3], 10 * granule + 100);
 }
@@ -122,7 +135,8 @@ TEST_F(sim_meshes, what_is_no_map_of_whole_arrays_waits) {
   EXPECT_FALSE(shares_of(of.k, mesh).is_local);
   const dsl::array<float> one(1);
   of.k.other_count = 0;
-  set_array(of.operands[0], dsl::dtype::float32, 0, one.view().owner(), one.data(), nullptr, nullptr);
+  set_array(of.operands[0], dsl::dtype::float32, 0, one.view().owner(), one.data(), nullptr,
+            nullptr);
   EXPECT_FALSE(shares_of(of.k, mesh).is_local);
 }
 
@@ -130,9 +144,11 @@ TEST_F(sim_meshes, what_lies_with_one_member_is_done_by_it) {
   shared_launch of(100, 32);
   EXPECT_TRUE(shares_of(of.k, mesh).is_local);
   EXPECT_EQ(shares_of(of.k, mesh).ends, (ends{4, 4, 4, 4}));
-  EXPECT_EQ(properties_for(where, of.operands, 2).multiprocessors, dsl::properties(dsl::backend::sim).multiprocessors);
+  EXPECT_EQ(properties_for(where, of.operands, 2).multiprocessors,
+            dsl::properties(dsl::backend::sim).multiprocessors);
   const shared_launch large(10000, 1024);
-  EXPECT_EQ(properties_for(where, large.operands, 2).multiprocessors, dsl::properties(where).multiprocessors);
+  EXPECT_EQ(properties_for(where, large.operands, 2).multiprocessors,
+            dsl::properties(where).multiprocessors);
   of.operands[0] = large.operands[0];
   EXPECT_FALSE(shares_of(of.k, mesh).is_local);
   EXPECT_EQ(shares_of(of.k, mesh).ends, (ends{1, 2, 3, 4}));
@@ -160,41 +176,48 @@ TEST_F(sim_meshes, values_for_other_members_are_published_for_them) {
       do team.poll(seen, of.cell, of.of_mesh);
       while (seen.tag() != 1);
     };
-    simulated_launch launch{entry, &x, 2, 1, 0, true, 1, {}, "[with Name = planted]", nullptr, nullptr};
+    simulated_launch launch{entry,   &x,     2, 1, 0, true, 1, {}, "[with Name = planted]",
+                            nullptr, nullptr};
     launch.memory.push_back({reinterpret_cast<std::uintptr_t>(x.cell), sizeof x.cell, true});
     launch.member_ends = {1, 2};
     return error_of([&] { simulate(launch); });
   };
   EXPECT_EQ(run_with({true, true}), "no error");
   EXPECT_EQ(run_with({false, true}),
-            "a value of another device's block that is published for one device, by block 0, thread 0 of kernel planted");
+            "a value of another device's block that is published for one device, by block 0, "
+            "thread 0 of kernel planted");
   EXPECT_EQ(run_with({true, false}),
-            "a value of another device's block that is polled for one device, by block 0, thread 0 of kernel planted");
+            "a value of another device's block that is polled for one device, by block 0, thread 0 "
+            "of kernel planted");
 }
 
 TEST_F(sim_meshes, members_wait_where_they_share_elements) {
   const dsl::array<std::uint8_t> a(4000);
   const unsigned char* const p = a.data();
   const auto own = [p](bool writes) {
-    return std::vector<touch>{{p, 1000, writes}, {p + 1000, 1000, writes}, {p + 2000, 1000, writes}, {p + 3000, 1000, writes}};
+    return std::vector<touch>{{p, 1000, writes},
+                              {p + 1000, 1000, writes},
+                              {p + 2000, 1000, writes},
+                              {p + 3000, 1000, writes}};
   };
   run(a, own(true), true);
   run(a, own(false), true);
   run(a, own(true), true);
   const std::vector<touch> reads{{p, 0, false}, {p + 999, 1, false}, {p, 0, false}, {p, 0, false}};
-  EXPECT_EQ(
-      error_of([&] { run(a, reads, true); }),
-      "a race between devices of sim:0-3: number 1 reads what number 0 has written, and does not wait for it, in kernel planted");
+  EXPECT_EQ(error_of([&] { run(a, reads, true); }),
+            "a race between devices of sim:0-3: number 1 reads what number 0 has written, and does "
+            "not wait for it, in kernel planted");
   run(a, reads, false);
   run(a, reads, true);
-  EXPECT_EQ(
-      error_of([&] { run(a, own(true), true); }),
-      "a race between devices of sim:0-3: number 0 writes what number 1 has read, and does not wait for it, in kernel planted");
+  EXPECT_EQ(error_of([&] { run(a, own(true), true); }),
+            "a race between devices of sim:0-3: number 0 writes what number 1 has read, and does "
+            "not wait for it, in kernel planted");
   mesh.set_zero(const_cast<unsigned char*>(p), 1, 0, nullptr);
   run(a, own(true), true);
   const std::vector<touch> writes{{p, 0, true}, {p, 0, true}, {p, 0, true}, {p + 2999, 1, true}};
   EXPECT_EQ(error_of([&] { run(a, writes, true); }),
-            "a race between devices of sim:0-3: number 3 writes what number 2 has written, and does not wait for it, in kernel "
+            "a race between devices of sim:0-3: number 3 writes what number 2 has written, and "
+            "does not wait for it, in kernel "
             "planted");
 }
 

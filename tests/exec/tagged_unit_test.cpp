@@ -1,14 +1,15 @@
-// What blocks of a kernel leave for each other in memory: the number in every word, and the numbers of a loop's steps.
+// What blocks of a kernel leave for each other in memory: the number in every word, and the numbers
+// of a loop's steps.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/tagged.hpp>
+#include <dsl/exec/team/tagged.hpp>
 
 #include <array>
 #include <cstring>
 #include <random>
 #include <vector>
 
-#include "exec/step_numbers.hpp"
+#include "exec/run/step_numbers.hpp"
 
 namespace {
 
@@ -25,12 +26,14 @@ template <int Bytes> bytes_of<Bytes> random_bytes(std::mt19937& engine) {
   return value;
 }
 
-unsigned& part_of(quad& word, int i) { return i == 0 ? word.x : i == 1 ? word.y : i == 2 ? word.z : word.w; }
+unsigned& part_of(quad& word, int i) {
+  return i == 0 ? word.x : i == 1 ? word.y : i == 2 ? word.z : word.w;
+}
 
 template <int Bytes> void a_value_comes_back() {
   using cell = tagged<bytes_of<Bytes>>;
-  static_assert(sizeof(cell) == tagged_bytes(Bytes) && sizeof(cell) % 16 == 0 && Bytes <= cell::words * 12 &&
-                Bytes > cell::words * 12 - 12);
+  static_assert(sizeof(cell) == tagged_bytes(Bytes) && sizeof(cell) % 16 == 0 &&
+                Bytes <= cell::words * 12 && Bytes > cell::words * 12 - 12);
   std::mt19937 engine(Bytes);
   for (const unsigned tag : {1u, 2u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
     const auto value = random_bytes<Bytes>(engine);
@@ -51,12 +54,17 @@ template <int Bytes> void a_value_is_there_when_all_words_are() {
   const cell before(random_bytes<Bytes>(engine), 7), after(random_bytes<Bytes>(engine), 9);
   for (unsigned come = 0; come < 1u << cell::words; ++come) {
     cell seen;
-    for (int i = 0; i < cell::words; ++i) seen.word[i] = (come >> i & 1) != 0 ? after.word[i] : before.word[i];
-    EXPECT_EQ(seen.tag(), come == 0 ? 7u : come + 1 == 1u << cell::words ? 9u : 0u) << Bytes << " bytes, words " << come;
+    for (int i = 0; i < cell::words; ++i)
+      seen.word[i] = (come >> i & 1) != 0 ? after.word[i] : before.word[i];
+    EXPECT_EQ(seen.tag(), come == 0                       ? 7u
+                          : come + 1 == 1u << cell::words ? 9u
+                                                          : 0u)
+        << Bytes << " bytes, words " << come;
   }
 }
 
-// What the value leaves of a word holds the number too, and is compared: a part of a word that was read before the others shows.
+// What the value leaves of a word holds the number too, and is compared: a part of a word that was
+// read before the others shows.
 template <int Bytes> void a_part_that_the_value_leaves_is_compared() {
   using cell = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
@@ -65,8 +73,12 @@ template <int Bytes> void a_part_that_the_value_leaves_is_compared() {
     for (int part = 0; part < 4; ++part) {
       cell seen = after, old = before;
       part_of(seen.word[i], part) = part_of(old.word[i], part);
-      const bool of_value = part < 3 && 3 * i + part < (Bytes + 3) / 4, alone = part == 3 && cell::words == 1 && Bytes > 8;
-      EXPECT_EQ(seen.tag(), of_value ? 9u : alone ? 7u : 0u) << Bytes << " bytes, word " << i << ", part " << part;
+      const bool of_value = part < 3 && 3 * i + part < (Bytes + 3) / 4,
+                 alone = part == 3 && cell::words == 1 && Bytes > 8;
+      EXPECT_EQ(seen.tag(), of_value ? 9u
+                            : alone  ? 7u
+                                     : 0u)
+          << Bytes << " bytes, word " << i << ", part " << part;
     }
 }
 
@@ -75,7 +87,9 @@ template <int... Bytes> void for_sizes(std::integer_sequence<int, Bytes...>) {
   (a_value_is_there_when_all_words_are<Bytes>(), ...);
   (a_part_that_the_value_leaves_is_compared<Bytes>(), ...);
 }
-TEST(tagged, values_of_any_size) { for_sizes(std::integer_sequence<int, 1, 2, 4, 7, 8, 12, 13, 16, 24, 25, 36, 48>{}); }
+TEST(tagged, values_of_any_size) {
+  for_sizes(std::integer_sequence<int, 1, 2, 4, 7, 8, 12, 13, 16, 24, 25, 36, 48>{});
+}
 
 TEST(step_numbers, never_come_twice_nor_are_zero) {
   constexpr unsigned last = 0xffffffff;
@@ -93,11 +107,12 @@ TEST(step_numbers, never_come_twice_nor_are_zero) {
   EXPECT_TRUE(numbers.are_used_up(1));
 }
 
-// Blocks of a loop that wait for each other's sums, each word of which is written and read by itself. Which block goes on is
-// drawn.
+// Blocks of a loop that wait for each other's sums, each word of which is written and read by
+// itself. Which block goes on is drawn.
 class exchanging_blocks {
  public:
-  exchanging_blocks(std::size_t blocks, unsigned seed) : cells_(2 * blocks), blocks_(blocks), engine_(seed) {}
+  exchanging_blocks(std::size_t blocks, unsigned seed)
+      : cells_(2 * blocks), blocks_(blocks), engine_(seed) {}
 
   // A launch of so many steps. Returns whether it came to an end.
   bool run(std::size_t steps) {
@@ -126,13 +141,14 @@ class exchanging_blocks {
   using cell = tagged<sum>;
   struct block {
     std::size_t step = 0, reads = 0;  // how many blocks' sums of the step it has
-    int words = 0;                    // that it has written, and then that it has read of the next one
+    int words = 0;  // that it has written, and then that it has read of the next one
     bool has_left = false;
     cell seen{};
   };
 
   void go_on(block& b, std::size_t number, unsigned epoch) {
-    cell* const all = dsl::detail::cells_of_step<sum>(cells_.data(), epoch, static_cast<unsigned>(blocks_.size()));
+    cell* const all = dsl::detail::cells_of_step<sum>(cells_.data(), epoch,
+                                                      static_cast<unsigned>(blocks_.size()));
     if (!b.has_left) {
       const cell mine({launch_, b.step, number}, epoch);
       all[number].word[b.words] = mine.word[b.words];
@@ -165,11 +181,13 @@ class exchanging_blocks {
 TEST(exchange, blocks_read_the_sums_of_their_own_step) {
   for (const std::size_t blocks : {2, 3, 5}) {
     exchanging_blocks all(blocks, static_cast<unsigned>(blocks));
-    for (const std::size_t steps : {1, 2, 1, 7, 20, 3}) ASSERT_TRUE(all.run(steps)) << blocks << " blocks wait for each other";
+    for (const std::size_t steps : {1, 2, 1, 7, 20, 3})
+      ASSERT_TRUE(all.run(steps)) << blocks << " blocks wait for each other";
     // Where the numbers end, with those of the steps before in the memory.
     all.numbers.begin();
     all.numbers.take(0xffffffff - 12);
-    for (const std::size_t steps : {5, 3, 4, 1, 2, 30}) ASSERT_TRUE(all.run(steps)) << blocks << " blocks wait for each other";
+    for (const std::size_t steps : {5, 3, 4, 1, 2, 30})
+      ASSERT_TRUE(all.run(steps)) << blocks << " blocks wait for each other";
     EXPECT_FALSE(testing::Test::HasFailure());
   }
 }

@@ -23,10 +23,12 @@ TEST(threads, take_each_task_once_whatever_the_work_and_within_each_other) {
       on_threads(count, nanoseconds, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t outer = begin; outer < end; ++outer)
           on_threads(3, nanoseconds, [&, outer](std::int64_t first, std::int64_t last) {
-            for (std::int64_t inner = first; inner < last; ++inner) ++done[static_cast<std::size_t>(3 * outer + inner)];
+            for (std::int64_t inner = first; inner < last; ++inner)
+              ++done[static_cast<std::size_t>(3 * outer + inner)];
           });
       });
-      EXPECT_EQ(done, std::vector<int>(done.size(), 1)) << count << " tasks of " << nanoseconds << " ns";
+      EXPECT_EQ(done, std::vector<int>(done.size(), 1))
+          << count << " tasks of " << nanoseconds << " ns";
     }
 }
 
@@ -44,7 +46,9 @@ TEST(threads, take_one_job_after_another) {
     const int count = job % 2 == 0 ? 5 : job * 7919 % most;  // shares of one piece, and of several
     add_one(numbers, count, 1e6);
     for (int k = 0; k < count; ++k) ++expected[static_cast<std::size_t>(k)];
-    if (job % 1000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // they sleep, and are called again
+    if (job % 1000 == 0)
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(1));  // they sleep, and are called again
   }
   EXPECT_EQ(numbers, expected);
 }
@@ -78,7 +82,8 @@ TEST(working_memory, is_aligned_and_of_one_call_at_a_time) {
   for (int round = 0; round < 2; ++round) {
     std::vector<host_memory> held;
     std::set<const void*> known;
-    for (const std::size_t bytes : {1, 4096, 4097, 5000, 262'144, 262'145, 1'000'000, 4096, 4096, 4096, 4096, 4096}) {
+    for (const std::size_t bytes :
+         {1, 4096, 4097, 5000, 262'144, 262'145, 1'000'000, 4096, 4096, 4096, 4096, 4096}) {
       held.push_back(allocate_host_memory(bytes));
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(held.back().get()) % 64, 0U);
       EXPECT_TRUE(known.insert(held.back().get()).second);

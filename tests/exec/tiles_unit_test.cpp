@@ -1,13 +1,13 @@
-// Which elements are whose: each belongs to one tile of one group, and to one thread there, whatever the shape, the layout and
-// the plan.
+// Which elements are whose: each belongs to one tile of one group, and to one thread there,
+// whatever the shape, the layout and the plan.
 #include <gtest/gtest.h>
 
-#include <dsl/exec/run.hpp>
+#include <dsl/exec/run/run.hpp>
 
-#include "exec/copy.hpp"
-#include "exec/grid_executor.hpp"
-#include "exec/layout.hpp"
-#include "exec/parameters.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/run/copy.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "exec/run/parameters.hpp"
 #include "random_operand.hpp"
 
 #include <span>
@@ -21,21 +21,25 @@ shape_of_test draw_shape(std::mt19937& engine, std::int64_t room = 5000) {
   shape_of_test shape(static_cast<std::size_t>(draw_below(engine, 6)));
   for (auto& n : shape) {
     const int kind = draw_below(engine, 4);
-    n = kind == 0 ? 1 + draw_below(engine, 400) : kind == 1 ? 31 + draw_below(engine, 3) : 1 + draw_below(engine, 5);
+    n = kind == 0   ? 1 + draw_below(engine, 400)
+        : kind == 1 ? 31 + draw_below(engine, 3)
+                    : 1 + draw_below(engine, 5);
     n = std::min(n, std::max<std::int64_t>(room, 1));
     room /= n;
   }
   return shape;
 }
 
-// For a kernel that reduces to so many results, which takes a block for each at most; 0 for one that does not reduce.
+// For a kernel that reduces to so many results, which takes a block for each at most; 0 for one
+// that does not reduce.
 dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
   const bool reduces = results > 0;
   const int block = 32 << draw_below(engine, 6);
-  return {draw_below(engine, 2) == 0 ? 0
-          : reduces                  ? block
-                                     : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
-          reduces ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
+  return {
+      draw_below(engine, 2) == 0 ? 0
+      : reduces                  ? block
+                                 : block * (1 + draw_below(engine, 2)) / 2 / 32 * 32,
+      reduces ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
 }
 
 // Of a shape's extents, or a place's positions, those along the axes that are kept.
@@ -47,7 +51,8 @@ shape_of_test kept_of(const shape_of_test& all, std::uint32_t axes) {
 }
 
 // What kernels are told, without kernels: a copy, or a reduction to what is kept.
-constexpr std::uint64_t copied[] = {target_word::make(false, 0).word}, reduced[] = {target_word::make(true, 0).word};
+constexpr std::uint64_t copied[] = {target_word::make(false, 0).word},
+                        reduced[] = {target_word::make(true, 0).word};
 program_code code_without_kernels(bool reduces, int lanes) {
   program_code code{};
   code.inputs = 1;
@@ -69,7 +74,8 @@ dsl::reduction_policy draw_policy(bool reduces, std::mt19937& engine) {
 
 // Where the elements of all tiles lie, and where their results do, as blocks find them.
 template <bool Reduces>
-std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters, const dsl::reduction_plan& p,
+std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters,
+                                                                   const dsl::reduction_plan& p,
                                                                    bool groups) {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   using arguments = strided_arguments<2>;
@@ -98,8 +104,10 @@ TEST(tiles, have_each_element_once) {
     const auto rank = static_cast<int>(shape.size());
     const std::uint32_t axes = reduces ? engine() & ((1u << rank) - 1) : 0;
     const shape_of_test kept_shape = kept_of(shape, axes);
-    const random_operand in = make_random_operand(shape, dsl::dtype::float32, dsl::backend::sim, true, engine);
-    random_operand out = make_random_operand(kept_shape, dsl::dtype::float32, dsl::backend::sim, false, engine);
+    const random_operand in =
+        make_random_operand(shape, dsl::dtype::float32, dsl::backend::sim, true, engine);
+    random_operand out =
+        make_random_operand(kept_shape, dsl::dtype::float32, dsl::backend::sim, false, engine);
     operand all[] = {in.is, out.is};
     if (reduces) lie_along(all[1], {rank, axes});
     geometry g;
@@ -111,20 +119,24 @@ TEST(tiles, have_each_element_once) {
     if (reduces && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
     const dsl::reduction_plan p =
-        make_plan({}, g, all, 1, code.pass, policy, {}, draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
+        make_plan({}, g, all, 1, code.pass, policy, {},
+                  draw_launch(engine, reduces ? std::max<std::int64_t>(1, g.results) : 0));
     ASSERT_EQ(p.grid, reduces ? p.groups * p.splits : p.tile.count) << p.describe().c_str();
     ASSERT_EQ(p.block % 32, 0);
     if (g.linear) {
-      ASSERT_GE(p.tile.count * p.block * p.lanes * policy.vectors_ahead, g.elements) << p.describe().c_str();
+      ASSERT_GE(p.tile.count * p.block * p.lanes * policy.vectors_ahead, g.elements)
+          << p.describe().c_str();
       continue;
     }
     ++strided;
     kept += g.kept != 0 ? 1 : 0;
     kernel_parameters given = pass_parameters(code, all, g, p);
-    const auto got =
-        reduces ? places_of_tiles<true>(given.range(), p, g.kept != 0) : places_of_tiles<false>(given.range(), p, false);
+    const auto got = reduces ? places_of_tiles<true>(given.range(), p, g.kept != 0)
+                             : places_of_tiles<false>(given.range(), p, false);
     std::vector<std::pair<std::int64_t, std::int64_t>> want;
-    for_each_place(shape, [&](const shape_of_test& at) { want.emplace_back(in.offset(at), out.offset(kept_of(at, axes))); });
+    for_each_place(shape, [&](const shape_of_test& at) {
+      want.emplace_back(in.offset(at), out.offset(kept_of(at, axes)));
+    });
     std::sort(want.begin(), want.end());
     if (reduces && g.kept == 0) {  // one result, which has no place
       for (auto& each : want) each.second = 0;
@@ -136,7 +148,8 @@ TEST(tiles, have_each_element_once) {
   EXPECT_GT(kept, 200);
 }
 
-// A block and its threads as a kernel has them: threads in rows and columns, each with a place in a tile.
+// A block and its threads as a kernel has them: threads in rows and columns, each with a place in a
+// tile.
 struct memory_range {
   const unsigned char* begin;
   std::size_t bytes;
@@ -166,13 +179,15 @@ struct counting_memory {
   }
   template <class T> void store_whole(T* address, const T& value) const { store(address, value); }
   template <class T> void store(T* address, const T& value) const {
-    if (!seen->out.has(address, sizeof(T)) || reinterpret_cast<std::uintptr_t>(address) % alignof(T) != 0) {
+    if (!seen->out.has(address, sizeof(T)) ||
+        reinterpret_cast<std::uintptr_t>(address) % alignof(T) != 0) {
       ++seen->mistakes;
       return;
     }
     *address = value;
     const auto first = reinterpret_cast<const unsigned char*>(address) - seen->out.begin;
-    for (std::size_t i = 0; i < sizeof(T); ++i) ++seen->written[static_cast<std::size_t>(first) + i];
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      ++seen->written[static_cast<std::size_t>(first) + i];
   }
   template <class T> void copy_async(T* to, const T* from) const {
     if (seen->shared.has(to, sizeof(T))) *to = load<T>(from);
@@ -180,13 +195,18 @@ struct counting_memory {
   }
 };
 
-using load_byte = program_with<program_nodes<1, 1>{
-    {head::make(op::load, dsl::dtype::uint8, 0).word}, {0}, {reference::make(dsl::dtype::uint8, 0).word}}>;
-using copy_bytes = pass_with<load_byte, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>;
+using load_byte =
+    program_with<program_nodes<1, 1>{{head::make(op::load, dsl::dtype::uint8, 0).word},
+                                     {0},
+                                     {reference::make(dsl::dtype::uint8, 0).word}}>;
+using copy_bytes =
+    pass_with<load_byte, no_program, words<target_word::make(false, 0).word>, pass_reductions<>>;
 
-template <class Arguments> void copy_by_threads(const void* parameters, const dsl::reduction_plan& p,
+template <class Arguments> void copy_by_threads(const void* parameters,
+                                                const dsl::reduction_plan& p,
                                                 const counting_memory& memory) {
-  kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(*static_cast<const Arguments*>(parameters), memory);
+  kernel_body<copy_bytes, 1, Arguments, counting_memory> thread(
+      *static_cast<const Arguments*>(parameters), memory);
   for (std::int64_t tile = 0; tile < p.grid; ++tile) {
     thread.enter(0, static_cast<std::uint32_t>(tile));
     if constexpr (Arguments::strided)
@@ -201,17 +221,21 @@ TEST(tiles, threads_write_each_element_once) {
   int linear = 0, transposing = 0;
   for (int round = 0; round < 400; ++round) {
     const shape_of_test shape = draw_shape(engine);
-    const random_operand in = make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, true, engine);
-    const random_operand out = make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, false, engine);
+    const random_operand in =
+        make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, true, engine);
+    const random_operand out =
+        make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, false, engine);
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    const dsl::reduction_plan p = make_plan({}, g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
+    const dsl::reduction_plan p =
+        make_plan({}, g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
     linear += g.linear ? 1 : 0;
     transposing += p.tile.shared_bytes > 0 ? 1 : 0;
     const std::vector<unsigned char> before(out.data(), out.data() + out.size);
     std::vector<unsigned char> shared(static_cast<std::size_t>(p.tile.shared_bytes) + 16);
-    auto* const aligned = shared.data() + (16 - reinterpret_cast<std::uintptr_t>(shared.data()) % 16) % 16;
+    auto* const aligned =
+        shared.data() + (16 - reinterpret_cast<std::uintptr_t>(shared.data()) % 16) % 16;
     tally seen{{in.data(), static_cast<std::size_t>(in.size)},
                {out.data(), before.size()},
                {aligned, static_cast<std::size_t>(p.tile.shared_bytes)},
@@ -236,11 +260,12 @@ TEST(tiles, threads_write_each_element_once) {
   EXPECT_GT(transposing, 5);
 }
 
-// Elements of every size, by the kernels of the library's own copies, in the simulator and on the host.
+// Elements of every size, by the kernels of the library's own copies, in the simulator and on the
+// host.
 TEST(tiles, copies_of_elements_of_any_size) {
   std::mt19937 engine(3);
-  constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32, dsl::dtype::uint64,
-                                  dsl::dtype::complex128};
+  constexpr dsl::dtype types[] = {dsl::dtype::uint8, dsl::dtype::uint16, dsl::dtype::uint32,
+                                  dsl::dtype::uint64, dsl::dtype::complex128};
   for (int round = 0; round < 600; ++round) {
     const shape_of_test shape = draw_shape(engine);
     const dsl::dtype type = types[round % 5];
@@ -250,7 +275,8 @@ TEST(tiles, copies_of_elements_of_any_size) {
     const auto size = static_cast<std::int64_t>(size_of(type));
     std::vector<unsigned char> want(out.data(), out.data() + out.size * size);
     for_each_place(shape, [&](const shape_of_test& at) {
-      std::copy_n(in.data() + (in.first + in.offset(at)) * size, size, want.begin() + (out.first + out.offset(at)) * size);
+      std::copy_n(in.data() + (in.first + in.offset(at)) * size, size,
+                  want.begin() + (out.first + out.offset(at)) * size);
     });
     const operand all[] = {in.is, out.is};
     prepared copy(copy_code(static_cast<int>(size)), all,
@@ -261,26 +287,32 @@ TEST(tiles, copies_of_elements_of_any_size) {
   }
 }
 
-// Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by another result changes.
+// Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by
+// another result changes.
 constexpr std::uint64_t number(int slot) { return reference::make(dsl::dtype::int64, slot).word; }
-constexpr std::uint32_t number_by(op code, int slot) { return head::make(code, dsl::dtype::int64, slot).word; }
+constexpr std::uint32_t number_by(op code, int slot) {
+  return head::make(code, dsl::dtype::int64, slot).word;
+}
 using load_number = program_with<program_nodes<1, 1>{{number_by(op::load, 0)}, {0}, {number(0)}}>;
 using total = program_with<program_nodes<1, 1>{{number_by(op::reduced, 0)}, {0}, {number(0)}}>;
 using addition = program_with<program_nodes<3, 1>{
-    {number_by(op::value, 0), number_by(op::value, 1), number_by(op::add, 2)}, {0, 1, number(0) | number(1) << 16}, {number(2)}}>;
+    {number_by(op::value, 0), number_by(op::value, 1), number_by(op::add, 2)},
+    {0, 1, number(0) | number(1) << 16},
+    {number(2)}}>;
 using sum_numbers = pass_with<load_number, total, words<target_word::make(true, 0).word>,
                               pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 
 // Leaves in `want`, the memory of `out`, the sums of the operands' elements along the axes.
-void add_sums(std::vector<std::uint64_t>& want, const random_operand& out, std::span<const random_operand> in,
-              const shape_of_test& shape, std::uint32_t axes) {
+void add_sums(std::vector<std::uint64_t>& want, const random_operand& out,
+              std::span<const random_operand> in, const shape_of_test& shape, std::uint32_t axes) {
   const auto result_of = [&](const shape_of_test& at) {
     return static_cast<std::size_t>(out.first + out.offset(kept_of(at, axes)));
   };
   for_each_place(shape, [&](const shape_of_test& at) { want[result_of(at)] = 0; });
   for (const random_operand& each : in)
     for_each_place(shape, [&](const shape_of_test& at) {
-      want[result_of(at)] += reinterpret_cast<const std::uint64_t*>(each.data())[each.first + each.offset(at)];
+      want[result_of(at)] +=
+          reinterpret_cast<const std::uint64_t*>(each.data())[each.first + each.offset(at)];
     });
 }
 
@@ -301,7 +333,8 @@ TEST(tiles, sums_have_each_element_once) {
     operand all[] = {in.is, out.is};
     lie_along(all[1], {rank, axes});
     dsl::launch fixed;
-    if (where.kind == dsl::backend::sim) fixed = draw_launch(engine, std::max<std::int64_t>(1, out.size));
+    if (where.kind == dsl::backend::sim)
+      fixed = draw_launch(engine, std::max<std::int64_t>(1, out.size));
     fixed.block = std::min(fixed.block, 256);  // of more, threads mostly wait
     prepared sum(code, all, fixed);
     sum.run();
@@ -310,7 +343,8 @@ TEST(tiles, sums_have_each_element_once) {
   }
 }
 
-// The same of two devices' elements: both leave their partial results, and one makes the results of all.
+// The same of two devices' elements: both leave their partial results, and one makes the results of
+// all.
 TEST(tiles, partial_results_of_two_devices_are_combined) {
   std::mt19937 engine(6);
   const program_code& code = code_of<unnamed, sum_numbers, 1>();
@@ -323,9 +357,11 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     const std::uint32_t axes = engine() & ((1u << rank) - 1);
     const shape_of_test kept = kept_of(shape, axes);
     std::mt19937 same = engine;  // for the same layout
-    const random_operand in[] = {make_random_operand(shape, dsl::dtype::int64, where, false, engine),
-                                 make_random_operand(shape, dsl::dtype::int64, where, false, same)};
-    for (std::int64_t i = 0; i < in[1].size; ++i) reinterpret_cast<std::uint64_t*>(in[1].data())[i] *= 3;
+    const random_operand in[] = {
+        make_random_operand(shape, dsl::dtype::int64, where, false, engine),
+        make_random_operand(shape, dsl::dtype::int64, where, false, same)};
+    for (std::int64_t i = 0; i < in[1].size; ++i)
+      reinterpret_cast<std::uint64_t*>(in[1].data())[i] *= 3;
     const random_operand out = make_random_operand(kept, dsl::dtype::int64, where, false, engine);
     auto* const to = reinterpret_cast<std::uint64_t*>(out.data());
     std::vector<std::uint64_t> want(to, to + out.size);
@@ -337,14 +373,18 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     };
     const prepared passes[] = {pass_of(in[0]), pass_of(in[1])};
     if (passes[0].space().results == 0) continue;
-    const partial_results_layout each = kernels.partials_of(passes[0]), both{each.groups, 2 * each.count, each.bytes};
+    const partial_results_layout each = kernels.partials_of(passes[0]),
+                                 both{each.groups, 2 * each.count, each.bytes};
     split += each.count > 1;
     std::vector<std::uint64_t> partials(both.all_bytes() / sizeof(std::uint64_t));
     const dsl::stream on = dsl::stream::current(where);
-    for (const int k : {1, 0}) kernels.reduce_to_partials(passes[k], both, partials.data(), k * each.count, nullptr, on);
-    kernels.finish_partials(passes[0], both, partials.data(), 2 * passes[0].space().count, nullptr, nullptr, on);
+    for (const int k : {1, 0})
+      kernels.reduce_to_partials(passes[k], both, partials.data(), k * each.count, nullptr, on);
+    kernels.finish_partials(passes[0], both, partials.data(), 2 * passes[0].space().count, nullptr,
+                            nullptr, on);
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
-        << "round " << round << ", axes " << axes << ": " << passes[0].make_plan().describe().c_str();
+        << "round " << round << ", axes " << axes << ": "
+        << passes[0].make_plan().describe().c_str();
   }
   EXPECT_GT(split, 5);
 }
@@ -352,7 +392,8 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
 // A plan depends on the operands, the device and what is fixed for the call, and on nothing else.
 TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   std::mt19937 engine(5);
-  const auto plan_of = [](const random_operand& in, const random_operand& out, int size, const dsl::launch& fixed) {
+  const auto plan_of = [](const random_operand& in, const random_operand& out, int size,
+                          const dsl::launch& fixed) {
     const operand all[] = {in.is, out.is};
     return std::string(prepared(copy_code(size), all, fixed).make_plan().describe().c_str());
   };
@@ -360,7 +401,8 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
     random_operand o = make_random_operand({n + first}, type, where, false, engine);
     o.is.extents[0] = n;
     o.is.strides[0] = 1;
-    o.is.word[0] = reinterpret_cast<std::uintptr_t>(o.data()) + static_cast<std::uint64_t>(first * size_of(type));
+    o.is.word[0] = reinterpret_cast<std::uintptr_t>(o.data()) +
+                   static_cast<std::uint64_t>(first * size_of(type));
     return o;
   };
   const dsl::device host = dsl::backend::host, sim = dsl::backend::sim;
@@ -372,7 +414,8 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   EXPECT_NE(plain, plan_of(words(sim, 5001, 0), words(sim, 5001, 0), 4, {}));
   EXPECT_NE(plain, plan_of(words(host, 5000, 0), words(host, 5000, 0), 4, {}));
   EXPECT_NE(plain, plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {.block = 64}));
-  EXPECT_NE(plain, plan_of(make(dsl::dtype::uint8, sim, 5000, 0), make(dsl::dtype::uint8, sim, 5000, 0), 1, {}));
+  EXPECT_NE(plain, plan_of(make(dsl::dtype::uint8, sim, 5000, 0),
+                           make(dsl::dtype::uint8, sim, 5000, 0), 1, {}));
   // Which operands are read and written in vectors is laid out, not planned.
   for (const std::int64_t first : {0, 1, 2, 3, 4, 8}) {
     const random_operand in = words(sim, 5000, first), out = words(sim, 5000, 0);

@@ -31,9 +31,11 @@ template <class Of> numbers numbers_of(integer count, const Of& of) {
 template <int Rank> numbers held_by(const dsl::array<integer, Rank>& x) { return x.copy_to_host(); }
 inline numbers held_by(const dsl::scalar<integer>& x) { return {x.value()}; }
 
-// Runs a statement that makes a target hold `after`. Where it fails the target is as it was, or complete.
+// Runs a statement that makes a target hold `after`. Where it fails the target is as it was, or
+// complete.
 template <class Target, class Statement>
-void changes(const char* what, Target& target, const numbers& after, const Statement& statement, made_by by = made_by::kernels) {
+void changes(const char* what, Target& target, const numbers& after, const Statement& statement,
+             made_by by = made_by::kernels) {
   std::optional<numbers> before;
   {
     const pause unseen;

@@ -1,5 +1,6 @@
-// Every CUDA call of much work made to fail, one at a time: an error of the library's comes of it or no harm, targets are as they
-// were, nothing is lost, and the same work then succeeds. `--without-kernels`: without a GPU, and then without results.
+// Every CUDA call of much work made to fail, one at a time: an error of the library's comes of it
+// or no harm, targets are as they were, nothing is lost, and the same work then succeeds.
+// `--without-kernels`: without a GPU, and then without results.
 #include <dsl/dsl.hpp>
 
 #include <sys/wait.h>
@@ -23,7 +24,8 @@ void report(const work& w, const std::string& where, const std::string& what) {
   if (++mistakes <= 40) std::printf("WRONG: %s, %s: %s\n", w.name, where.c_str(), what.c_str());
 }
 
-// What came of a piece of work: nothing (it went well), an error of the library's, or what must not be.
+// What came of a piece of work: nothing (it went well), an error of the library's, or what must not
+// be.
 struct outcome {
   bool is_error = false;
   std::string error, wrong;
@@ -54,7 +56,9 @@ struct in_use {
   faults::living alive;
   std::size_t pool;
   friend bool operator==(const in_use&, const in_use&) = default;
-  std::string describe() const { return alive.describe() + ", " + std::to_string(pool) + " bytes of the pool"; }
+  std::string describe() const {
+    return alive.describe() + ", " + std::to_string(pool) + " bytes of the pool";
+  }
 };
 in_use used_now() {
   const faults::pause unseen;
@@ -64,17 +68,20 @@ in_use used_now() {
 
 // How calls of a function fail.
 std::vector<faults::failure> failures_of(std::string_view function) {
-  if (function == "cudaMallocAsync") return {{cudaErrorMemoryAllocation}, {cudaErrorMemoryAllocation, true}, {cudaErrorUnknown}};
+  if (function == "cudaMallocAsync")
+    return {{cudaErrorMemoryAllocation}, {cudaErrorMemoryAllocation, true}, {cudaErrorUnknown}};
   if (function.ends_with("Synchronize")) return {{cudaErrorLaunchFailure}};
   return {{cudaErrorUnknown}};
 }
 
-// Whether nothing need come of it: what is given back is given back all the same, the device is asked for then too, an allocation
-// is tried twice, and before memory is freed the host waits where one stream cannot be ordered behind another.
+// Whether nothing need come of it: what is given back is given back all the same, the device is
+// asked for then too, an allocation is tried twice, and before memory is freed the host waits where
+// one stream cannot be ordered behind another.
 bool may_be_harmless(std::string_view function, const faults::failure& how) {
   for (const char* const each :
-       {"cudaFreeAsync", "cudaStreamDestroy", "cudaEventDestroy", "cudaGraphDestroy", "cudaGraphExecDestroy", "cudaGetDevice",
-        "cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"})
+       {"cudaFreeAsync", "cudaStreamDestroy", "cudaEventDestroy", "cudaGraphDestroy",
+        "cudaGraphExecDestroy", "cudaGetDevice", "cudaEventCreateWithFlags", "cudaEventRecord",
+        "cudaStreamWaitEvent"})
     if (function == each) return true;
   return function == "cudaMallocAsync" && how.status == cudaErrorMemoryAllocation && !how.stays;
 }
@@ -91,8 +98,9 @@ bool fail_at(const work& w, long number, in_use& before, counts& all) {
     if (function == nullptr) return nullptr;
     ++all.calls;
     ++(o.is_error ? all.errors : all.harmless);
-    const std::string where = "call " + std::to_string(number) + " (" + function + (how.stays ? ", and all later ones" : "") +
-                              ": " + cudaGetErrorName(how.status) + ")";
+    const std::string where = "call " + std::to_string(number) + " (" + function +
+                              (how.stays ? ", and all later ones" : "") + ": " +
+                              cudaGetErrorName(how.status) + ")";
     if (!o.wrong.empty()) report(w, where, o.wrong);
     else if (!o.is_error && !may_be_harmless(function, how)) report(w, where, "nothing came of it");
     must_succeed(w, "after " + where);
@@ -118,7 +126,8 @@ counts fail_each_call() {
     in_use before = used_now();
     must_succeed(w, "the third time");
     if (const in_use after = used_now(); after != before)
-      report(w, "without a failure", "in use are " + after.describe() + "; before " + before.describe());
+      report(w, "without a failure",
+             "in use are " + after.describe() + "; before " + before.describe());
     faults::begin();
     must_succeed(w, "counted");
     const long calls = faults::calls();
@@ -127,13 +136,17 @@ counts fail_each_call() {
     while (fail_at(w, number, before, all)) ++number;
     // Threads take turns, so that there may be some calls more or less.
     if (number <= calls / 2 || number == 1)
-      report(w, "at last", "only " + std::to_string(number - 1) + " of " + std::to_string(calls) + " calls were made to fail");
-    std::printf("%-26s %4ld calls; %4ld failures: %4ld errors, %3ld harmless\n", w.name, calls, all.calls - so_far.calls,
-                all.errors - so_far.errors, all.harmless - so_far.harmless);
+      report(w, "at last",
+             "only " + std::to_string(number - 1) + " of " + std::to_string(calls) +
+                 " calls were made to fail");
+    std::printf("%-26s %4ld calls; %4ld failures: %4ld errors, %3ld harmless\n", w.name, calls,
+                all.calls - so_far.calls, all.errors - so_far.errors,
+                all.harmless - so_far.harmless);
     std::fflush(stdout);
   }
   if (faults::strangers() > 0)
-    report(faults::all_work()[0], "at last", std::to_string(faults::strangers()) + " things were given back that were not alive");
+    report(faults::all_work()[0], "at last",
+           std::to_string(faults::strangers()) + " things were given back that were not alive");
   return all;
 }
 
@@ -189,8 +202,10 @@ int main(int argc, char** argv) {
     ++mistakes;
     std::printf("WRONG: only %ld calls of a new process were made to fail\n", failed_processes);
   }
-  std::printf("%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an error%s; %d mistakes\n",
-              failed_processes, all.calls, all.errors, emulated ? ", without kernels, whose results were not compared" : "",
-              mistakes);
+  std::printf(
+      "%ld calls in new processes and %ld after that were made to fail, of which %ld ended in an "
+      "error%s; %d mistakes\n",
+      failed_processes, all.calls, all.errors,
+      emulated ? ", without kernels, whose results were not compared" : "", mistakes);
   return mistakes == 0 ? 0 : 1;
 }

@@ -39,7 +39,8 @@ template <class... Options> void loop(integer count, integer steps, const Option
   const mixed right = mix_here(count, steps);
   dsl::array<integer> x = dsl::arange<integer>(count);
   dsl::scalar<integer> total = integer{1};
-  const dsl::array<integer> history = dsl::iterate(steps, mix, dsl::state(x, total), dsl::step, options...);
+  const dsl::array<integer> history =
+      dsl::iterate(steps, mix, dsl::state(x, total), dsl::step, options...);
   want(held_by(history) == right.totals, "a loop's history");
   want(held_by(x) == right.elements && total.value() == right.totals.back(), "a loop's variables");
 }
@@ -49,7 +50,9 @@ void loop_of_launches() { loop(n, 3, strategy::launches); }
 void loop_as_a_graph() { loop(n, 130, strategy::graph); }  // two of 64 steps, and two steps
 void loop_in_one_block() { loop(n, 3, strategy::one_block); }
 void loop_of_all_blocks() { loop(n, 3, strategy::cooperative); }
-void loop_that_streams() { loop(6 * n, 3, strategy::streamed, dsl::launch{.block = 32, .grid = 4}); }
+void loop_that_streams() {
+  loop(6 * n, 3, strategy::streamed, dsl::launch{.block = 32, .grid = 4});
+}
 void loop_that_is_watched() {
   loop(n, 6, strategy::cooperative, dsl::progress([](integer, integer) { return true; }));
 }
@@ -79,7 +82,8 @@ void streams() {
   dsl::scalar<integer> sum;
   {
     const dsl::stream_guard on(one);
-    changes("on another stream", y, numbers_of(n, [](integer i) { return 3 * (i % 1000); }), [&] { y = 3 * x; });
+    changes("on another stream", y, numbers_of(n, [](integer i) { return 3 * (i % 1000); }),
+            [&] { y = 3 * x; });
     sum = dsl::sum(x);
   }
   {
@@ -89,15 +93,19 @@ void streams() {
     z = dsl::cumsum(y);
   }
   y = x - 1;
-  want(held_by(y) == numbers_of(n, [](integer i) { return 4 * (i % 1000); }), "what streams gave each other");
-  want(sum.value() == std::accumulate(counted.begin(), counted.end(), integer{0}), "another stream's sum");
+  want(held_by(y) == numbers_of(n, [](integer i) { return 4 * (i % 1000); }),
+       "what streams gave each other");
+  want(sum.value() == std::accumulate(counted.begin(), counted.end(), integer{0}),
+       "another stream's sum");
   loop(n, 2, strategy::cooperative);
 }
 
-// What the program captures of a stream into a graph of its own, and runs. The program's calls are not the library's.
+// What the program captures of a stream into a graph of its own, and runs. The program's calls are
+// not the library's.
 class captured_graph {
  public:
-  explicit captured_graph(const dsl::stream& from) : stream_(static_cast<cudaStream_t>(from.native())) {
+  explicit captured_graph(const dsl::stream& from)
+      : stream_(static_cast<cudaStream_t>(from.native())) {
     const pause unseen;
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
   }
@@ -144,7 +152,8 @@ void captured() {
   y = dsl::cumsum(x);
   graph.launch();
   const integer all = std::accumulate(counted.begin(), counted.end(), integer{0});
-  want(sum.value() == 2 * all + n && held_by(y).back() == all, "what a graph of the program's computed");
+  want(sum.value() == 2 * all + n && held_by(y).back() == all,
+       "what a graph of the program's computed");
 }
 
 void threads() {

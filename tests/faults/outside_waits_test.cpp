@@ -1,4 +1,5 @@
-// Waits for what other processes do on their GPUs: how long, and what becomes of the rest. The GPU is made up.
+// Waits for what other processes do on their GPUs: how long, and what becomes of the rest. The GPU
+// is made up.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,7 +12,7 @@
 
 #include "cuda/outside_waits.hpp"
 #include "cuda/recorded_graph.hpp"
-#include "exec/grid_executor.hpp"
+#include "exec/run/grid_executor.hpp"
 #include "mem/buffer.hpp"
 #include "runtime.hpp"
 
@@ -97,7 +98,8 @@ TEST_F(outside_waits, others_have_the_seconds_for_each_step) {
 }
 
 TEST_F(outside_waits, what_could_not_be_queued_is_not_waited_for) {
-  EXPECT_THROW(others().queue(nullptr, 1, [] { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_THROW(others().queue(nullptr, 1, [] { throw std::runtime_error("no"); }),
+               std::runtime_error);
   dsl::stream::current(gpu).synchronize();
   EXPECT_EQ(calls_of("cudaStreamQuery"), 0);
 }
@@ -122,7 +124,8 @@ TEST_F(outside_waits, a_graph_has_what_waits_for_others) {
   static constexpr char function = 0;
   const pass_view no_pass{};
   block_range blocks;
-  const kernel_launch k{{&function, nullptr, nullptr, no_pass}, 1, 32, 0, &blocks, nullptr, 0, 0, 1};
+  const kernel_launch k{
+      {&function, nullptr, nullptr, no_pass}, 1, 32, 0, &blocks, nullptr, 0, 0, 1};
   int queued = 0;
   const auto run = [&](int times) {
     graph_of_one graph;
@@ -139,8 +142,9 @@ TEST_F(outside_waits, a_graph_has_what_waits_for_others) {
   EXPECT_EQ(faults::graph_kernels(), (std::vector<std::vector<long>>{{}, {1}, {2}}));
   EXPECT_EQ(calls_of("cudaGraphLaunch"), 3);
   EXPECT_EQ(calls_of("cuStreamWriteValue32"), 6);
-  for (const char* const function : {"cudaStreamCreateWithFlags", "cudaStreamBeginCapture", "cudaStreamEndCapture",
-                                     "cudaGraphAddChildGraphNode", "cudaGraphLaunch"}) {
+  for (const char* const function :
+       {"cudaStreamCreateWithFlags", "cudaStreamBeginCapture", "cudaStreamEndCapture",
+        "cudaGraphAddChildGraphNode", "cudaGraphLaunch"}) {
     faults::begin_at(function);
     EXPECT_THROW(run(1), dsl::error) << function;
     faults::end();
@@ -171,7 +175,9 @@ TEST_F(outside_waits, what_does_not_end_is_given_up_once_and_every_wait_says_so)
   faults::stop_streams(1);
   queue();
   const auto begin = clock_type::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(clock_type::now() - begin).count(); };
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(clock_type::now() - begin).count();
+  };
   EXPECT_THROW(dsl::stream::current(gpu).synchronize(), dsl::device_error);
   EXPECT_GE(seconds(), 0.6);
   EXPECT_THROW(dsl::stream::current(gpu).synchronize(), dsl::device_error);

@@ -59,9 +59,11 @@ bool fails(const char* function, cudaError_t& status) {
   const long of_function = count(function);
   ++s.calls;
   const bool first =
-      s.wanted > 0 && (s.function.empty() ? s.calls == s.wanted : s.function == function && of_function == s.wanted);
+      s.wanted > 0 && (s.function.empty() ? s.calls == s.wanted
+                                          : s.function == function && of_function == s.wanted);
   if (first) s.failed = function;
-  if (!first && !(s.how.stays && s.failed != nullptr && std::string_view(s.failed) == function)) return false;
+  if (!first && !(s.how.stays && s.failed != nullptr && std::string_view(s.failed) == function))
+    return false;
   status = s.how.status;
   return true;
 }
@@ -79,9 +81,9 @@ void give_back(kind k, const void* what) {
 
 std::string living::describe() const {
   const auto each = [](long n, const char* what) { return std::to_string(n) + " " + what; };
-  return each(allocations, "allocations of ") + each(bytes, "bytes, ") + each(pinned, "page-locked, ") +
-         each(streams, "streams, ") + each(events, "events, ") + each(graphs, "graphs, ") +
-         each(executables, "executable graphs");
+  return each(allocations, "allocations of ") + each(bytes, "bytes, ") +
+         each(pinned, "page-locked, ") + each(streams, "streams, ") + each(events, "events, ") +
+         each(graphs, "graphs, ") + each(executables, "executable graphs");
 }
 
 living alive() {
@@ -173,7 +175,8 @@ void make(Handle* handle) {
 cudaGraphNode_t add_kernel(const cudaGraphNode_t* behind, std::size_t count) {
   const std::lock_guard lock(now().mutex);
   std::vector<long>& made = now().graph_kernels.emplace_back();
-  for (std::size_t i = 0; i < count; ++i) made.push_back(static_cast<long>(reinterpret_cast<std::uintptr_t>(behind[i])));
+  for (std::size_t i = 0; i < count; ++i)
+    made.push_back(static_cast<long>(reinterpret_cast<std::uintptr_t>(behind[i])));
   return reinterpret_cast<cudaGraphNode_t>(now().graph_kernels.size());
 }
 void fill_properties(cudaDeviceProp& p) {
@@ -192,7 +195,8 @@ void fill_attributes(cudaPointerAttributes& found, const void* address) {
   found = {};
   const std::lock_guard lock(now().mutex);
   for (const auto& [what, bytes] : now().alive) {
-    const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(what.second);
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(what.second);
     if ((what.first == kind::allocation || what.first == kind::pinned) && offset < bytes) {
       found.type = what.first == kind::pinned ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
       found.devicePointer = const_cast<void*>(address);
@@ -227,7 +231,8 @@ CUresult write_value(CUstream, CUdeviceptr to, cuuint32_t value, unsigned) {
 // Of the driver's functions this one does something.
 void find_driver_function(const char* name, void** function) {
   *function = reinterpret_cast<void*>(&write_value);
-  if (std::string_view(name) != "cuStreamWriteValue32") *function = reinterpret_cast<void*>(&find_driver_function);
+  if (std::string_view(name) != "cuStreamWriteValue32")
+    *function = reinterpret_cast<void*>(&find_driver_function);
 }
 std::size_t bytes_alive() { return static_cast<std::size_t>(alive().bytes); }
 
@@ -236,8 +241,9 @@ std::size_t bytes_alive() { return static_cast<std::size_t>(alive().bytes); }
 
 using namespace faults;
 
-// The linker gives the library __wrap_f where it calls f (--wrap), and here __real_f is f. Each row: the function, its
-// parameters, its arguments, and what the emulation does. CMakeLists.txt lists the same functions.
+// The linker gives the library __wrap_f where it calls f (--wrap), and here __real_f is f. Each
+// row: the function, its parameters, its arguments, and what the emulation does. CMakeLists.txt
+// lists the same functions.
 #define CALL(name, parameters, arguments, ...)          \
   extern "C" cudaError_t __real_##name parameters;      \
   extern "C" cudaError_t __wrap_##name parameters {     \
@@ -284,74 +290,103 @@ CALL(cudaGetDeviceCount, (int* count), (count), *count = 1)
 CALL(cudaDriverGetVersion, (int* version), (version), *version = 13000)
 CALL(cudaRuntimeGetVersion, (int* version), (version), *version = 13000)
 CALL(cudaGetDeviceProperties, (cudaDeviceProp * p, int device), (p, device), fill_properties(*p))
-CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr which, int device), (value, which, device), *value = attribute_of(which))
+CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr which, int device), (value, which, device),
+     *value = attribute_of(which))
 CALL(cudaGetDevice, (int* device), (device), *device = current_gpu)
 CALL(cudaSetDevice, (int device), (device), current_gpu = device)
 WAIT(cudaDeviceSynchronize, (), ())
-CALL(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device), (pool, device), *pool = nullptr)
-CALL(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value), (pool, which, value))
-CALL(cudaMemPoolGetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value), (pool, which, value),
-     *static_cast<std::size_t*>(value) = bytes_alive())
+CALL(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device), (pool, device),
+     *pool = nullptr)
+CALL(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value),
+     (pool, which, value))
+CALL(cudaMemPoolGetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr which, void* value),
+     (pool, which, value), *static_cast<std::size_t*>(value) = bytes_alive())
 CALL(cudaMemPoolTrimTo, (cudaMemPool_t pool, std::size_t least), (pool, least))
-CALL(cudaMemGetInfo, (std::size_t* free, std::size_t* total), (free, total), *total = std::size_t{8} << 30,
-     *free = *total - bytes_alive())
-CALL(cudaMemcpyAsync, (void* to, const void* from, std::size_t bytes, cudaMemcpyKind way, cudaStream_t stream),
+CALL(cudaMemGetInfo, (std::size_t* free, std::size_t* total), (free, total),
+     *total = std::size_t{8} << 30, *free = *total - bytes_alive())
+CALL(cudaMemcpyAsync,
+     (void* to, const void* from, std::size_t bytes, cudaMemcpyKind way, cudaStream_t stream),
      (to, from, bytes, way, stream), std::memmove(to, from, bytes))
-CALL(cudaMemsetAsync, (void* at, int value, std::size_t bytes, cudaStream_t stream), (at, value, bytes, stream),
-     std::memset(at, value, bytes))
+CALL(cudaMemsetAsync, (void* at, int value, std::size_t bytes, cudaStream_t stream),
+     (at, value, bytes, stream), std::memset(at, value, bytes))
 WAIT(cudaStreamSynchronize, (cudaStream_t stream), (stream))
-CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captured), (stream, captured),
+CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* captured),
+     (stream, captured),
      *captured = now().captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone)
-CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode), now().captures = true)
-CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
-CALL(cudaStreamQuery, (cudaStream_t stream), (stream), status = have_stopped() ? cudaErrorNotReady : cudaSuccess)
-CALL(cudaEventQuery, (cudaEvent_t event), (event), status = have_stopped() ? cudaErrorNotReady : cudaSuccess)
+CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode),
+     now().captures = true)
+CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+     (stream, event, flags))
+CALL(cudaStreamQuery, (cudaStream_t stream), (stream),
+     status = have_stopped() ? cudaErrorNotReady : cudaSuccess)
+CALL(cudaEventQuery, (cudaEvent_t event), (event),
+     status = have_stopped() ? cudaErrorNotReady : cudaSuccess)
 CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 WAIT(cudaEventSynchronize, (cudaEvent_t event), (event))
-CALL(cudaFuncGetAttributes, (cudaFuncAttributes * a, const void* function), (a, function), *a = function_attributes())
-CALL(cudaFuncSetAttribute, (const void* function, cudaFuncAttribute which, int value), (function, which, value))
-CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, const void* function, int block, std::size_t shared),
+CALL(cudaFuncGetAttributes, (cudaFuncAttributes * a, const void* function), (a, function),
+     *a = function_attributes())
+CALL(cudaFuncSetAttribute, (const void* function, cudaFuncAttribute which, int value),
+     (function, which, value))
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+     (int* blocks, const void* function, int block, std::size_t shared),
      (blocks, function, block, shared), *blocks = 2048 / block)
-CALL(cudaOccupancyMaxPotentialClusterSize, (int* size, const void* function, const cudaLaunchConfig_t* how),
-     (size, function, how), *size = 8)
-CALL(cudaLaunchKernel, (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
+CALL(cudaOccupancyMaxPotentialClusterSize,
+     (int* size, const void* function, const cudaLaunchConfig_t* how), (size, function, how),
+     *size = 8)
+CALL(cudaLaunchKernel,
+     (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+      cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
 CALL(cudaLaunchCooperativeKernel,
-     (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream),
+     (const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+      cudaStream_t stream),
      (function, grid, block, arguments, shared, stream))
-CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t* how, const void* function, void** arguments), (how, function, arguments))
+CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t* how, const void* function, void** arguments),
+     (how, function, arguments))
 CALL(cudaGraphAddKernelNode,
-     (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, const cudaKernelNodeParams* p),
+     (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count,
+      const cudaKernelNodeParams* p),
      (node, graph, before, count, p), *node = add_kernel(before, count))
 CALL(cudaGraphAddChildGraphNode,
-     (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count, cudaGraph_t child),
+     (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* before, std::size_t count,
+      cudaGraph_t child),
      (node, graph, before, count, child), *node = add_kernel(before, count))
-CALL(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p),
-     (graph, node, p))
+CALL(cudaGraphExecKernelNodeSetParams,
+     (cudaGraphExec_t graph, cudaGraphNode_t node, const cudaKernelNodeParams* p), (graph, node, p))
 CALL(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 
-TAKE(cudaMallocAsync, (void** memory, std::size_t bytes, cudaStream_t stream), (memory, bytes, stream), allocation, *memory,
-     bytes, *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256), std::memset(*memory, 0, bytes))
-TAKE(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags), stream, *stream, 0, make(stream))
-TAKE(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags), event, *event, 0, make(event))
-TAKE(cudaGraphCreate, (cudaGraph_t * graph, unsigned flags), (graph, flags), graph, *graph, 0, make(graph))
-TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned long long flags), (made, graph, flags),
-     executable, *made, 0, make(made))
-TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph, *graph, 0, make(graph),
-     now().captures = false)
-TAKE(cudaMallocHost, (void** memory, std::size_t bytes), (memory, bytes), pinned, *memory, bytes, *memory = std::malloc(bytes))
-CALL(cudaHostAlloc, (void** memory, std::size_t bytes, unsigned flags), (memory, bytes, flags), *memory = std::malloc(bytes))
+TAKE(cudaMallocAsync, (void** memory, std::size_t bytes, cudaStream_t stream),
+     (memory, bytes, stream), allocation, *memory, bytes,
+     *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256), std::memset(*memory, 0, bytes))
+TAKE(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags), stream,
+     *stream, 0, make(stream))
+TAKE(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags), event, *event,
+     0, make(event))
+TAKE(cudaGraphCreate, (cudaGraph_t * graph, unsigned flags), (graph, flags), graph, *graph, 0,
+     make(graph))
+TAKE(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned long long flags),
+     (made, graph, flags), executable, *made, 0, make(made))
+TAKE(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph), graph,
+     *graph, 0, make(graph), now().captures = false)
+TAKE(cudaMallocHost, (void** memory, std::size_t bytes), (memory, bytes), pinned, *memory, bytes,
+     *memory = std::malloc(bytes))
+CALL(cudaHostAlloc, (void** memory, std::size_t bytes, unsigned flags), (memory, bytes, flags),
+     *memory = std::malloc(bytes))
 #if CUDART_VERSION >= 12050
 CALL(cudaGetDriverEntryPointByVersion,
-     (const char* name, void** function, unsigned version, unsigned long long flags, cudaDriverEntryPointQueryResult* found),
-     (name, function, version, flags, found), find_driver_function(name, function), *found = cudaDriverEntryPointSuccess)
+     (const char* name, void** function, unsigned version, unsigned long long flags,
+      cudaDriverEntryPointQueryResult* found),
+     (name, function, version, flags, found), find_driver_function(name, function),
+     *found = cudaDriverEntryPointSuccess)
 #else
 CALL(cudaGetDriverEntryPoint,
-     (const char* name, void** function, unsigned long long flags, cudaDriverEntryPointQueryResult* found),
-     (name, function, flags, found), find_driver_function(name, function), *found = cudaDriverEntryPointSuccess)
+     (const char* name, void** function, unsigned long long flags,
+      cudaDriverEntryPointQueryResult* found),
+     (name, function, flags, found), find_driver_function(name, function),
+     *found = cudaDriverEntryPointSuccess)
 #endif
-CALL(cudaPointerGetAttributes, (cudaPointerAttributes * found, const void* address), (found, address),
-     fill_attributes(*found, address))
+CALL(cudaPointerGetAttributes, (cudaPointerAttributes * found, const void* address),
+     (found, address), fill_attributes(*found, address))
 CALL(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device), *device = 0)
 GIVE_BACK(cudaFreeHost, (void* memory), (memory), pinned, memory)
 GIVE_BACK(cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream), allocation, memory)

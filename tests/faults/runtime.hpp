@@ -1,4 +1,5 @@
-// Between the library and the CUDA runtime: counts the calls, makes one of them fail, and knows what is alive.
+// Between the library and the CUDA runtime: counts the calls, makes one of them fail, and knows
+// what is alive.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,14 +20,16 @@ living alive();
 /// What was given back that was not alive, or twice.
 long strangers();
 
-/// How a call fails: with this status, and if it `stays` so does every later call of the same function.
+/// How a call fails: with this status, and if it `stays` so does every later call of the same
+/// function.
 struct failure {
   cudaError_t status = cudaErrorUnknown;
   bool stays = false;
 };
 
-/// Counts from here on. The `number`-th call fails, counted from 1; 0: none does. A call that gives something back does so all
-/// the same, as one does that reports what work queued before has come to; any other does nothing.
+/// Counts from here on. The `number`-th call fails, counted from 1; 0: none does. A call that gives
+/// something back does so all the same, as one does that reports what work queued before has come
+/// to; any other does nothing.
 void begin(long number = 0, failure how = {});
 /// The same of the `number`-th call of one function.
 void begin_at(const char* function, long number = 1, failure how = {});
@@ -37,12 +40,14 @@ long calls();
 long calls_of(const char* function);
 /// The GPU that was current in the last call of a function since `begin`; of none -1.
 int gpu_of(const char* function);
-/// The kernels added to graphs since `begin`: of each those that it is behind, by their numbers, counted from 1.
+/// The kernels added to graphs since `begin`: of each those that it is behind, by their numbers,
+/// counted from 1.
 std::vector<std::vector<long>> graph_kernels();
 /// The function that failed; null where none did.
 const char* failed();
 
-/// Emulated streams stop behind so many more numbers that they write into memory, and go on with those that are left.
+/// Emulated streams stop behind so many more numbers that they write into memory, and go on with
+/// those that are left.
 void stop_streams(long after);
 void resume_streams();
 
@@ -55,7 +60,8 @@ class pause {
   pause& operator=(const pause&) = delete;
 };
 
-/// From here on the answers are made up: one GPU, whose memory is the host's, and whose kernels do nothing.
+/// From here on the answers are made up: one GPU, whose memory is the host's, and whose kernels do
+/// nothing.
 void emulate();
 bool is_emulated();
 

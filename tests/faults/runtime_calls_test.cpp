@@ -1,5 +1,5 @@
-// What the library keeps of the CUDA runtime's answers, what it asks when, and what it gives back when a call fails. The answers
-// are made up (`faults::emulate`), so no GPU is needed.
+// What the library keeps of the CUDA runtime's answers, what it asks when, and what it gives back
+// when a call fails. The answers are made up (`faults::emulate`), so no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,8 +11,8 @@
 #include <dsl/dsl.hpp>
 
 #include "cuda/recorded_graph.hpp"
-#include "exec/grid_executor.hpp"
-#include "exec/scratch.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "exec/run/scratch.hpp"
 #include "mem/buffer.hpp"
 #include "runtime.hpp"
 
@@ -33,11 +33,13 @@ struct runtime_calls : testing::Test {
   }
   void TearDown() override {
     faults::end();
-    EXPECT_EQ(faults::alive(), before) << faults::alive().describe() << " instead of " << before.describe();
+    EXPECT_EQ(faults::alive(), before)
+        << faults::alive().describe() << " instead of " << before.describe();
     EXPECT_EQ(faults::strangers(), 0);
   }
   // The first call of a function that `work` makes fails, and `work` throws.
-  template <class Work> static void fails_at(const char* function, const Work& work, faults::failure how = {}) {
+  template <class Work> static void fails_at(const char* function, const Work& work,
+                                             faults::failure how = {}) {
     faults::begin_at(function, 1, how);
     EXPECT_THROW(work(), dsl::error) << function;
     EXPECT_NE(faults::failed(), nullptr) << function << " was not called";
@@ -57,13 +59,15 @@ kernel_attributes attributes_of(int function, int block, int device) {
 }
 kernel_launch launch_of(int function, int shared = 0) {
   static block_range blocks;
-  return {{&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, &blocks, nullptr, 0, 0, 1};
+  return {
+      {&functions[function], nullptr, nullptr, no_pass}, 1, 32, shared, &blocks, nullptr, 0, 0, 1};
 }
 
 TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
   faults::emulate();
-  for (const char* const function : {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDriverGetVersion",
-                                     "cudaRuntimeGetVersion", "cudaDeviceGetDefaultMemPool", "cudaMemPoolSetAttribute"}) {
+  for (const char* const function :
+       {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDriverGetVersion",
+        "cudaRuntimeGetVersion", "cudaDeviceGetDefaultMemPool", "cudaMemPoolSetAttribute"}) {
     faults::begin_at(function);
     EXPECT_THROW(dsl::properties(gpu), dsl::error) << function;
     EXPECT_NE(faults::failed(), nullptr) << function;
@@ -99,7 +103,8 @@ TEST_F(runtime_calls, a_kernels_attributes_are_read_once_for_each_block_and_devi
 }
 
 TEST_F(runtime_calls, a_failure_to_read_attributes_is_not_kept) {
-  for (const char* const function : {"cudaFuncGetAttributes", "cudaOccupancyMaxActiveBlocksPerMultiprocessor"})
+  for (const char* const function :
+       {"cudaFuncGetAttributes", "cudaOccupancyMaxActiveBlocksPerMultiprocessor"})
     fails_at(function, [] { attributes_of(2, 256, 0); });
   faults::begin();
   EXPECT_EQ(attributes_of(2, 256, 0).registers, 32);
@@ -111,14 +116,16 @@ TEST_F(runtime_calls, threads_share_what_is_kept) {
   std::atomic<int> right{0};
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&right] {
-      for (int i = 0; i < 200; ++i) right += attributes_of(3, 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
+      for (int i = 0; i < 200; ++i)
+        right += attributes_of(3, 32 << i % 5, 0).blocks_per_multiprocessor == 64 >> i % 5;
     });
   for (auto& each : threads) each.join();
   EXPECT_EQ(right, 8 * 200);
   EXPECT_EQ(calls_of("cudaFuncGetAttributes"), 5);
 }
 
-// The limit of a block's shared memory is a function's: raised once, to the most, and only for blocks that need it.
+// The limit of a block's shared memory is a function's: raised once, to the most, and only for
+// blocks that need it.
 TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
   const dsl::stream on(gpu);
   const auto launch = [&](int function, int shared) {
@@ -128,7 +135,8 @@ TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
     return calls_of("cudaFuncSetAttribute");
   };
   EXPECT_EQ(launch(4, 0), 0);
-  EXPECT_EQ(launch(4, 47 << 10), 0);  // with the function's own 1,024 bytes as much as it has without asking
+  EXPECT_EQ(launch(4, 47 << 10),
+            0);  // with the function's own 1,024 bytes as much as it has without asking
   EXPECT_EQ(launch(4, (47 << 10) + 16), 1);
   EXPECT_EQ(launch(4, 200 << 10), 0);
   EXPECT_EQ(launch(5, 200 << 10), 1);
@@ -187,7 +195,8 @@ TEST_F(runtime_calls, partial_results_have_a_streams_own_memory) {
   EXPECT_NE(larger.partials, first.partials);
   EXPECT_EQ(scratch_of(on, 1).partials, larger.partials);
   EXPECT_EQ(calls_of("cudaMallocAsync"), 1);
-  EXPECT_EQ(calls_of("cudaFreeAsync"), 0);  // another thread may be about to launch with the smaller one
+  EXPECT_EQ(calls_of("cudaFreeAsync"),
+            0);  // another thread may be about to launch with the smaller one
 }
 
 TEST_F(runtime_calls, partial_results_memory_whose_tickets_were_not_cleared_is_given_back) {
@@ -216,9 +225,11 @@ TEST_F(runtime_calls, an_allocation_is_tried_twice) {
 
 TEST_F(runtime_calls, events_are_given_back_where_a_call_fails) {
   const dsl::stream one(gpu), other(gpu);
-  for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"})
+  for (const char* const function :
+       {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"})
     fails_at(function, [&] { stream_state::of(one).wait_for(stream_state::of(other)); });
-  for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaEventSynchronize"})
+  for (const char* const function :
+       {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaEventSynchronize"})
     fails_at(function, [&] { marker(one).wait(); }, {cudaErrorLaunchFailure});
   EXPECT_EQ(faults::alive().events, before.events);
 }
@@ -247,8 +258,9 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
   EXPECT_EQ(calls_of("cudaGraphExecKernelNodeSetParams"), 9);
   EXPECT_EQ(calls_of("cudaGraphLaunch"), 4);
   EXPECT_EQ(calls_of("cudaLaunchKernel"), 0);
-  for (const char* const function : {"cudaGraphCreate", "cudaGraphAddKernelNode", "cudaGraphInstantiate",
-                                     "cudaGraphExecKernelNodeSetParams", "cudaGraphLaunch"}) {
+  for (const char* const function :
+       {"cudaGraphCreate", "cudaGraphAddKernelNode", "cudaGraphInstantiate",
+        "cudaGraphExecKernelNodeSetParams", "cudaGraphLaunch"}) {
     fails_at(function, [&] { run(2); });
     EXPECT_EQ(faults::alive().graphs, before.graphs) << function;
     EXPECT_EQ(faults::alive().executables, before.executables) << function;
@@ -258,7 +270,8 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
   }
 }
 
-// Of a mesh's, each member's kernels follow its own, and others' that may have touched the same memory.
+// Of a mesh's, each member's kernels follow its own, and others' that may have touched the same
+// memory.
 TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
   struct graph_of_two final : cuda::recorded_graph {
     graph_of_two() : recorded_graph({0, 0}) {}
@@ -266,7 +279,9 @@ TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
     int queued = 0;
   } graph;
   const kernel_launch k = launch_of(6);
-  const auto add = [&](unsigned by, cuda::touches what) { graph.add(k, by, what, [](int m) { return m + 1; }); };
+  const auto add = [&](unsigned by, cuda::touches what) {
+    graph.add(k, by, what, [](int m) { return m + 1; });
+  };
   faults::begin();
   for (int i = 0; i < 2; ++i)
     graph.run([&] {
@@ -282,10 +297,12 @@ TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
   EXPECT_EQ(graph.queued, 2);
   EXPECT_EQ(calls_of("cudaGraphExecKernelNodeSetParams"), 11);
   EXPECT_EQ(faults::graph_kernels(),
-            (std::vector<std::vector<long>>{{}, {}, {1, 2}, {1, 2}, {3, 4}, {3, 4}, {5, 4}, {3, 6}, {7, 8}, {7, 9}, {3, 9}}));
+            (std::vector<std::vector<long>>{
+                {}, {}, {1, 2}, {1, 2}, {3, 4}, {3, 4}, {5, 4}, {3, 6}, {7, 8}, {7, 9}, {3, 9}}));
 }
 
-// A stream waits for those that wrote what it reads and for those that read what it writes, once each, and for itself never.
+// A stream waits for those that wrote what it reads and for those that read what it writes, once
+// each, and for itself never.
 TEST_F(runtime_calls, streams_wait_for_each_other_where_they_share_memory) {
   const dsl::stream one(gpu), two(gpu), three(gpu);
   std::optional<buffer_ref> memory;
@@ -327,10 +344,12 @@ TEST_F(runtime_calls, a_wait_that_fails_leaves_who_uses_memory_as_it_was) {
   EXPECT_EQ(waits_after_a_failure(three, true), 2);
 }
 
-// Memory is never given back beside work that uses it: where one stream cannot be ordered behind another, the host waits.
+// Memory is never given back beside work that uses it: where one stream cannot be ordered behind
+// another, the host waits.
 TEST_F(runtime_calls, memory_is_freed_behind_all_streams_even_where_a_call_fails) {
   const dsl::stream one(gpu), two(gpu);
-  for (const char* const function : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"}) {
+  for (const char* const function :
+       {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent"}) {
     std::optional<buffer_ref> memory;
     {
       const dsl::stream_guard on(one);
@@ -385,11 +404,14 @@ TEST_F(runtime_calls, copies_from_page_locked_memory_are_waited_for) {
   locked = {};  // waits again
   EXPECT_EQ(calls_of("cudaEventSynchronize"), 2);
   fails_at("cudaMallocHost", [] { (void)dsl::pinned_array<float>(100); });
-  fails_at("cudaMallocHost", [] { (void)dsl::pinned_array<float>(100); }, {cudaErrorMemoryAllocation});
+  fails_at("cudaMallocHost", [] { (void)dsl::pinned_array<float>(100); },
+           {cudaErrorMemoryAllocation});
   dsl::pinned_array<float> other(100);
-  for (const char* const function : {"cudaMemcpyAsync", "cudaEventCreateWithFlags", "cudaEventRecord"})
+  for (const char* const function :
+       {"cudaMemcpyAsync", "cudaEventCreateWithFlags", "cudaEventRecord"})
     fails_at(function, [&] { x.copy_to_host_async(other); });
-  EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);  // the copy is queued, and no event says when it is done
+  EXPECT_EQ(calls_of("cudaStreamSynchronize"),
+            1);  // the copy is queued, and no event says when it is done
 }
 
 TEST_F(runtime_calls, a_stream_made_elsewhere_is_not_destroyed) {
@@ -436,7 +458,8 @@ TEST_F(runtime_calls, the_cuda_array_interface_names_streams) {
   }
 }
 
-// Threads that make and end streams of their own and views of the same memory, and use them on each other's streams.
+// Threads that make and end streams of their own and views of the same memory, and use them on each
+// other's streams.
 TEST_F(runtime_calls, threads_share_foreign_memory) {
   constexpr int at_once = 4, rounds = 3000;
   const dsl::device_guard on(gpu);

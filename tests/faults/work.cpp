@@ -14,13 +14,16 @@ namespace faults {
 namespace {
 
 void transfers() {
-  dsl::array<integer> x = dsl::to_device(counted), zeros = dsl::zeros<integer>(n), none, sevens = dsl::full<integer>(7, n);
+  dsl::array<integer> x = dsl::to_device(counted), zeros = dsl::zeros<integer>(n), none,
+                      sevens = dsl::full<integer>(7, n);
   want(x.copy_to_host() == counted, "what was sent", made_by::transfers);
   changes("a copy", zeros, counted, [&] { zeros = x; }, made_by::transfers);
-  changes("a copy to a target without memory", none, counted, [&] { none = x; }, made_by::transfers);
+  changes(
+      "a copy to a target without memory", none, counted, [&] { none = x; }, made_by::transfers);
   changes("a fill", sevens, numbers(n, 9), [&] { sevens = 9; });
   changes("a fill with zeros", sevens, numbers(n, 0), [&] { sevens = 0; });
-  want(x(dsl::slice(0, dsl::end, 3)).copy_to_host() == numbers_of(n / 3, [](integer i) { return 3 * i % 1000; }),
+  want(x(dsl::slice(0, dsl::end, 3)).copy_to_host() ==
+           numbers_of(n / 3, [](integer i) { return 3 * i % 1000; }),
        "elements apart from each other");
   dsl::scalar<integer> one = 5;
   changes("a scalar", one, {8}, [&] { one = 8; });
@@ -34,20 +37,25 @@ void maps() {
   const auto line = numbers_of(n, [](integer i) { return 2 * (i % 1000) + 1; });
   changes("a formula", y, line, [&] { y = 2 * x + 1; });
   changes("a formula without memory for its target", fresh, line, [&] { fresh = 2 * x + 1; });
-  changes("in place", fresh, numbers_of(n, [](integer i) { return 2 * (i % 1000) + 4; }), [&] { fresh += 3; });
+  changes("in place", fresh, numbers_of(n, [](integer i) { return 2 * (i % 1000) + 4; }),
+          [&] { fresh += 3; });
   const auto both = dsl::vectorize([](auto v) { return std::tuple{2 * v, v * v}; });
   changes("two targets", twice, numbers_of(n, [](integer i) { return 2 * (i % 1000); }),
           [&] { dsl::tie(twice, square) = both(x); });
   want(held_by(square)[30] == 900, "the second target");
   dsl::array<integer> turned = dsl::to_device(counted);
-  changes("a target over its operand", turned, numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }),
+  changes("a target over its operand", turned,
+          numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }),
           [&] { turned = turned(dsl::slice(dsl::end, dsl::end, -1)); });
   const dsl::array<integer, 2> m = dsl::reshape(x, 60, 50);
   dsl::array<integer, 2> t = dsl::zeros<integer>(50, 60);
-  changes("a transposed operand", t, numbers_of(n, [](integer i) { return (i % 60 * 50 + i / 60) % 1000; }),
+  changes("a transposed operand", t,
+          numbers_of(n, [](integer i) { return (i % 60 * 50 + i / 60) % 1000; }),
           [&] { t = dsl::transpose(m); });
-  const dsl::array<integer> index = dsl::to_device(numbers_of(n, [](integer i) { return n - 1 - i; }));
-  changes("a gather", y, numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }), [&] { y = dsl::take(x, index); });
+  const dsl::array<integer> index =
+      dsl::to_device(numbers_of(n, [](integer i) { return n - 1 - i; }));
+  changes("a gather", y, numbers_of(n, [](integer i) { return (n - 1 - i) % 1000; }),
+          [&] { y = dsl::take(x, index); });
 }
 
 void reductions() {
@@ -57,8 +65,10 @@ void reductions() {
   changes("a sum", total, {sum}, [&] { total = dsl::sum(x); });
   changes("a position", where, {999}, [&] { where = dsl::argmax(x); });
   dsl::array<integer> squares;
-  const auto three = dsl::vectorize([](auto v) { return std::tuple{v * v, dsl::sum(v), dsl::max(v)}; });
-  changes("reductions beside an array", most, {999}, [&] { dsl::tie(squares, total, most) = three(x); });
+  const auto three =
+      dsl::vectorize([](auto v) { return std::tuple{v * v, dsl::sum(v), dsl::max(v)}; });
+  changes("reductions beside an array", most, {999},
+          [&] { dsl::tie(squares, total, most) = three(x); });
   want(total.value() == sum && held_by(squares)[30] == 900, "an array beside reductions");
   const dsl::array<integer, 2> m = dsl::reshape(x, 60, 50);
   dsl::array<integer> rows = dsl::zeros<integer>(60), columns;
@@ -71,11 +81,14 @@ void reductions() {
     };
   };
   const auto transposed = [element](integer c, integer r) { return element(r, c); };
-  changes("rows", rows, numbers_of(60, sum_of(50, element)), [&] { rows = dsl::sum(m, dsl::axis(1)); });
-  changes("columns", columns, numbers_of(50, sum_of(60, transposed)), [&] { columns = dsl::sum(m, dsl::axis(0)); });
+  changes("rows", rows, numbers_of(60, sum_of(50, element)),
+          [&] { rows = dsl::sum(m, dsl::axis(1)); });
+  changes("columns", columns, numbers_of(50, sum_of(60, transposed)),
+          [&] { columns = dsl::sum(m, dsl::axis(0)); });
   // Two passes, one after another.
   dsl::array<integer> apart = dsl::to_device(counted);
-  changes("a reduction in an expression", apart, numbers_of(n, [](integer i) { return i % 1000 - 999; }),
+  changes("a reduction in an expression", apart,
+          numbers_of(n, [](integer i) { return i % 1000 - 999; }),
           [&] { apart = apart - dsl::max(apart); });
 }
 
@@ -109,7 +122,9 @@ void files() {
   dsl::array<integer> loaded;
   integer steps = 0;
   s = 6;
-  changes("a checkpoint", loaded, counted, [&] { steps = dsl::load_checkpoint(checkpoint, loaded, s); }, made_by::transfers);
+  changes(
+      "a checkpoint", loaded, counted, [&] { steps = dsl::load_checkpoint(checkpoint, loaded, s); },
+      made_by::transfers);
   want(steps == 12, "a checkpoint's steps", made_by::transfers);
   want(s.value() == 5, "a checkpoint's scalar");
 }
@@ -132,7 +147,8 @@ void mistakes() {
     refused = true;
   }
   want(refused && held_by(y) == numbers(n, 1), "a target of a mistake");
-  changes("a statement behind mistakes", y, numbers_of(n, [](integer i) { return i % 1000 + 1; }), [&] { y = x + 1; });
+  changes("a statement behind mistakes", y, numbers_of(n, [](integer i) { return i % 1000 + 1; }),
+          [&] { y = x + 1; });
 }
 
 void memory() {
@@ -160,8 +176,10 @@ const work& first_work() {
 
 const std::vector<work>& all_work() {
   static const std::vector<work> all = [] {
-    std::vector<work> each{{"transfers", transfers}, {"maps", maps}, {"reductions", reductions}, {"scans", scans}};
-    const std::vector<work> loops = loop_work(), others{{"files", files}, {"mistakes", mistakes}, {"memory", memory}};
+    std::vector<work> each{
+        {"transfers", transfers}, {"maps", maps}, {"reductions", reductions}, {"scans", scans}};
+    const std::vector<work> loops = loop_work(),
+                            others{{"files", files}, {"mistakes", mistakes}, {"memory", memory}};
     each.insert(each.end(), loops.begin(), loops.end());
     each.insert(each.end(), others.begin(), others.end());
     return each;

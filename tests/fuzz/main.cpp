@@ -1,6 +1,6 @@
-// Drives a fuzz target where there is no libFuzzer: `target SECONDS FILE...` calls it with the files and then, until the time is
-// up, with what a seeded generator makes of them, or with random bytes where there are none. An input that fails is left in
-// failing_input.
+// Drives a fuzz target where there is no libFuzzer: `target SECONDS FILE...` calls it with the
+// files and then, until the time is up, with what a seeded generator makes of them, or with random
+// bytes where there are none. An input that fails is left in failing_input.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -26,7 +26,8 @@ bytes input;  // the one that is being tried
 
 void keep_input(int) {
   std::ofstream("failing_input", std::ios::binary)
-      .write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
+      .write(reinterpret_cast<const char*>(input.data()),
+             static_cast<std::streamsize>(input.size()));
   std::fprintf(stderr, "left the %zu bytes that failed in failing_input\n", input.size());
 }
 
@@ -51,7 +52,8 @@ class mutator {
   }
   bytes part_of(const bytes& b, std::size_t most) {
     const std::size_t from = below(b.size()), size = std::min(b.size() - from, below(most + 1));
-    return {b.begin() + static_cast<std::ptrdiff_t>(from), b.begin() + static_cast<std::ptrdiff_t>(from + size)};
+    return {b.begin() + static_cast<std::ptrdiff_t>(from),
+            b.begin() + static_cast<std::ptrdiff_t>(from + size)};
   }
   // What a header may hold.
   bytes word() {
@@ -76,7 +78,8 @@ class mutator {
   }
   static void replace(bytes& b, std::size_t at, std::size_t count, const bytes& by) {
     const auto begin = b.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto from = b.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(count, b.size() - at)));
+    const auto from =
+        b.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(count, b.size() - at)));
     b.insert(from, by.begin(), by.end());
   }
 

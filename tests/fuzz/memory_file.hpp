@@ -12,9 +12,12 @@
 // Written anew for each input.
 class memory_file {
  public:
-  memory_file() : handle_(memfd_create("fuzzed", MFD_CLOEXEC)), name_("/proc/self/fd/" + std::to_string(handle_)) {}
+  memory_file()
+      : handle_(memfd_create("fuzzed", MFD_CLOEXEC)),
+        name_("/proc/self/fd/" + std::to_string(handle_)) {}
   const std::string& holding(const std::uint8_t* bytes, std::size_t size) {
-    if (ftruncate(handle_, 0) != 0 || pwrite(handle_, bytes, size, 0) != static_cast<ssize_t>(size)) {
+    if (ftruncate(handle_, 0) != 0 ||
+        pwrite(handle_, bytes, size, 0) != static_cast<ssize_t>(size)) {
       std::perror("memfd");
       std::exit(2);
     }

@@ -1,5 +1,5 @@
-// Fuzz target: whatever bytes an archive has, its arrays are read or refused by a file_error, and no memory is asked for that its
-// bytes cannot fill.
+// Fuzz target: whatever bytes an archive has, its arrays are read or refused by a file_error, and
+// no memory is asked for that its bytes cannot fill.
 #include "memory_file.hpp"
 
 #include <dsl/mem/npz.hpp>

@@ -1,8 +1,8 @@
-// Fuzz target: whatever a shape and what is done to it, sizes do not overflow, and every element that is left is one of the
-// array's.
+// Fuzz target: whatever a shape and what is done to it, sizes do not overflow, and every element
+// that is left is one of the array's.
 #include "mem/buffer.hpp"
 
-#include <dsl/exec/operand.hpp>
+#include <dsl/exec/plan/operand.hpp>
 #include <dsl/mem/slice.hpp>
 
 #include <algorithm>
@@ -27,7 +27,9 @@ class numbers {
   std::int64_t any() {
     const int kind = byte();
     if (kind < 128) return kind % 12 - 4;
-    if (kind < 140) return kind % 2 == 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+    if (kind < 140)
+      return kind % 2 == 0 ? std::numeric_limits<std::int64_t>::min()
+                           : std::numeric_limits<std::int64_t>::max();
     const auto power = static_cast<std::int64_t>(std::uint64_t{1} << below(63));
     return kind % 2 == 0 ? power + below(3) - 1 : -power;
   }
@@ -86,7 +88,8 @@ mapping changed(const mapping& m, numbers& in) {
     }
     case 4: {
       const int added = std::min(in.below(4), dsl::max_rank - m.rank);
-      for (int d = 0; d < m.rank; ++d) sizes[added + d] = m.extents[d] == 1 ? in.extent() : m.extents[d];
+      for (int d = 0; d < m.rank; ++d)
+        sizes[added + d] = m.extents[d] == 1 ? in.extent() : m.extents[d];
       for (int d = 0; d < added; ++d) sizes[d] = in.extent();
       return broadcast_to(m, sizes, m.rank + added);
     }
@@ -94,7 +97,9 @@ mapping changed(const mapping& m, numbers& in) {
     case 6: return flip(m, in.below(10) - 4);
     case 7: return m.rank < 2 ? m : diagonal(m, in.any());
     case 8: some_axes(); return squeeze(m, axes, std::min(in.below(4), m.rank));
-    default: some_axes(); return expand_dims(m, axes, std::min(in.below(3), dsl::max_rank - m.rank));
+    default:
+      some_axes();
+      return expand_dims(m, axes, std::min(in.below(3), dsl::max_rank - m.rank));
   }
 }
 
@@ -147,7 +152,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     mapping target;  // of the shape that they broadcast to
     target.rank = g.shape_rank;
     std::copy_n(g.shape, g.shape_rank, target.extents);
-    dsl::detail::element_count(target.extents, target.rank, dsl::size_of(type));  // throws where there could be no such array
+    dsl::detail::element_count(target.extents, target.rank,
+                               dsl::size_of(type));  // throws where there could be no such array
     all[count] = operand_of(packed(target), type, memory);
     lay_out(g, all, count, 1, 4, pass_view{});
     overlaps(all, count, 1, g);

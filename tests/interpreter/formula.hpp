@@ -1,5 +1,5 @@
-// A formula that is written as a user writes it, called with symbols while the test runs and run by the interpreter: no kernel is
-// compiled.
+// A formula that is written as a user writes it, called with symbols while the test runs and run by
+// the interpreter: no kernel is compiled.
 #pragma once
 
 #include "interpreter.hpp"
@@ -12,7 +12,8 @@
 
 namespace interpreter {
 
-/// The forms that stand for a device: in the simulator an element at a time, on the host every instruction set.
+/// The forms that stand for a device: in the simulator an element at a time, on the host every
+/// instruction set.
 inline std::vector<form> forms_on(const dsl::device& device) {
   if (device.kind == dsl::backend::sim) return {form::scalar};
   std::vector<form> all = forms();
@@ -24,7 +25,8 @@ template <class T> struct column { std::vector<T> elements; };
 // std::vector<bool> has no elements in memory.
 template <> struct column<bool> { std::vector<unsigned char> elements; };
 
-/// What a lambda gives for arrays (std::vector) and C++ scalars: a std::tuple of columns, of the dtypes of its outputs.
+/// What a lambda gives for arrays (std::vector) and C++ scalars: a std::tuple of columns, of the
+/// dtypes of its outputs.
 template <class F, class... X> auto evaluate(form how, F f, const X&... operand) {
   using namespace dsl::detail;
   using dsl::op;
@@ -40,7 +42,8 @@ template <class F, class... X> auto evaluate(form how, F f, const X&... operand)
       count = x.size();
       return dsl::symbol<dsl::dtype_v<E>>{&g, g.add(op::load, dsl::dtype_v<E>, {number})};
     } else {
-      static_assert(sizeof(T) > 2 || std::is_integral_v<T>, "the language holds 16-bit scalars as float");
+      static_assert(sizeof(T) > 2 || std::is_integral_v<T>,
+                    "the language holds 16-bit scalars as float");
       in.push_back(&x);
       return dsl::symbol<dsl::dtype_v<T>, true>{&g, g.add(op::value, dsl::dtype_v<T>, {number})};
     }
@@ -53,7 +56,8 @@ template <class F, class... X> auto evaluate(form how, F f, const X&... operand)
         (roots.push_back(output.id), ...);
         frozen_programs p;
         freeze(g, roots, reductions, p);
-        std::tuple<column<dsl::element_t<std::remove_cvref_t<decltype(output)>::type.type>>...> results;
+        std::tuple<column<dsl::element_t<std::remove_cvref_t<decltype(output)>::type.type>>...>
+            results;
         std::apply(
             [&](auto&... r) {
               (r.elements.resize(count), ...);

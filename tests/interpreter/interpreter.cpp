@@ -20,8 +20,9 @@ constexpr std::size_t column_bytes = block * sizeof(complex_value<double>);
 const node_code* code_of(const signature& s) {
   static const auto all = [] {
     std::vector<node_code> made;
-    for (const auto add : {add_code_of_8_bits, add_code_of_16_bits, add_code_of_32_bits, add_code_of_64_bits, add_code_of_float,
-                           add_code_of_double, add_code_of_complex})
+    for (const auto add :
+         {add_code_of_8_bits, add_code_of_16_bits, add_code_of_32_bits, add_code_of_64_bits,
+          add_code_of_float, add_code_of_double, add_code_of_complex})
       add(made);
     std::unordered_map<std::uint64_t, node_code> by_key;
     for (const node_code& c : made)
@@ -37,7 +38,9 @@ const node_code* code_of(const signature& s) {
   return &found->second;
 }
 
-std::size_t value_bytes(dtype type) { return static_cast<std::size_t>(dsl::size_of(value_dtype(type))); }
+std::size_t value_bytes(dtype type) {
+  return static_cast<std::size_t>(dsl::size_of(value_dtype(type)));
+}
 
 constexpr int padded(int count) { return (count + 63) / 64 * 64; }
 
@@ -52,7 +55,8 @@ void run_code(const node_code& code, form how, int count, const void* const* in,
 
 void fill(void* column, int count, const void* value, std::size_t size) {
   for (int i = 0; i < padded(count); ++i)
-    std::memcpy(static_cast<unsigned char*>(column) + static_cast<std::size_t>(i) * size, value, size);
+    std::memcpy(static_cast<unsigned char*>(column) + static_cast<std::size_t>(i) * size, value,
+                size);
 }
 
 // Columns, reused from run to run.
@@ -114,22 +118,27 @@ executable::executable(const program_view& p) {
     else if (s.code != op::constant && s.code != op::value)
       throw std::runtime_error(std::string("cannot interpret ") + dsl::info(s.code).name);
     auto& slots = columns[static_cast<int>(s.type)];
-    if (slots.size() != static_cast<std::size_t>(h.slot())) throw std::runtime_error("slots are not numbered in order");
+    if (slots.size() != static_cast<std::size_t>(h.slot()))
+      throw std::runtime_error("slots are not numbered in order");
     slots.push_back(s.result);
     steps_.push_back(s);
   }
   for (int i = 0; i < p.output_count; ++i) {
     const reference r = p.output(i);
     const dtype value = value_dtype(r.type());
-    outputs_.push_back({r.type(), column_of(r), value == r.type() ? nullptr : code_of({op::positive, r.type(), 1, {value}})});
+    outputs_.push_back(
+        {r.type(), column_of(r),
+         value == r.type() ? nullptr : code_of({op::positive, r.type(), 1, {value}})});
   }
 }
 
 void executable::run(form how, int count, const void* const* operands, void* const* outputs) const {
-  for (int first = 0; first < count; first += block) run_block(how, first, std::min(block, count - first), operands, outputs);
+  for (int first = 0; first < count; first += block)
+    run_block(how, first, std::min(block, count - first), operands, outputs);
 }
 
-void executable::run_block(form how, int first, int count, const void* const* operands, void* const* outputs) const {
+void executable::run_block(form how, int first, int count, const void* const* operands,
+                           void* const* outputs) const {
   unsigned char* const memory = memory_for(columns_ + 1);
   const auto at = [memory](std::size_t column) { return memory + column * column_bytes; };
   void* const elements = at(columns_);
@@ -139,8 +148,8 @@ void executable::run_block(form how, int first, int count, const void* const* op
     const auto size = static_cast<std::size_t>(dsl::size_of(s.type));
     if (s.code == op::load || s.code == op::load_scalar) {
       void* const column = s.run == nullptr ? to : elements;
-      const auto* const from =
-          static_cast<const unsigned char*>(operands[number]) + (s.code == op::load ? static_cast<std::size_t>(first) * size : 0);
+      const auto* const from = static_cast<const unsigned char*>(operands[number]) +
+                               (s.code == op::load ? static_cast<std::size_t>(first) * size : 0);
       fill(column, count, from, size);  // what follows the last element is one as well
       if (s.code == op::load) std::memcpy(column, from, static_cast<std::size_t>(count) * size);
       const void* const in[] = {column};
@@ -148,7 +157,8 @@ void executable::run_block(form how, int first, int count, const void* const* op
     } else if (s.code == op::value) {
       fill(to, count, operands[number], value_bytes(s.type));
     } else if (s.code == op::constant) {
-      fill(to, count, &s.payload, value_bytes(s.type));  // little-endian; complex128 is made of two float64
+      fill(to, count, &s.payload,
+           value_bytes(s.type));  // little-endian; complex128 is made of two float64
     } else {
       const void* const in[] = {at(s.operand[0]), at(s.operand[1]), at(s.operand[2])};
       run_code(*s.run, how, count, in, to);
@@ -163,8 +173,8 @@ void executable::run_block(form how, int first, int count, const void* const* op
       run_code(*c.store, how, count, in, elements);
       from = elements;
     }
-    std::memcpy(static_cast<unsigned char*>(outputs[i]) + static_cast<std::size_t>(first) * size, from,
-                static_cast<std::size_t>(count) * size);
+    std::memcpy(static_cast<unsigned char*>(outputs[i]) + static_cast<std::size_t>(first) * size,
+                from, static_cast<std::size_t>(count) * size);
   }
 }
 

@@ -1,5 +1,5 @@
-// The interpreter itself: every operation that the language defines has code, operands keep their order, blocks and tails are
-// whole.
+// The interpreter itself: every operation that the language defines has code, operands keep their
+// order, blocks and tails are whole.
 #include "language.hpp"
 
 #include "../table_rows.hpp"
@@ -33,7 +33,8 @@ void trace(op code, const dsl::weak_dtype* types) {
     y[k] = written.operand(how, types[k].type, k);
   }
   const value made = formula.apply(code, x);
-  const auto program = formula.program({made}), as_written = written.program({written.apply(code, y)});
+  const auto program = formula.program({made}),
+             as_written = written.program({written.apply(code, y)});
   interpreter::executable(interpreter::view_of(program));
   interpreter::executable(interpreter::view_of(as_written));
   EXPECT_EQ(dsl::detail::reference{program.outputs[0]}.type(), made.type.type);
@@ -50,10 +51,13 @@ TEST(interpreter, has_code_for_all_that_the_language_defines) {
         for (std::size_t k = 0; k < (arity > 2 ? types.size() : 1); ++k) {
           const dsl::weak_dtype given[] = {a, types[j], types[k]};
           if (arity == 3 && (a.weak || (j + k) % 3 != 0)) continue;  // a third of them
-          if (!dsl::resolve(code, a, arity > 1 ? given[1] : dsl::weak_dtype{}, arity > 2 ? given[2] : dsl::weak_dtype{}).valid)
+          if (!dsl::resolve(code, a, arity > 1 ? given[1] : dsl::weak_dtype{},
+                            arity > 2 ? given[2] : dsl::weak_dtype{})
+                   .valid)
             continue;
-          EXPECT_NO_THROW(trace(code, given)) << dsl::info(code).name << ' ' << dsl::name(a.type) << ' '
-                                              << dsl::name(given[1].type) << ' ' << dsl::name(given[2].type);
+          EXPECT_NO_THROW(trace(code, given))
+              << dsl::info(code).name << ' ' << dsl::name(a.type) << ' ' << dsl::name(given[1].type)
+              << ' ' << dsl::name(given[2].type);
           ++rows;
         }
   }
@@ -71,8 +75,10 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
         b.push_back(static_cast<std::int16_t>(3 * i));
       }
       interpreter::traced f;
-      const value x = f.operand(op::load, dtype::float32, 0), y = f.operand(op::load, dtype::int16, 1),
-                  s = f.operand(op::load_scalar, dtype::int16, 2), h = f.operand(op::value, dtype::float64, 3);
+      const value x = f.operand(op::load, dtype::float32, 0),
+                  y = f.operand(op::load, dtype::int16, 1),
+                  s = f.operand(op::load_scalar, dtype::int16, 2),
+                  h = f.operand(op::value, dtype::float64, 3);
       const value scaled[] = {y, s}, moved[] = {f.apply(op::multiply, scaled), x};
       const value difference = f.apply(op::subtract, moved), halved[] = {difference, h};
       const value quotient = f.apply(op::divide, halved);
@@ -83,9 +89,11 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
       void* const out[] = {c.data(), d.data()};
       interpreter::executable(interpreter::view_of(program)).run(how, n, in, out);
       for (int i = 0; i < n; ++i) {
-        ASSERT_EQ(c[static_cast<std::size_t>(i)], static_cast<float>(static_cast<std::int16_t>(6 * i) - i) / 8)
+        ASSERT_EQ(c[static_cast<std::size_t>(i)],
+                  static_cast<float>(static_cast<std::int16_t>(6 * i) - i) / 8)
             << name(how) << ' ' << n;
-        ASSERT_EQ(float(d[static_cast<std::size_t>(i)]), static_cast<float>(i)) << name(how) << ' ' << n;
+        ASSERT_EQ(float(d[static_cast<std::size_t>(i)]), static_cast<float>(i))
+            << name(how) << ' ' << n;
       }
       ASSERT_EQ(c.back(), -7);  // what follows is left alone
       ASSERT_EQ(float(d.back()), 0);
@@ -98,19 +106,22 @@ TEST(interpreter, keeps_the_order_of_operands) {
     op code;
     double result;
   };
-  for (const row& r : {row{op::subtract, 4}, row{op::divide, 7.0 / 3}, row{op::fmod, 1}, row{op::floor_divide, 2},
-                       row{op::less, 0}, row{op::greater, 1}, row{op::pow, 343}, row{op::atan2, std::atan2(7.0, 3.0)},
-                       row{op::heaviside, 1}, row{op::copysign, 7}})
+  for (const row& r :
+       {row{op::subtract, 4}, row{op::divide, 7.0 / 3}, row{op::fmod, 1}, row{op::floor_divide, 2},
+        row{op::less, 0}, row{op::greater, 1}, row{op::pow, 343},
+        row{op::atan2, std::atan2(7.0, 3.0)}, row{op::heaviside, 1}, row{op::copysign, 7}})
     for (const form how : interpreter::forms()) {
       interpreter::traced f;
-      const value x[] = {f.operand(op::load, dtype::float64, 1), f.operand(op::load, dtype::float64, 0)};
+      const value x[] = {f.operand(op::load, dtype::float64, 1),
+                         f.operand(op::load, dtype::float64, 0)};
       const auto program = f.program({f.cast(dtype::float64, f.apply(r.code, x))});
       const double three = 3, seven = 7;
       const void* const in[] = {&three, &seven};
       double got = 0;
       void* const out[] = {&got};
       interpreter::executable(interpreter::view_of(program)).run(how, 1, in, out);
-      EXPECT_NEAR(got, r.result, 1e-15 * std::abs(r.result)) << dsl::info(r.code).name << ' ' << name(how);
+      EXPECT_NEAR(got, r.result, 1e-15 * std::abs(r.result))
+          << dsl::info(r.code).name << ' ' << name(how);
     }
   for (const form how : interpreter::forms()) {
     interpreter::traced f;
@@ -131,13 +142,15 @@ TEST(interpreter, shares_and_folds_as_the_language_does) {
   interpreter::traced f;
   const value x = f.operand(op::load, dtype::float32, 0);
   const value two = f.literal(dtype::int32, {2}), three = f.literal(dtype::int32, {3});
-  const value six[] = {two, three}, one_way[] = {x, f.apply(op::multiply, six)}, other_way[] = {one_way[1], x};
+  const value six[] = {two, three}, one_way[] = {x, f.apply(op::multiply, six)},
+              other_way[] = {one_way[1], x};
   EXPECT_EQ(f.apply(op::add, one_way).node, f.apply(op::add, other_way).node);
   EXPECT_EQ(f.apply(op::positive, &x).node, x.node);
   const value minus = f.apply(op::negative, &x);
   EXPECT_EQ(f.apply(op::negative, &minus).node, x.node);
   EXPECT_FALSE(f.refused());
-  const value byte = f.operand(op::load, dtype::uint8, 1), beyond[] = {byte, f.literal(dtype::int32, {300})};
+  const value byte = f.operand(op::load, dtype::uint8, 1),
+              beyond[] = {byte, f.literal(dtype::int32, {300})};
   f.apply(op::add, beyond);
   EXPECT_TRUE(f.refused());
   f.apply(op::less, beyond);

@@ -27,15 +27,18 @@ int make(graph& g, const signature& s, const int* operands) {
   }();
   const auto found = all.find(s.key());
   if (found == all.end())
-    throw std::runtime_error(std::string("no maker of ") + dsl::info(s.code).name + " of " + dsl::name(s.operand[0]));
+    throw std::runtime_error(std::string("no maker of ") + dsl::info(s.code).name + " of " +
+                             dsl::name(s.operand[0]));
   return found->second.make(g, operands);
 }
 
 dsl::signature resolved(op code, const value* x) {
   const int arity = dsl::info(code).arity;
-  const dsl::signature s =
-      dsl::resolve(code, x[0].type, arity > 1 ? x[1].type : weak_dtype{}, arity > 2 ? x[2].type : weak_dtype{});
-  if (!s.valid) throw std::runtime_error(std::string(dsl::info(code).name) + " is not defined for " + dsl::name(x[0].type.type));
+  const dsl::signature s = dsl::resolve(code, x[0].type, arity > 1 ? x[1].type : weak_dtype{},
+                                        arity > 2 ? x[2].type : weak_dtype{});
+  if (!s.valid)
+    throw std::runtime_error(std::string(dsl::info(code).name) + " is not defined for " +
+                             dsl::name(x[0].type.type));
   return s;
 }
 
@@ -44,25 +47,29 @@ bool is_integer(dtype type) { return kind_of(type) == kind::integer; }
 // An array of integers beside a scalar of another integer dtype.
 bool compares_with_scalar(op code, const value* x) {
   const dsl::op_info& row = dsl::info(code);
-  return row.arity == 2 && row.result == dsl::op_result::boolean && row.operands == dsl::op_operands::promoted &&
-         x[0].type.weak != x[1].type.weak && x[0].type.type != x[1].type.type && is_integer(x[0].type.type) &&
+  return row.arity == 2 && row.result == dsl::op_result::boolean &&
+         row.operands == dsl::op_operands::promoted && x[0].type.weak != x[1].type.weak &&
+         x[0].type.type != x[1].type.type && is_integer(x[0].type.type) &&
          is_integer(x[1].type.type);
 }
 
-// A bound of clip that is a scalar of another integer dtype may lie beyond an end of the dtype that is clipped; it is that end
-// then.
+// A bound of clip that is a scalar of another integer dtype may lie beyond an end of the dtype that
+// is clipped; it is that end then.
 bool is_scalar_bound(dtype clipped, const value& bound) {
-  return bound.type.weak && bound.type.type != clipped && is_integer(clipped) && is_integer(bound.type.type);
+  return bound.type.weak && bound.type.type != clipped && is_integer(clipped) &&
+         is_integer(bound.type.type);
 }
 bool may_be_beyond(dtype bound, dtype clipped, bool upper) {
   return upper ? greatest_of(bound) > greatest_of(clipped) : least_of(bound) < least_of(clipped);
 }
 // The end of a dtype as a constant of the bound's.
 literal end_of(dtype clipped, dtype bound, bool upper) {
-  const std::uint64_t end = upper ? greatest_of(clipped) : static_cast<std::uint64_t>(least_of(clipped));
+  const std::uint64_t end =
+      upper ? greatest_of(clipped) : static_cast<std::uint64_t>(least_of(clipped));
   const int unused = 8 * (8 - dsl::size_of(bound));
-  return {dsl::info(bound).is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(end << unused) >> unused)
-                                     : end << unused >> unused};
+  return {dsl::info(bound).is_signed
+              ? static_cast<std::uint64_t>(static_cast<std::int64_t>(end << unused) >> unused)
+              : end << unused >> unused};
 }
 
 }  // namespace
@@ -70,7 +77,9 @@ literal end_of(dtype clipped, dtype bound, bool upper) {
 value traced::operand(op how, dtype type, int number) {
   return {graph_.add(how, type, {static_cast<std::uint64_t>(number)}), {type, how == op::value}};
 }
-value traced::literal(dtype type, dsl::detail::literal bits) { return {graph_.add(op::constant, type, bits), {type, true}}; }
+value traced::literal(dtype type, dsl::detail::literal bits) {
+  return {graph_.add(op::constant, type, bits), {type, true}};
+}
 
 value traced::cast(dtype to, value a) {
   if (to == a.type.type) return {a.node, {to}};
@@ -79,7 +88,8 @@ value traced::cast(dtype to, value a) {
 
 // An operand as what it is computed in.
 value traced::converted(dtype to, value a) {
-  if (a.type.weak && to != a.type.type && is_integer(to) && is_integer(a.type.type)) require_range(graph_, a.node, {to, to});
+  if (a.type.weak && to != a.type.type && is_integer(to) && is_integer(a.type.type))
+    require_range(graph_, a.node, {to, to});
   return {cast(to, a).node, {to, a.type.weak}};
 }
 
@@ -90,7 +100,8 @@ int traced::emit(op code, dtype result, const int* nodes, const dtype* types) {
 value traced::clip_bound(dtype to, value bound, bool upper) {
   if (!is_scalar_bound(to, bound)) return bound;
   const dtype from = bound.type.type;
-  require_range(graph_, bound.node, upper ? integer_range{to, dtype::uint64} : integer_range{dtype::int64, to});
+  require_range(graph_, bound.node,
+                upper ? integer_range{to, dtype::uint64} : integer_range{dtype::int64, to});
   if (may_be_beyond(from, to, upper)) {
     const int nodes[] = {bound.node, graph_.add(op::constant, from, end_of(to, from, upper))};
     const dtype types[] = {from, from, from};
@@ -116,7 +127,8 @@ value traced::apply(op code, const value* given) {
     const node n = graph_[scalar.node];
     const dtype narrow = array.type.type;
     if (n.code == op::constant &&
-        integer_range{narrow, narrow}.outside(n.word.bits, dsl::info(scalar.type.type).is_signed) == nullptr) {
+        integer_range{narrow, narrow}.outside(n.word.bits, dsl::info(scalar.type.type).is_signed) ==
+            nullptr) {
       s.operand[0] = s.operand[1] = narrow;
       for (int i = 0; i < 2; ++i) nodes[i] = cast(narrow, x[i]).node;
       return {emit(code, dtype::boolean, nodes, s.operand), {dtype::boolean}};
@@ -147,7 +159,8 @@ value written_out::operand(op how, dtype type, int number) {
 }
 value written_out::literal(dtype type, dsl::detail::literal bits) {
   if (type != dtype::complex128) return put(op::constant, {type, true}, bits.bits);
-  const value re = put(op::constant, {dtype::float64}, bits.bits), im = put(op::constant, {dtype::float64}, bits.second);
+  const value re = put(op::constant, {dtype::float64}, bits.bits),
+              im = put(op::constant, {dtype::float64}, bits.second);
   return put(op::complex, {type, true}, place(re) | place(im) << 16);
 }
 

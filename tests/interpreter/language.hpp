@@ -1,4 +1,5 @@
-// The language at run time: formulas whose operations and dtypes are data become graphs as those of symbols do while compiling.
+// The language at run time: formulas whose operations and dtypes are data become graphs as those of
+// symbols do while compiling.
 #pragma once
 
 #include "interpreter.hpp"
@@ -15,16 +16,19 @@ struct value {
   dsl::weak_dtype type;
 };
 
-/// Makes the same nodes as the language: promotion, conversions, comparisons with scalars, folding and what simplifies.
+/// Makes the same nodes as the language: promotion, conversions, comparisons with scalars, folding
+/// and what simplifies.
 class traced {
  public:
-  value operand(dsl::op how, dsl::dtype type, int number);  // load, load_scalar or value, of which the last is weak
+  value operand(dsl::op how, dsl::dtype type,
+                int number);  // load, load_scalar or value, of which the last is weak
   value literal(dsl::dtype type, dsl::detail::literal bits);
   value cast(dsl::dtype to, value a);
   /// Throws std::runtime_error where the row is not defined for these dtypes.
   value apply(dsl::op code, const value* x);
 
-  /// Whether a literal lay outside the dtype that it is computed with since this was asked last: an error of the compiler.
+  /// Whether a literal lay outside the dtype that it is computed with since this was asked last: an
+  /// error of the compiler.
   bool refused() { return std::exchange(graph_.literal_outside, false); }
   int size() const { return graph_.size(); }
   /// The program of the nodes that `outputs` need.
@@ -40,7 +44,8 @@ class traced {
   dsl::detail::graph graph_;
 };
 
-/// Makes a node of its own for every operation and conversion: nothing is shared, folded or simplified.
+/// Makes a node of its own for every operation and conversion: nothing is shared, folded or
+/// simplified.
 class written_out {
  public:
   value operand(dsl::op how, dsl::dtype type, int number);

@@ -3,7 +3,7 @@
 
 #include "signature.hpp"
 
-#include <dsl/exec/host.hpp>
+#include <dsl/exec/host/host.hpp>
 
 #include <vector>
 
@@ -18,8 +18,8 @@ struct node_code {
   dsl::detail::block_function block[3];
 };
 
-/// Where a value of a dtype lies among those of its dtype that come before it. Outside one_node, whose constants clang computes
-/// before it has read the functions beside them.
+/// Where a value of a dtype lies among those of its dtype that come before it. Outside one_node,
+/// whose constants clang computes before it has read the functions beside them.
 template <dtype... Types> constexpr int slot_among(dtype type, std::size_t before) {
   constexpr dtype types[] = {Types...};
   int n = 0;
@@ -27,32 +27,38 @@ template <dtype... Types> constexpr int slot_among(dtype type, std::size_t befor
   return n;
 }
 
-/// Nodes that load the operands, the operation's node, and where `Stored` is another dtype the conversion to that.
+/// Nodes that load the operands, the operation's node, and where `Stored` is another dtype the
+/// conversion to that.
 template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node {
-  static constexpr int slot(dtype type, std::size_t before) { return slot_among<Operand...>(type, before); }
+  static constexpr int slot(dtype type, std::size_t before) {
+    return slot_among<Operand...>(type, before);
+  }
   static constexpr int made = slot_among<Operand...>(Result, sizeof...(Operand)),
                        stored = slot_among<Operand...>(Stored, sizeof...(Operand));
 
   template <std::size_t... I> static auto spell(std::index_sequence<I...>) {
     using namespace dsl::detail;
-    constexpr std::uint64_t payload = (0 | ... | (reference::make(Operand, slot(Operand, I)).word << 16 * I));
+    constexpr std::uint64_t payload =
+        (0 | ... | (reference::make(Operand, slot(Operand, I)).word << 16 * I));
     constexpr int operands = sizeof...(I);
     if constexpr (Stored == Result)
       return program_with<program_nodes<operands + 1, 1>{
-          {head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word},
+          {head::make(op::load, Operand, slot(Operand, I)).word...,
+           head::make(Code, Result, made).word},
           {I..., payload},
           {reference::make(Result, made).word}}>{};
     else
       return program_with<program_nodes<operands + 2, 1>{
-          {head::make(op::load, Operand, slot(Operand, I)).word..., head::make(Code, Result, made).word,
-           head::make(op::convert, Stored, stored).word},
+          {head::make(op::load, Operand, slot(Operand, I)).word...,
+           head::make(Code, Result, made).word, head::make(op::convert, Stored, stored).word},
           {I..., payload, reference::make(Result, made).word},
           {reference::make(Stored, stored).word}}>{};
   }
   using one_program = decltype(spell(std::make_index_sequence<sizeof...(Operand)>{}));
   using pass =
       dsl::detail::pass_with<one_program, dsl::detail::no_program,
-                             dsl::detail::words<dsl::detail::target_word::make(false, 0).word>, dsl::detail::pass_reductions<>>;
+                             dsl::detail::words<dsl::detail::target_word::make(false, 0).word>,
+                             dsl::detail::pass_reductions<>>;
   using eval = dsl::detail::evaluator<one_program>;
 
   struct source {
@@ -60,7 +66,8 @@ template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node
     int at;
     typename eval::inputs element;
     template <op, dtype D, int N, std::uint32_t Head> void read() {
-      dsl::detail::input_of<Head>(element) = static_cast<const dsl::detail::memory_t<D>*>(in[N])[at];
+      dsl::detail::input_of<Head>(element) =
+          static_cast<const dsl::detail::memory_t<D>*>(in[N])[at];
     }
   };
   static void scalar(int count, const void* const* in, void* out) {
@@ -78,24 +85,33 @@ template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node
   }
 };
 
-template <dtype Family, std::size_t... I> void add_code(std::vector<node_code>& to, std::index_sequence<I...>) {
+template <dtype Family, std::size_t... I> void add_code(std::vector<node_code>& to,
+                                                        std::index_sequence<I...>) {
   static constexpr signature_list list = compiled_signatures_of(Family);
   const auto add = [&to]<std::size_t N>() {
     constexpr signature s = list.of[N];
     constexpr dtype result = value_dtype(s.result);
-    if constexpr (s.arity == 1) to.push_back(one_node<s.code, s.result, result, s.operand[0]>::code(s.key()));
-    else if constexpr (s.arity == 2) to.push_back(one_node<s.code, s.result, result, s.operand[0], s.operand[1]>::code(s.key()));
-    else to.push_back(one_node<s.code, s.result, result, s.operand[0], s.operand[1], s.operand[2]>::code(s.key()));
+    if constexpr (s.arity == 1)
+      to.push_back(one_node<s.code, s.result, result, s.operand[0]>::code(s.key()));
+    else if constexpr (s.arity == 2)
+      to.push_back(one_node<s.code, s.result, result, s.operand[0], s.operand[1]>::code(s.key()));
+    else
+      to.push_back(
+          one_node<s.code, s.result, result, s.operand[0], s.operand[1], s.operand[2]>::code(
+              s.key()));
   };
   (add.template operator()<I>(), ...);
 }
 
-/// Adds the code of a dtype's operations; of a 16-bit one also how its elements are read and stored.
+/// Adds the code of a dtype's operations; of a 16-bit one also how its elements are read and
+/// stored.
 template <dtype Family> void add_code(std::vector<node_code>& to) {
   add_code<Family>(to, std::make_index_sequence<compiled_signatures_of(Family).count>{});
   if constexpr (constexpr dtype value = value_dtype(Family); value != Family) {
-    to.push_back(one_node<op::convert, value, value, Family>::code(signature{op::load, Family, 0, {}}.key()));
-    to.push_back(one_node<op::positive, Family, Family, value>::code(signature{op::positive, Family, 1, {value}}.key()));
+    to.push_back(one_node<op::convert, value, value, Family>::code(
+        signature{op::load, Family, 0, {}}.key()));
+    to.push_back(one_node<op::positive, Family, Family, value>::code(
+        signature{op::positive, Family, 1, {value}}.key()));
   }
 }
 

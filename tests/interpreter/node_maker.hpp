@@ -1,4 +1,5 @@
-// How the language makes a node of operands whose dtypes are known while compiling, for every signature.
+// How the language makes a node of operands whose dtypes are known while compiling, for every
+// signature.
 #pragma once
 
 #include "signature.hpp"
@@ -14,22 +15,32 @@ struct node_maker {
   int (*make)(dsl::detail::graph& g, const int* operands);
 };
 
-template <op Code, dtype Result, dtype... Operand> int make_node(dsl::detail::graph& g, const int* operands) {
+template <op Code, dtype Result, dtype... Operand> int make_node(dsl::detail::graph& g,
+                                                                 const int* operands) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     if constexpr (Code == op::convert)
-      return (dsl::detail::convert_symbol<Result, false>(dsl::symbol<Operand>{&g, operands[I]}), ...).id;
-    else return dsl::detail::emit<Code, Result, false>(&g, dsl::symbol<Operand>{&g, operands[I]}...).id;
+      return (dsl::detail::convert_symbol<Result, false>(dsl::symbol<Operand>{&g, operands[I]}),
+              ...)
+          .id;
+    else
+      return dsl::detail::emit<Code, Result, false>(&g, dsl::symbol<Operand>{&g, operands[I]}...)
+          .id;
   }(std::make_index_sequence<sizeof...(Operand)>{});
 }
 
-template <dtype Family, std::size_t... I> void add_makers(std::vector<node_maker>& to, std::index_sequence<I...>) {
+template <dtype Family, std::size_t... I> void add_makers(std::vector<node_maker>& to,
+                                                          std::index_sequence<I...>) {
   static constexpr signature_list list = signatures_of(Family);
   const auto add = [&to]<std::size_t N>() {
     constexpr signature s = list.of[N];
     if constexpr (s.code == op::complex) return;  // made by freezing alone
-    else if constexpr (s.arity == 1) to.push_back({s.key(), &make_node<s.code, s.result, s.operand[0]>});
-    else if constexpr (s.arity == 2) to.push_back({s.key(), &make_node<s.code, s.result, s.operand[0], s.operand[1]>});
-    else to.push_back({s.key(), &make_node<s.code, s.result, s.operand[0], s.operand[1], s.operand[2]>});
+    else if constexpr (s.arity == 1)
+      to.push_back({s.key(), &make_node<s.code, s.result, s.operand[0]>});
+    else if constexpr (s.arity == 2)
+      to.push_back({s.key(), &make_node<s.code, s.result, s.operand[0], s.operand[1]>});
+    else
+      to.push_back(
+          {s.key(), &make_node<s.code, s.result, s.operand[0], s.operand[1], s.operand[2]>});
   };
   (add.template operator()<I>(), ...);
 }

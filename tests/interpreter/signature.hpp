@@ -22,7 +22,8 @@ struct signature {
   /// A number of its own for each signature.
   constexpr std::uint64_t key() const {
     std::uint64_t k = static_cast<std::uint64_t>(code) | static_cast<std::uint64_t>(result) << 8;
-    for (int i = 0; i < arity; ++i) k |= (static_cast<std::uint64_t>(operand[i]) + 1) << (12 + 5 * i);
+    for (int i = 0; i < arity; ++i)
+      k |= (static_cast<std::uint64_t>(operand[i]) + 1) << (12 + 5 * i);
     return k;
   }
 };
@@ -39,8 +40,8 @@ struct signature_list {
   }
 };
 
-/// Whether a row's scalar code asks for the result's dtype. That of the others is the same for the 16-bit dtypes as for float32,
-/// in which they are computed.
+/// Whether a row's scalar code asks for the result's dtype. That of the others is the same for the
+/// 16-bit dtypes as for float32, in which they are computed.
 constexpr bool uses_dtype(op code) {
   switch (code) {
     // clang-format off
@@ -56,11 +57,12 @@ constexpr bool uses_dtype(op code) {
 }
 
 constexpr bool converts(dtype from, dtype to) {
-  return from != to &&
-         (dsl::kind_of(from) != dsl::kind::complex || dsl::kind_of(to) == dsl::kind::complex || to == dtype::boolean);
+  return from != to && (dsl::kind_of(from) != dsl::kind::complex ||
+                        dsl::kind_of(to) == dsl::kind::complex || to == dtype::boolean);
 }
 
-/// What a row computes with operands of which the first is `a`, if they need no conversion before; else nothing.
+/// What a row computes with operands of which the first is `a`, if they need no conversion before;
+/// else nothing.
 constexpr void add_row(signature_list& to, op code, dtype family, dtype a, dtype b, dtype c) {
   const dsl::signature found = dsl::resolve(code, {a}, {b}, {c});
   const int arity = dsl::info(code).arity;
@@ -68,9 +70,11 @@ constexpr void add_row(signature_list& to, op code, dtype family, dtype a, dtype
   bool taken = found.valid, of_family = false;
   for (int i = 0; i < arity; ++i) {
     taken = taken && found.operand[i] == given[i];
-    of_family = of_family || (given[i] == family && (i > 0 || dsl::info(code).operands != dsl::op_operands::selection));
+    of_family = of_family || (given[i] == family &&
+                              (i > 0 || dsl::info(code).operands != dsl::op_operands::selection));
   }
-  if (taken && of_family) to.add({code, found.result.type, arity, {a, arity > 1 ? b : a, arity > 2 ? c : a}});
+  if (taken && of_family)
+    to.add({code, found.result.type, arity, {a, arity > 1 ? b : a, arity > 2 ? c : a}});
 }
 
 /// Every operation that computes with a dtype: the rows of the table and the conversions from it.
@@ -78,7 +82,9 @@ constexpr signature_list signatures_of(dtype family) {
   signature_list all;
   const dtype real = dsl::real_of(family);
   // Signed integers are compared with uint64 as they are.
-  const dtype other = dsl::kind_of(family) == dsl::kind::integer && dsl::info(family).is_signed ? dtype::uint64 : real;
+  const dtype other = dsl::kind_of(family) == dsl::kind::integer && dsl::info(family).is_signed
+                          ? dtype::uint64
+                          : real;
   for (const op code : all_rows) {
     const dsl::op_info& row = dsl::info(code);
     if (row.operands == dsl::op_operands::selection) {
@@ -93,14 +99,17 @@ constexpr signature_list signatures_of(dtype family) {
     }
   }
   for (int to = 0; to < dsl::dtype_count; ++to)
-    if (converts(family, static_cast<dtype>(to))) all.add({op::convert, static_cast<dtype>(to), 1, {family}});
+    if (converts(family, static_cast<dtype>(to)))
+      all.add({op::convert, static_cast<dtype>(to), 1, {family}});
   if (family == dtype::float32) all.add({op::complex, dtype::complex64, 2, {family, family}});
   if (family == dtype::float64) all.add({op::complex, dtype::complex128, 2, {family, family}});
   return all;
 }
 
 /// The dtype of a value between operations: the evaluator computes with float for the 16-bit ones.
-constexpr dtype value_dtype(dtype type) { return type == dtype::float16 || type == dtype::bfloat16 ? dtype::float32 : type; }
+constexpr dtype value_dtype(dtype type) {
+  return type == dtype::float16 || type == dtype::bfloat16 ? dtype::float32 : type;
+}
 
 /// The signature that has an operation's code. Others of the same code are not compiled again.
 constexpr signature compiled_signature(signature s) {

@@ -1,4 +1,5 @@
-// Floating point numbers' parts, neighbours and extremes, of which some are computed while compiling as well.
+// Floating point numbers' parts, neighbours and extremes, of which some are computed while
+// compiling as well.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -10,25 +11,31 @@ namespace {
 namespace math = dsl::detail::math;
 using dsl::dtype;
 
-template <class T> constexpr bool same(T a, T b) { return math::to_integer(a) == math::to_integer(b); }
+template <class T> constexpr bool same(T a, T b) {
+  return math::to_integer(a) == math::to_integer(b);
+}
 
 // Of normal numbers, subnormal ones, powers of two and both zeros.
 template <class T>
 bool is_put_together_from_its_parts() {
   constexpr T tiny = std::numeric_limits<T>::denorm_min(), small = std::numeric_limits<T>::min(),
               large = std::numeric_limits<T>::max();
-  for (const T x : {T(1), T(-0.75), T(10), small, small - tiny, tiny, T(-3) * tiny, large, -large, T(0), -T(0)}) {
+  for (const T x : {T(1), T(-0.75), T(10), small, small - tiny, tiny, T(-3) * tiny, large, -large,
+                    T(0), -T(0)}) {
     const T mantissa = math::frexp_mantissa(x);
-    const bool in_range = x == 0 ? same(mantissa, x) : math::abs(mantissa) >= T(0.5) && math::abs(mantissa) < 1;
+    const bool in_range =
+        x == 0 ? same(mantissa, x) : math::abs(mantissa) >= T(0.5) && math::abs(mantissa) < 1;
     if (!in_range || !same(math::ldexp(mantissa, math::frexp_exponent(x)), x)) return false;
   }
-  return math::frexp_exponent(T(8)) == 4 && math::frexp_exponent(tiny) == 2 - math::layout<T>::bias - math::layout<T>::digits &&
+  return math::frexp_exponent(T(8)) == 4 &&
+         math::frexp_exponent(tiny) == 2 - math::layout<T>::bias - math::layout<T>::digits &&
          math::frexp_exponent(T(0)) == 0;
 }
 
 template <class T>
 bool is_rounded_once() {
-  constexpr int least = 1 - math::layout<T>::bias - math::layout<T>::digits;  // 2^least is the smallest number
+  constexpr int least =
+      1 - math::layout<T>::bias - math::layout<T>::digits;  // 2^least is the smallest number
   constexpr T tiny = std::numeric_limits<T>::denorm_min();
   return same(math::ldexp(T(1), least), tiny) && same(math::ldexp(T(0.5), least), T(0)) &&
          same(math::ldexp(T(1.5), least), 2 * tiny) && same(math::ldexp(T(-0.75), least), -tiny) &&
@@ -38,10 +45,12 @@ bool is_rounded_once() {
 template <class T>
 constexpr bool nan_wins_or_loses() {
   constexpr T nan = math::quiet_nan<T>, inf = math::infinity<T>;
-  return math::isnan(math::min(nan, T(1))) && math::isnan(math::min(T(1), nan)) && math::isnan(math::max(nan, inf)) &&
-         math::isnan(math::max(-inf, nan)) && math::fmin(nan, T(1)) == 1 && math::fmin(T(1), nan) == 1 &&
-         math::fmax(nan, -inf) == -inf && math::fmax(-inf, nan) == -inf && math::min(T(1), T(2)) == 1 &&
-         math::max(T(1), T(2)) == 2 && math::isnan(math::sign(nan)) && math::sign(-inf) == -1;
+  return math::isnan(math::min(nan, T(1))) && math::isnan(math::min(T(1), nan)) &&
+         math::isnan(math::max(nan, inf)) && math::isnan(math::max(-inf, nan)) &&
+         math::fmin(nan, T(1)) == 1 && math::fmin(T(1), nan) == 1 &&
+         math::fmax(nan, -inf) == -inf && math::fmax(-inf, nan) == -inf &&
+         math::min(T(1), T(2)) == 1 && math::max(T(1), T(2)) == 2 && math::isnan(math::sign(nan)) &&
+         math::sign(-inf) == -1;
 }
 
 static_assert(nan_wins_or_loses<float>() && nan_wins_or_loses<double>());
@@ -53,23 +62,24 @@ constexpr bool has_neighbours() {
   constexpr T after = math::nextafter<D>(T(1), T(2)), before = math::nextafter<D>(T(1), T(0)),
               tiny = math::nextafter<D>(T(0), T(1));
   return after - 1 == 2 * (1 - before) && tiny > 0 && same(math::nextafter<D>(tiny, T(0)), T(0)) &&
-         same(math::nextafter<D>(-tiny, T(0)), -T(0)) && math::nextafter<D>(-T(0), T(-1)) == -tiny &&
+         same(math::nextafter<D>(-tiny, T(0)), -T(0)) &&
+         math::nextafter<D>(-T(0), T(-1)) == -tiny &&
          same(math::nextafter<D>(T(0), -T(0)), -T(0)) &&
          math::isinf(math::nextafter<D>(T(math::largest<D>), math::infinity<T>)) &&
          math::nextafter<D>(-math::infinity<T>, T(0)) == -T(math::largest<D>) &&
          math::isnan(math::nextafter<D>(T(1), math::quiet_nan<T>));
 }
 #if !defined(__clang__)  // which computes no NaN in a constant expression
-static_assert(has_neighbours<dtype::float16>() && has_neighbours<dtype::bfloat16>() && has_neighbours<dtype::float32>() &&
-              has_neighbours<dtype::float64>());
+static_assert(has_neighbours<dtype::float16>() && has_neighbours<dtype::bfloat16>() &&
+              has_neighbours<dtype::float32>() && has_neighbours<dtype::float64>());
 #endif
 
 TEST(floating_point, parts_neighbours_and_extremes) {
   EXPECT_TRUE(is_put_together_from_its_parts<float>() && is_put_together_from_its_parts<double>());
   EXPECT_TRUE(is_rounded_once<float>() && is_rounded_once<double>());
   EXPECT_TRUE(nan_wins_or_loses<float>() && nan_wins_or_loses<double>());
-  EXPECT_TRUE(has_neighbours<dtype::float16>() && has_neighbours<dtype::bfloat16>() && has_neighbours<dtype::float32>() &&
-              has_neighbours<dtype::float64>());
+  EXPECT_TRUE(has_neighbours<dtype::float16>() && has_neighbours<dtype::bfloat16>() &&
+              has_neighbours<dtype::float32>() && has_neighbours<dtype::float64>());
 }
 
 // A root is on the side of the real axis on which the number is, of a zero imaginary part too.

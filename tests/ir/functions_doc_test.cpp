@@ -43,7 +43,8 @@ std::string result_of(const dsl::op_info& row) {
   }
   std::string dtype = "common";
   if (row.operands == dsl::op_operands::widened) dtype = "common, bool as int8";
-  if (row.operands == dsl::op_operands::floating || row.operands == dsl::op_operands::scaled) dtype = "floating";
+  if (row.operands == dsl::op_operands::floating || row.operands == dsl::op_operands::scaled)
+    dtype = "floating";
   return dtype + (row.result == dsl::op_result::real ? ", real" : "");
 }
 
@@ -71,15 +72,17 @@ TEST(functions_page, has_every_row) {
   };
   std::size_t pairs = 0;
   for (const dsl::op_info& row : rows) {
-    const std::string line =
-        "| " + call_of(row) + " | " + numpy_of(row.numpy) + " | " + domain_of(row) + " | " + result_of(row) + " |";
-    EXPECT_TRUE(has_line(lines, line)) << "docs/functions.md should have a line that begins with\n" << line;
+    const std::string line = "| " + call_of(row) + " | " + numpy_of(row.numpy) + " | " +
+                             domain_of(row) + " | " + result_of(row) + " |";
+    EXPECT_TRUE(has_line(lines, line)) << "docs/functions.md should have a line that begins with\n"
+                                       << line;
   }
-#define DSL_PAIR(name, numpy, first, second)                                                                                     \
-  ++pairs;                                                                                                                       \
-  EXPECT_TRUE(                                                                                                                   \
-      has_line(lines, "| `" #name "(a)` | " + numpy_of(numpy) + (*numpy ? " " : "") + "| `" #first "(a)` | `" #second "(a)` |")) \
+#define DSL_PAIR(name, numpy, first, second)                                                  \
+  ++pairs;                                                                                    \
+  EXPECT_TRUE(has_line(lines, "| `" #name "(a)` | " + numpy_of(numpy) + (*numpy ? " " : "") + \
+                                  "| `" #first "(a)` | `" #second "(a)` |"))                  \
       << #name;
 #include <dsl/ir/ops.inc>
-  EXPECT_EQ(lines.size(), std::size(rows) + pairs) << "docs/functions.md has a line for something that is not in the table";
+  EXPECT_EQ(lines.size(), std::size(rows) + pairs)
+      << "docs/functions.md has a line for something that is not in the table";
 }

@@ -33,7 +33,8 @@ constexpr int count(const detail::program_view& p, op code) {
 }
 
 constexpr auto same_twice = view_of([](auto a, auto b) { return (a + b) * (b + a); });
-static_assert(count(same_twice, op::add) == 1 && count(same_twice, op::multiply) == 1 && same_twice.nodes == 4);
+static_assert(count(same_twice, op::add) == 1 && count(same_twice, op::multiply) == 1 &&
+              same_twice.nodes == 4);
 
 constexpr auto dead = view_of([](auto a, auto b) {
   auto unused = exp(a) * b;
@@ -46,19 +47,36 @@ static_assert(count(dead, op::exp) == 0 && count(dead, op::load) == 1 && dead.no
 constexpr auto folded = view_of([](auto a, auto) { return a * (imag(a) + 2); });
 static_assert(count(folded, op::add) == 0 && count(folded, op::constant) == 1 && folded.nodes == 3);
 
-// What no constant expression may compute is left to the back end: division by zero, overflow, NaN, what leaves an integer's
-// range.
+// What no constant expression may compute is left to the back end: division by zero, overflow, NaN,
+// what leaves an integer's range.
 static_assert(count(view_of([](auto a, auto) { return a + (-0.25f / imag(a)); }), op::divide) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + imag(a) / imag(a); }), op::divide) == 1);
-static_assert(count(view_of([](auto a, auto) { return a + reciprocal(imag(a)); }), op::reciprocal) == 1);
-static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + 3e38f) * 10.0f; }), op::multiply) == 1);
-static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + INFINITY) * 0; }), op::multiply) == 1);
-static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<std::uint8_t>(imag(a) - 1.5f)) + a; }), op::convert) == 2);
-static_assert(count(view_of([](auto a, auto) { return cast<float>(cast<int>(imag(a) + 1e20f)) + a; }), op::convert) == 2);
-static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<double>(imag(a)) + 1e300); }), op::convert) == 1);
-static_assert(count(view_of([](auto a, auto) { return a + cast<float>(cast<std::uint8_t>(imag(a) + 255.5f)); }), op::convert) ==
-              0);
-static_assert(count(view_of([](auto a, auto) { return a + real(1 / (imag(a) + std::complex<float>(0, 0))); }), op::divide) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + reciprocal(imag(a)); }),
+                    op::reciprocal) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + 3e38f) * 10.0f; }),
+                    op::multiply) == 1);
+static_assert(count(view_of([](auto a, auto) { return a + (imag(a) + INFINITY) * 0; }),
+                    op::multiply) == 1);
+static_assert(count(view_of([](auto a, auto) {
+                      return cast<float>(cast<std::uint8_t>(imag(a) - 1.5f)) + a;
+                    }),
+                    op::convert) == 2);
+static_assert(count(view_of([](auto a, auto) {
+                      return cast<float>(cast<int>(imag(a) + 1e20f)) + a;
+                    }),
+                    op::convert) == 2);
+static_assert(count(view_of([](auto a, auto) {
+                      return a + cast<float>(cast<double>(imag(a)) + 1e300);
+                    }),
+                    op::convert) == 1);
+static_assert(count(view_of([](auto a, auto) {
+                      return a + cast<float>(cast<std::uint8_t>(imag(a) + 255.5f));
+                    }),
+                    op::convert) == 0);
+static_assert(count(view_of([](auto a, auto) {
+                      return a + real(1 / (imag(a) + std::complex<float>(0, 0)));
+                    }),
+                    op::divide) == 1);
 
 // Exact for every operand, NaN, infinities and signed zeros included.
 static_assert(view_of([](auto a, auto) { return a * 1; }).nodes == 1);
@@ -70,7 +88,8 @@ static_assert(count(view_of([](auto a, auto) { return a / 4; }), op::multiply) =
 static_assert(count(view_of([](auto a, auto) { return pow(a, 2); }), op::pow) == 0);
 static_assert(view_of([](auto a, auto) { return conj(a) + real(a); }).nodes == 2);
 // A product is there with the other sign already.
-static_assert(count(view_of([](auto a, auto b) { return a * b + exp(b * -a); }), op::multiply) == 1);
+static_assert(count(view_of([](auto a, auto b) { return a * b + exp(b * -a); }), op::multiply) ==
+              1);
 // Not exact: NaN - NaN, 0 * inf, -0 + 0, a division that rounds.
 static_assert(count(view_of([](auto a, auto) { return a - a; }), op::subtract) == 1);
 static_assert(count(view_of([](auto a, auto) { return a * 0; }), op::multiply) == 1);
@@ -100,7 +119,8 @@ static_assert(detail::from_bits<float>(third.payloads[1]) == static_cast<float>(
 struct rk4_trace {
   static constexpr graph run() {
     graph g;
-    const symbol<dtype::complex64> F = operand<dtype::complex64>(g, 0), G = operand<dtype::complex64>(g, 1);
+    const symbol<dtype::complex64> F = operand<dtype::complex64>(g, 0),
+                                   G = operand<dtype::complex64>(g, 1);
     const symbol<dtype::complex64> d{&g, g.add(op::load_scalar, dtype::complex64, {2})};
     const symbol<dtype::float32, true> h{&g, g.add(op::value, dtype::float32, {3})};
     const auto [Fn, Gn] = rk4_fields(F, G, d, h);
@@ -113,13 +133,15 @@ constexpr auto rk4 = detail::program_of<rk4_trace>::view();
 constexpr bool every_node_once(const detail::program_view& p) {
   for (int i = 0; i < p.nodes; ++i)
     for (int k = 0; k < i; ++k)
-      if (p.payloads[i] == p.payloads[k] && (p.heads[i] & 0xfff) == (p.heads[k] & 0xfff)) return false;
+      if (p.payloads[i] == p.payloads[k] && (p.heads[i] & 0xfff) == (p.heads[k] & 0xfff))
+        return false;
   return true;
 }
 static_assert(every_node_once(rk4));
 static_assert(rk4.nodes < 100 && count(rk4, op::load) == 2 && count(rk4, op::load_scalar) == 1);
 static_assert(count(rk4, op::conj) == 5);  // of d once, of F in each of the four stages
-constexpr auto rk4_cost = detail::cost_of(detail::pass_of<rk4_trace>::view(), [](std::uint64_t k) { return k; });
+constexpr auto rk4_cost =
+    detail::cost_of(detail::pass_of<rk4_trace>::view(), [](std::uint64_t k) { return k; });
 static_assert(rk4_cost.load_bytes == 16 && rk4_cost.store_bytes == 16);
 
 // A thousand distinct nodes within the compilers' default limits.

@@ -11,8 +11,10 @@ namespace {
 
 double value_of_half(unsigned bits) {  // from the definition of binary16
   const int sign = bits >> 15 ? -1 : 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
-  if (exponent == 31) return fraction ? std::nan("") : sign * std::numeric_limits<double>::infinity();
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+  if (exponent == 31)
+    return fraction ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+  return sign *
+         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
 TEST(half, reads_every_value) {
@@ -28,8 +30,10 @@ TEST(half, reads_every_value) {
 }
 
 TEST(half, rounds_to_nearest_even) {
-  for (unsigned bits = 0; bits < 0x7bff; ++bits) {  // between each finite value and the next: below, at and above the middle
-    const double low = value_of_half(bits), high = value_of_half(bits + 1), middle = (low + high) / 2;
+  for (unsigned bits = 0; bits < 0x7bff;
+       ++bits) {  // between each finite value and the next: below, at and above the middle
+    const double low = value_of_half(bits), high = value_of_half(bits + 1),
+                 middle = (low + high) / 2;
     const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
     EXPECT_EQ(dsl::half(static_cast<float>(middle)).bits, even) << bits;
     EXPECT_EQ(dsl::half(std::nextafter(static_cast<float>(middle), 0.0f)).bits, bits);
@@ -59,7 +63,8 @@ TEST(bfloat16, rounds_to_nearest_even) {
 
 // Also one whose payload is in the bits that are cut off.
 TEST(half_and_bfloat16, nan_stays_nan) {
-  for (const std::uint32_t bits : {0x7f800001u, 0x7f80ffffu, 0x7f9fffffu, 0x7fc00000u, 0xff800001u, 0xffffffffu}) {
+  for (const std::uint32_t bits :
+       {0x7f800001u, 0x7f80ffffu, 0x7f9fffffu, 0x7fc00000u, 0xff800001u, 0xffffffffu}) {
     float nan;
     std::memcpy(&nan, &bits, 4);
     const std::uint16_t half = dsl::half(nan).bits, bfloat16 = dsl::bfloat16(nan).bits;
@@ -70,10 +75,11 @@ TEST(half_and_bfloat16, nan_stays_nan) {
   }
 }
 
-// What a number lies nearest to, of two neighbours among the 16-bit floats: around their middle, as near as the number's type
-// comes.
+// What a number lies nearest to, of two neighbours among the 16-bit floats: around their middle, as
+// near as the number's type comes.
 template <class Short, class Number>
-void expect_rounded_once(Number below_middle, Number middle, Number above_middle, std::uint16_t bits) {
+void expect_rounded_once(Number below_middle, Number middle, Number above_middle,
+                         std::uint16_t bits) {
   const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
   EXPECT_EQ(Short(below_middle).bits, bits) << bits;
   EXPECT_EQ(Short(middle).bits, even) << bits;
@@ -88,9 +94,10 @@ TEST(half_and_bfloat16, doubles_are_rounded_once) {
     expect(std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300));
   };
   for (unsigned bits = 0; bits < 0x7bff; ++bits)
-    around((value_of_half(bits) + value_of_half(bits + 1)) / 2, [&](double below, double middle, double above) {
-      expect_rounded_once<dsl::half>(below, middle, above, static_cast<std::uint16_t>(bits));
-    });
+    around((value_of_half(bits) + value_of_half(bits + 1)) / 2,
+           [&](double below, double middle, double above) {
+             expect_rounded_once<dsl::half>(below, middle, above, static_cast<std::uint16_t>(bits));
+           });
   for (unsigned bits = 0; bits < 0x7f7f; ++bits) {
     const auto value = [](unsigned b) {
       return static_cast<double>(dsl::detail::bfloat16_to_float(static_cast<std::uint16_t>(b)));
@@ -114,13 +121,14 @@ TEST(half_and_bfloat16, integers_are_rounded_once) {
   EXPECT_EQ(dsl::half(2049).bits, dsl::half(2048.0f).bits);
   EXPECT_EQ(dsl::half(std::numeric_limits<std::int64_t>::min()).bits, 0xfc00);
   for (int exponent = 9; exponent < 62; ++exponent)
-    for (std::int64_t digits = 128; digits < 256; ++digits) {  // of eight bits, the last one worth 2^(exponent - 7)
+    for (std::int64_t digits = 128; digits < 256;
+         ++digits) {  // of eight bits, the last one worth 2^(exponent - 7)
       const std::int64_t middle = (2 * digits + 1) << (exponent - 8);
       const auto bits = dsl::bfloat16(static_cast<float>(digits << (exponent - 7))).bits;
       expect_rounded_once<dsl::bfloat16>(middle - 1, middle, middle + 1, bits);
       if (exponent < 30)
-        expect_rounded_once<dsl::bfloat16>(static_cast<int>(middle - 1), static_cast<int>(middle), static_cast<int>(middle + 1),
-                                           bits);
+        expect_rounded_once<dsl::bfloat16>(static_cast<int>(middle - 1), static_cast<int>(middle),
+                                           static_cast<int>(middle + 1), bits);
     }
 }
 

@@ -23,22 +23,27 @@ constexpr bool gives(const math::philox_block& counter, std::uint64_t key, W... 
 }
 // Random123's known answers (kat_vectors), and in a constant expression.
 static_assert(gives({{0, 0, 0, 0}}, 0, 0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u));
-static_assert(gives({{~0u, ~0u, ~0u, ~0u}}, ~std::uint64_t{0}, 0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu));
-static_assert(gives({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822u, 0xd16cfe09u, 0x94fdccebu,
-                    0x5001e420u, 0x24126ea1u));
+static_assert(gives({{~0u, ~0u, ~0u, ~0u}}, ~std::uint64_t{0}, 0x408f276du, 0x41c83b0eu,
+                    0xa20bc7c6u, 0x6d5451fdu));
+static_assert(gives({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822u,
+                    0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u));
 
 TEST(random_bits, are_words_of_blocks) {
-  for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{1} << 31, std::uint64_t{0x123456789abcdef}})
+  for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{1} << 31,
+                                    std::uint64_t{0x123456789abcdef}})
     for (std::uint32_t draw = 0; draw < 3; ++draw) {
-      const math::philox_block want =
-          math::philox({{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), draw, 0}}, 99);
-      for (std::uint64_t w = 0; w < 4; ++w) EXPECT_EQ(math::random_bits(4 * block + w, 99, draw), want.word[w]);
+      const math::philox_block want = math::philox(
+          {{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), draw, 0}},
+          99);
+      for (std::uint64_t w = 0; w < 4; ++w)
+        EXPECT_EQ(math::random_bits(4 * block + w, 99, draw), want.word[w]);
     }
 }
 
 TEST(random_key, differs_for_each_number) {
   std::set<std::uint64_t> keys;
-  for (std::int64_t i = -5000; i < 5000; ++i) keys.insert(math::random_key(42, static_cast<std::uint64_t>(i)));
+  for (std::int64_t i = -5000; i < 5000; ++i)
+    keys.insert(math::random_key(42, static_cast<std::uint64_t>(i)));
   EXPECT_EQ(keys.size(), 10'000u);
 }
 
@@ -51,19 +56,20 @@ TEST(random_below, takes_the_upper_half_of_a_product) {
     const std::uint64_t of = range >> i % 64;
     if (of == 0) continue;
     for (std::uint32_t draw = 0;; draw += 2) {
-      const std::uint64_t bits =
-          static_cast<std::uint64_t>(math::random_bits(i, 5, draw)) << 32 | math::random_bits(i, 5, draw + 1);
+      const std::uint64_t bits = static_cast<std::uint64_t>(math::random_bits(i, 5, draw)) << 32 |
+                                 math::random_bits(i, 5, draw + 1);
       const wide product = static_cast<wide>(bits) * of;
       if (static_cast<std::uint64_t>(product) < (0 - of) % of) continue;
-      ASSERT_EQ(math::random_below(i, 5, of), static_cast<std::uint64_t>(product >> 64)) << i << ' ' << of;
+      ASSERT_EQ(math::random_below(i, 5, of), static_cast<std::uint64_t>(product >> 64))
+          << i << ' ' << of;
       break;
     }
   }
 }
 
 double chi_square(const std::vector<int>& counts) {
-  const double expected =
-      static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0)) / static_cast<double>(counts.size());
+  const double expected = static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0)) /
+                          static_cast<double>(counts.size());
   double sum = 0;
   for (const int n : counts) sum += (n - expected) * (n - expected) / expected;
   return sum;
@@ -79,7 +85,8 @@ TEST(random_below, is_even) {
   EXPECT_LT(chi_square(thirds), 13.8);  // 2 degrees of freedom, 0.999
   EXPECT_LT(chi_square(narrow), 22.5);  // 6
   std::vector<int> wide(3);
-  for (std::uint64_t i = 0; i < 300'000; ++i) ++wide[math::random_below(i, 3, std::uint64_t{3} << 62) >> 62];
+  for (std::uint64_t i = 0; i < 300'000; ++i)
+    ++wide[math::random_below(i, 3, std::uint64_t{3} << 62) >> 62];
   EXPECT_LT(chi_square(wide), 13.8);
 }
 
@@ -103,7 +110,8 @@ TEST(random_permuted, gives_every_order_as_often) {
     for (std::uint64_t key = 0; key < 24'000; ++key)
       for (const std::uint64_t n : {4, 5}) {
         std::vector<std::uint64_t> order(n);
-        for (std::uint64_t i = 0; i < n; ++i) order[i] = math::random_permuted(i, folded ? math::random_key(3, key) : key, n);
+        for (std::uint64_t i = 0; i < n; ++i)
+          order[i] = math::random_permuted(i, folded ? math::random_key(3, key) : key, n);
         ++orders[n - 4][order];
       }
     for (const int k : {0, 1}) {
@@ -115,20 +123,24 @@ TEST(random_permuted, gives_every_order_as_often) {
   }
 }
 
-// What normal and exponential numbers are made of: by the vectors of each instruction set as one by one.
+// What normal and exponential numbers are made of: by the vectors of each instruction set as one by
+// one.
 template <class T, class W, class P>
 struct draws {
   std::vector<W> angle;
   std::vector<P> positive;
   std::vector<T> log, normal;
-  explicit draws(int n, P (*positive_of)(std::uint64_t)) : log(static_cast<std::size_t>(n)), normal(static_cast<std::size_t>(n)) {
+  explicit draws(int n, P (*positive_of)(std::uint64_t))
+      : log(static_cast<std::size_t>(n)), normal(static_cast<std::size_t>(n)) {
     for (int i = 0; i < n; ++i) {
       angle.push_back(static_cast<W>(math::mixed(static_cast<std::uint64_t>(i))));
       positive.push_back(positive_of(math::mixed(static_cast<std::uint64_t>(i + n))));
     }
   }
   static T one_log(P x) { return math::random_log(x); }
-  static T one_normal(T radius, W angle) { return math::random_normal(radius, angle, angle << (8 * sizeof(W) - 2)); }
+  static T one_normal(T radius, W angle) {
+    return math::random_normal(radius, angle, angle << (8 * sizeof(W) - 2));
+  }
   DSL_DETAIL_FN void draw() {
     const W* const a = angle.data();
     const P* const p = positive.data();
@@ -176,7 +188,8 @@ TEST(random_permuted, moves_everywhere) {
   for (const std::uint64_t key : {0, 1, 2}) {
     std::vector<int> places(parts * parts), steps(parts);
     for (std::uint64_t i = 0; i < n; ++i) {
-      const std::uint64_t to = math::random_permuted(i, key, n), next = math::random_permuted((i + 1) % n, key, n);
+      const std::uint64_t to = math::random_permuted(i, key, n),
+                          next = math::random_permuted((i + 1) % n, key, n);
       ++places[i / (n / parts) * parts + to / (n / parts)];
       ++steps[(next - to) % n / (n / parts)];
     }

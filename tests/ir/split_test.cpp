@@ -1,5 +1,5 @@
-// Statements with reductions inside reductions, drawn at random and split into passes as data: no kernel is compiled. Whole
-// numbers, so that what the passes give is what the statement says.
+// Statements with reductions inside reductions, drawn at random and split into passes as data: no
+// kernel is compiled. Whole numbers, so that what the passes give is what the statement says.
 #include <gtest/gtest.h>
 
 #include <dsl/ir/split.hpp>
@@ -34,7 +34,8 @@ double subtract(double a, double b) { return a - b; }
 double sum(double a, double b) { return a + b; }
 double greater(double a, double b) { return std::max(a, b); }
 table stretched(const table& t, int rows, int columns) {
-  return join(t, {rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))}, sum);
+  return join(t, {rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))},
+              sum);
 }
 
 using reducer_of_two = double (*)(double, double);
@@ -45,16 +46,27 @@ table reduced(const table& t, int axes, reducer_of_two f) {
   std::vector<bool> begun(to.values.size());
   for (int i = 0; i < t.rows; ++i)
     for (int j = 0; j < t.columns; ++j) {
-      const auto at = static_cast<std::size_t>((to.rows == 1 ? 0 : i) * to.columns + (to.columns == 1 ? 0 : j));
+      const auto at =
+          static_cast<std::size_t>((to.rows == 1 ? 0 : i) * to.columns + (to.columns == 1 ? 0 : j));
       to.values[at] = begun[at] ? f(to.values[at], t.at(i, j)) : t.at(i, j);
       begun[at] = true;
     }
   return to;
 }
 
-/// An expression: an array or a scalar, a difference or a maximum of two, a reduction, a formula with reductions of its own.
+/// An expression: an array or a scalar, a difference or a maximum of two, a reduction, a formula
+/// with reductions of its own.
 struct tree {
-  enum { array, scalar, difference, maximum, reduce_sum, reduce_max, first_formula, last_formula = first_formula + 3 } kind;
+  enum {
+    array,
+    scalar,
+    difference,
+    maximum,
+    reduce_sum,
+    reduce_max,
+    first_formula,
+    last_formula = first_formula + 3
+  } kind;
   int number = 0, axes = 3;
   std::vector<std::unique_ptr<tree>> operands{};
   bool keeps_axes = false;
@@ -77,7 +89,8 @@ struct statement_of_trees {
 
   static table value_of(const tree& t, const std::vector<table>& arrays) {
     if (t.kind <= tree::scalar) return arrays[static_cast<std::size_t>(t.number)];
-    const table a = value_of(*t.operands[0], arrays), b = t.operands.size() > 1 ? value_of(*t.operands[1], arrays) : table{};
+    const table a = value_of(*t.operands[0], arrays),
+                b = t.operands.size() > 1 ? value_of(*t.operands[1], arrays) : table{};
     const auto all = [](const table& x, reducer_of_two f) { return reduced(x, 3, f); };
     // A formula's arguments are broadcast together first.
     const int rows = std::max(a.rows, b.rows), columns = std::max(a.columns, b.columns);
@@ -88,8 +101,10 @@ struct statement_of_trees {
       case tree::reduce_sum: return reduced(a, t.axes, sum);
       case tree::reduce_max: return reduced(a, t.axes, greater);
       case tree::first_formula: return join(x, all(x, sum), subtract);
-      case tree::first_formula + 1: return join(all(join(x, all(x, greater), subtract), sum), all(x, greater), greater);
-      case tree::first_formula + 2: return join(join(x, all(join(y, all(x, greater), subtract), sum), subtract), y, greater);
+      case tree::first_formula + 1:
+        return join(all(join(x, all(x, greater), subtract), sum), all(x, greater), greater);
+      case tree::first_formula + 2:
+        return join(join(x, all(join(y, all(x, greater), subtract), sum), subtract), y, greater);
       default: return join(all(x, sum), all(y, greater), subtract);
     }
   }
@@ -106,7 +121,8 @@ struct statement_of_trees {
       space = g.open_space(tr.operands, reduces, t.keeps_axes ? 2 : 0);
       axes.push_back(t.axes);
     }
-    const S a = trace(*t.operands[0], tr, arrays), b = t.operands.size() > 1 ? trace(*t.operands[1], tr, arrays) : a;
+    const S a = trace(*t.operands[0], tr, arrays),
+            b = t.operands.size() > 1 ? trace(*t.operands[1], tr, arrays) : a;
     const auto max_of = [&](S x) { return max_function::trace(tr, x); };
     const auto sum_of = [&](S x) { return sum_function::trace(tr, x); };
     const S made = [&]() -> S {
@@ -116,8 +132,11 @@ struct statement_of_trees {
         case tree::reduce_sum: return sum_of(a);
         case tree::reduce_max: return max_of(a);
         case tree::first_formula: return apply<op::subtract>(a, sum_of(a));
-        case tree::first_formula + 1: return apply<op::max>(sum_of(apply<op::subtract>(a, max_of(a))), max_of(a));
-        case tree::first_formula + 2: return apply<op::max>(apply<op::subtract>(a, sum_of(apply<op::subtract>(b, max_of(a)))), b);
+        case tree::first_formula + 1:
+          return apply<op::max>(sum_of(apply<op::subtract>(a, max_of(a))), max_of(a));
+        case tree::first_formula + 2:
+          return apply<op::max>(apply<op::subtract>(a, sum_of(apply<op::subtract>(b, max_of(a)))),
+                                b);
         default: return apply<op::subtract>(sum_of(a), max_of(b));
       }
     }();
@@ -145,12 +164,15 @@ struct statement_of_trees {
 std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, int axes) {
   table space{1, 1, {0}};
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].code == op::load) space = join(space, inputs[static_cast<std::size_t>(g[i].field(0))], sum);
+    if (g[i].code == op::load)
+      space = join(space, inputs[static_cast<std::size_t>(g[i].field(0))], sum);
   for (const table& t : inputs) space = join(space, t, sum);  // what is not read counts as well
   std::vector<table> at;
   for (int i = 0; i < g.size(); ++i) {
     const node& n = g[i];
-    const auto operand = [&](int k) -> const table& { return at[static_cast<std::size_t>(n.field(k))]; };
+    const auto operand = [&](int k) -> const table& {
+      return at[static_cast<std::size_t>(n.field(k))];
+    };
     switch (n.code) {
       case op::load:
       case op::load_scalar:
@@ -162,14 +184,18 @@ std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, in
         const graph& rule = g.rule_at(f.rule).combine;
         const bool adds = rule[rule.outputs[0]].code == op::add;
         at.push_back(
-            reduced(stretched(at[static_cast<std::size_t>(f.values[0])], space.rows, space.columns), axes, adds ? sum : greater));
+            reduced(stretched(at[static_cast<std::size_t>(f.values[0])], space.rows, space.columns),
+                    axes, adds ? sum : greater));
         break;
       }
-      default: ADD_FAILURE() << "an operation that no tree has: " << static_cast<int>(n.code); at.emplace_back();
+      default:
+        ADD_FAILURE() << "an operation that no tree has: " << static_cast<int>(n.code);
+        at.emplace_back();
     }
   }
   std::vector<table> outputs;
-  for (int i = 0; i < g.outputs.size(); ++i) outputs.push_back(at[static_cast<std::size_t>(g.outputs[i])]);
+  for (int i = 0; i < g.outputs.size(); ++i)
+    outputs.push_back(at[static_cast<std::size_t>(g.outputs[i])]);
   return outputs;
 }
 
@@ -183,13 +209,16 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
     EXPECT_TRUE(image_of(g).is_one_pass);
     for (int u = pass.first_use; u < pass.first_use + pass.uses; ++u) {
       const pass_use& use = plan.use[static_cast<std::size_t>(u)];
-      std::vector<table> inputs(static_cast<std::size_t>(pass.inputs));  // what is not bound is one element
+      std::vector<table> inputs(
+          static_cast<std::size_t>(pass.inputs));  // what is not bound is one element
       for (int i = use.first_input; i < use.first_input + use.inputs; ++i) {
         const auto [input, place, drops] = plan.input[static_cast<std::size_t>(i)];
-        inputs[static_cast<std::size_t>(place)] = input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
-                                                                      : values[static_cast<std::size_t>(input - plan.leaves)];
+        inputs[static_cast<std::size_t>(place)] =
+            input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
+                                : values[static_cast<std::size_t>(input - plan.leaves)];
       }
-      const std::vector<table> got = run_pass(g, inputs, s.axes[static_cast<std::size_t>(use.space)]);
+      const std::vector<table> got =
+          run_pass(g, inputs, s.axes[static_cast<std::size_t>(use.space)]);
       for (std::size_t i = 0; i < got.size(); ++i) {
         const output_place& place = plan.output[static_cast<std::size_t>(use.first_output) + i];
         if (place.value >= 0) values[static_cast<std::size_t>(place.value)] = got[i];
@@ -209,8 +238,9 @@ class trees {
   int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
   std::unique_ptr<tree> draw(int depth, int arrays, bool along_axes) {
     auto t = std::make_unique<tree>();
-    t->kind = static_cast<decltype(t->kind)>(depth == 0 ? below(8) == 0 ? tree::scalar : tree::array
-                                                        : tree::difference + below(tree::last_formula - tree::difference + 1));
+    t->kind = static_cast<decltype(t->kind)>(
+        depth == 0 ? below(8) == 0 ? tree::scalar : tree::array
+                   : tree::difference + below(tree::last_formula - tree::difference + 1));
     if (t->kind <= tree::scalar) {
       t->number = t->kind == tree::scalar ? arrays : below(arrays);
       return t;
@@ -220,10 +250,13 @@ class trees {
       t->axes = 1 + below(3);
       t->keeps_axes = true;
     }
-    for (int i = 0; i < (reduces ? 1 : 2); ++i) t->operands.push_back(draw(below(depth), arrays, along_axes));
-    // Beside arrays, reductions are of as many elements; what a formula makes of scalars alone is one value.
+    for (int i = 0; i < (reduces ? 1 : 2); ++i)
+      t->operands.push_back(draw(below(depth), arrays, along_axes));
+    // Beside arrays, reductions are of as many elements; what a formula makes of scalars alone is
+    // one value.
     const bool of_arrays = t->kind >= (along_axes ? tree::first_formula : tree::reduce_sum);
-    while (of_arrays && t->operands[0]->rank() == 0) t->operands[0] = draw(below(depth), arrays, along_axes);
+    while (of_arrays && t->operands[0]->rank() == 0)
+      t->operands[0] = draw(below(depth), arrays, along_axes);
     return t;
   }
   table numbers(int rows, int columns) {
@@ -243,14 +276,16 @@ void compare(statement_of_trees& s, const std::vector<table>& arrays, unsigned s
     const table want = statement_of_trees::value_of(*s.expressions[i], arrays);
     for (int row = 0; row < want.rows; ++row)
       for (int column = 0; column < want.columns; ++column)
-        ASSERT_EQ(got[i].at(row, column), want.at(row, column)) << "seed " << seed << ", expression " << i;
+        ASSERT_EQ(got[i].at(row, column), want.at(row, column))
+            << "seed " << seed << ", expression " << i;
   }
 }
 
 TEST(split, an_expression_is_what_its_passes_give) {
   for (unsigned seed = 0; seed < 4000; ++seed) {
     trees random(seed);
-    const std::vector<table> arrays{random.numbers(3, 4), random.numbers(1, 4), random.numbers(3, 1), random.numbers(1, 1)};
+    const std::vector<table> arrays{random.numbers(3, 4), random.numbers(1, 4),
+                                    random.numbers(3, 1), random.numbers(1, 1)};
     statement_of_trees s;
     s.expressions.push_back(random.draw(1 + random.below(5), 3, true));
     compare(s, arrays, seed);
@@ -261,9 +296,11 @@ TEST(split, an_expression_is_what_its_passes_give) {
 TEST(split, several_expressions_are_what_their_passes_give) {
   for (unsigned seed = 0; seed < 4000; ++seed) {
     trees random(seed);
-    const std::vector<table> arrays{random.numbers(3, 4), random.numbers(3, 4), random.numbers(1, 1)};
+    const std::vector<table> arrays{random.numbers(3, 4), random.numbers(3, 4),
+                                    random.numbers(1, 1)};
     statement_of_trees s;
-    for (int i = 0; i < 1 + random.below(4); ++i) s.expressions.push_back(random.draw(1 + random.below(4), 2, false));
+    for (int i = 0; i < 1 + random.below(4); ++i)
+      s.expressions.push_back(random.draw(1 + random.below(4), 2, false));
     compare(s, arrays, seed);
   }
 }
@@ -281,7 +318,9 @@ pass_counts count_passes(int leaves, const F& f) {
 
 // max(x) twice is one program, run twice only where x is not x.
 TEST(split, equal_reductions_share_a_program) {
-  const auto leaf = [](tracer& t) { return statement_of_trees::operand_symbol<dtype::float32>(op::load, t); };
+  const auto leaf = [](tracer& t) {
+    return statement_of_trees::operand_symbol<dtype::float32>(op::load, t);
+  };
   const auto max_of_leaf = [&](tracer& t) {
     t.g->open_space(t.operands, true, 0);
     const auto m = max_function::trace(t, leaf(t));
@@ -292,7 +331,8 @@ TEST(split, equal_reductions_share_a_program) {
   const pass_counts softmax = count_passes(4, [&](graph& g, tracer& t) {
     const auto above = apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t)));
     g.open_space(t.operands, true, 0);
-    const auto below = sum_function::trace(t, apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t))));
+    const auto below =
+        sum_function::trace(t, apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t))));
     g.spaces[g.space - 1].outputs.push_back(below.id);
     g.close_space(t.operands);
     g.outputs.push_back(apply<op::divide>(above, below).id);

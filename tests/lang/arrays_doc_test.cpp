@@ -19,7 +19,8 @@ TEST_P(arrays_doc, stencil) {
     for (std::size_t j = 0; j < 6; ++j) {
       const auto at = [&](std::size_t a, std::size_t b) { return before[6 * a + b]; };
       const bool edge = i == 0 || i == 4 || j == 0 || j == 5;
-      EXPECT_EQ(after[6 * i + j], edge ? at(i, j) : (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1)) / 4);
+      EXPECT_EQ(after[6 * i + j],
+                edge ? at(i, j) : (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1)) / 4);
     }
 }
 
@@ -46,7 +47,8 @@ TEST_P(arrays_doc, neighbours) {
 
 TEST_P(arrays_doc, views_and_elements) {
 #include <docs/arrays/views.inc>
-  EXPECT_EQ(m.copy_to_host(), (std::vector<double>{18, 2, 2, 0, 0, 2 * (1.0 / 3 + 100), 2.0 / 3, 0, 16, 18, 110, 0}));
+  EXPECT_EQ(m.copy_to_host(),
+            (std::vector<double>{18, 2, 2, 0, 0, 2 * (1.0 / 3 + 100), 2.0 / 3, 0, 16, 18, 110, 0}));
 #include <docs/arrays/one-element.inc>
   EXPECT_EQ(m(0, 0), 1.0);
   EXPECT_NEAR(m(2, 3), 1 / (2 * (1.0 / 3 + 100) + 2.0 / 3), 1e-17);
@@ -64,7 +66,8 @@ TEST_P(arrays_doc, expressions) {
 TEST_P(arrays_doc, printing) {
   std::ostringstream stream;
 #include <docs/arrays/printing.inc>
-  EXPECT_EQ(stream.str(), "[[0.  0.1 0.2]\n [0.  0.1 0.2]]\n[    0     1     2 ... 99997 99998 99999]\n");
+  EXPECT_EQ(stream.str(),
+            "[[0.  0.1 0.2]\n [0.  0.1 0.2]]\n[    0     1     2 ... 99997 99998 99999]\n");
 }
 
 TEST_P(arrays_doc, files) {

@@ -19,5 +19,5 @@ inline std::int64_t inside_by_steps(dsl::boundary beyond, std::int64_t i, std::i
       return i;
   }
 }
-inline constexpr dsl::boundary boundaries[] = {dsl::boundary::zero, dsl::boundary::wrap, dsl::boundary::clamp,
-                                               dsl::boundary::reflect};
+inline constexpr dsl::boundary boundaries[] = {dsl::boundary::zero, dsl::boundary::wrap,
+                                               dsl::boundary::clamp, dsl::boundary::reflect};

@@ -1,4 +1,5 @@
-// Reductions by key against plain loops: every count of groups that is planned in another way, keys that are hard, layouts.
+// Reductions by key against plain loops: every count of groups that is planned in another way, keys
+// that are hard, layouts.
 #include <dsl/by_key.hpp>
 
 #include <cmath>
@@ -26,9 +27,11 @@ std::vector<std::int32_t> keys_of(std::int64_t n, std::int64_t groups, order how
   return keys;
 }
 template <class T>
-std::vector<T> sums_of(const std::vector<std::int32_t>& keys, const std::vector<T>& values, std::int64_t groups) {
+std::vector<T> sums_of(const std::vector<std::int32_t>& keys, const std::vector<T>& values,
+                       std::int64_t groups) {
   std::vector<T> sums(static_cast<std::size_t>(groups));
-  for (std::size_t i = 0; i < keys.size(); ++i) sums[static_cast<std::size_t>(keys[i])] += values[i];
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    sums[static_cast<std::size_t>(keys[i])] += values[i];
   return sums;
 }
 
@@ -37,8 +40,10 @@ TEST_P(by_key, sums_of_any_number_of_groups) {
   const bool is_host = dsl::device::current().kind == dsl::backend::host;
   for (const std::int64_t n : {0, 1, 31, 33, 1000, 4097, 20011, 100'003})
     for (const std::int64_t groups : {1, 2, 7, 40, 300, 1000, 5000, 40'000, 90'000}) {
-      // Of more elements the host has several tables, and two of as many groups as leave each fewer than four elements a group.
-      if (n == 100'003 ? !is_host || groups < 300 : groups > 1000 && (groups > 5000 || n != 4097)) continue;
+      // Of more elements the host has several tables, and two of as many groups as leave each fewer
+      // than four elements a group.
+      if (n == 100'003 ? !is_host || groups < 300 : groups > 1000 && (groups > 5000 || n != 4097))
+        continue;
       for (const order how : {order::random, order::sorted, order::equal, order::descending}) {
         const auto keys = keys_of(n, groups, how);
         std::vector<float> values;
@@ -46,12 +51,14 @@ TEST_P(by_key, sums_of_any_number_of_groups) {
         const auto k = dsl::to_device(keys);
         const auto v = dsl::to_device(values);
         const dsl::array<float> got = dsl::sum_by(k, v, groups);
-        ASSERT_EQ(got.copy_to_host(), sums_of(keys, values, groups)) << n << " elements, " << groups << " groups";
+        ASSERT_EQ(got.copy_to_host(), sums_of(keys, values, groups))
+            << n << " elements, " << groups << " groups";
       }
     }
 }
 
-// More groups than a block's memory has room for: pairs that are sorted, whose accumulators are 4 bytes or more.
+// More groups than a block's memory has room for: pairs that are sorted, whose accumulators are 4
+// bytes or more.
 TEST_P(by_key, means_of_many_groups) {
   const std::int64_t n = 20011, groups = 9000;
   for (const order how : {order::random, order::sorted, order::equal}) {
@@ -64,7 +71,8 @@ TEST_P(by_key, means_of_many_groups) {
     }
     const auto k = dsl::to_device(keys);
     const auto v = dsl::to_device(values);
-    const auto got = dsl::eval(dsl::reduce_by(k, v, groups, [](auto x) { return dsl::mean(x); })).copy_to_host();
+    const auto got =
+        dsl::eval(dsl::reduce_by(k, v, groups, [](auto x) { return dsl::mean(x); })).copy_to_host();
     for (std::size_t g = 0; g < want.size(); ++g) {
       if (counts[g] == 0) {
         ASSERT_TRUE(std::isnan(got[g])) << g;
@@ -95,14 +103,18 @@ TEST_P(by_key, any_reduction) {
   const auto values = random_floats(n);
   const auto k = dsl::to_device(keys);
   const auto v = dsl::to_device(values);
-  const dsl::array<float> greatest = dsl::reduce_by(k, v, groups + 1, [](auto x) { return dsl::max(x); });
-  const dsl::array<double> variances =
-      dsl::reduce_by(k, dsl::cast<double>(v), groups, [](auto x) { return dsl::var(x) + 2 * dsl::mean(x); });
-  const dsl::array<std::int64_t> places = dsl::reduce_by(k, v, groups, [](auto x) { return dsl::argmin(x); });
-  const dsl::array<float> joined = dsl::reduce_by(
-      k, v, groups, [](auto x) { return dsl::reduce([](auto a, auto b) { return where(a * a > b * b, a, b); })(x); });
+  const dsl::array<float> greatest =
+      dsl::reduce_by(k, v, groups + 1, [](auto x) { return dsl::max(x); });
+  const dsl::array<double> variances = dsl::reduce_by(
+      k, dsl::cast<double>(v), groups, [](auto x) { return dsl::var(x) + 2 * dsl::mean(x); });
+  const dsl::array<std::int64_t> places =
+      dsl::reduce_by(k, v, groups, [](auto x) { return dsl::argmin(x); });
+  const dsl::array<float> joined = dsl::reduce_by(k, v, groups, [](auto x) {
+    return dsl::reduce([](auto a, auto b) { return where(a * a > b * b, a, b); })(x);
+  });
   std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(groups));
-  for (std::size_t i = 0; i < keys.size(); ++i) members[static_cast<std::size_t>(keys[i])].push_back(i);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    members[static_cast<std::size_t>(keys[i])].push_back(i);
   const auto got_greatest = greatest.copy_to_host(), got_joined = joined.copy_to_host();
   const auto got_variances = variances.copy_to_host();
   const auto got_places = places.copy_to_host();
@@ -117,7 +129,8 @@ TEST_P(by_key, any_reduction) {
       if (std::fabs(values[i]) > std::fabs(widest)) widest = values[i];
     }
     const double count = static_cast<double>(members[g].size()), mean = sum / count;
-    for (const std::size_t i : members[g]) squares += std::pow(static_cast<double>(values[i]) - mean, 2);
+    for (const std::size_t i : members[g])
+      squares += std::pow(static_cast<double>(values[i]) - mean, 2);
     ASSERT_EQ(got_greatest[g], most);
     ASSERT_NEAR(got_variances[g], squares / count + 2 * mean, 1e-12);
     ASSERT_EQ(got_places[g], static_cast<std::int64_t>(least));
@@ -143,9 +156,12 @@ TEST_P(by_key, keys_and_values_of_any_layout) {
   // A row of keys that is stretched, a transposed operand, a view with steps.
   const dsl::array<std::int64_t> columns_keys = dsl::arange<std::int64_t>(columns) % groups;
   EXPECT_EQ(dsl::eval(dsl::sum_by(columns_keys, m, groups)).copy_to_host(), by_column);
-  EXPECT_EQ(dsl::eval(dsl::sum_by(dsl::expand_dims(columns_keys, 1), dsl::transpose(m), groups)).copy_to_host(), by_column);
+  EXPECT_EQ(dsl::eval(dsl::sum_by(dsl::expand_dims(columns_keys, 1), dsl::transpose(m), groups))
+                .copy_to_host(),
+            by_column);
   const auto part = m(dsl::slice(1, dsl::end, 2), dsl::slice(1, dsl::end));
-  const auto row = dsl::index(0, rows, columns)(dsl::slice(1, dsl::end, 2), dsl::slice(1, dsl::end));
+  const auto row =
+      dsl::index(0, rows, columns)(dsl::slice(1, dsl::end, 2), dsl::slice(1, dsl::end));
   dsl::array<std::int64_t> target = dsl::full<std::int64_t>(-1, 2 * groups);
   auto every_second = target(dsl::slice(0, dsl::end, 2));
   dsl::assign(every_second, dsl::sum_by(part % groups, row, groups));
@@ -169,34 +185,44 @@ TEST_P(by_key, counts) {
   const auto k = dsl::to_device(keys);
   EXPECT_EQ(dsl::eval(dsl::bincount(k, 100)).copy_to_host(), want);
   EXPECT_EQ(dsl::eval(dsl::bincount(dsl::cast<std::uint8_t>(k), 100)).copy_to_host(), want);
-  EXPECT_EQ(dsl::eval(dsl::bincount(dsl::array<std::int32_t>(0), 3)).copy_to_host(), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(dsl::eval(dsl::bincount(dsl::array<std::int32_t>(0), 3)).copy_to_host(),
+            (std::vector<std::int64_t>{0, 0, 0}));
 }
 
 // np.histogram of the same values.
 TEST_P(by_key, histograms_have_numpys_edges) {
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  const auto x = dsl::to_device(std::vector<double>{0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1, -0.01, 1.01, nan, inf, -inf});
-  EXPECT_EQ(dsl::eval(dsl::histogram(x, 10, 0., 1.)).copy_to_host(), (std::vector<std::int64_t>{1, 1, 2, 0, 0, 0, 1, 0, 1, 2}));
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               inf = std::numeric_limits<double>::infinity();
+  const auto x = dsl::to_device(
+      std::vector<double>{0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1, -0.01, 1.01, nan, inf, -inf});
+  EXPECT_EQ(dsl::eval(dsl::histogram(x, 10, 0., 1.)).copy_to_host(),
+            (std::vector<std::int64_t>{1, 1, 2, 0, 0, 0, 1, 0, 1, 2}));
   const auto i = dsl::to_device(std::vector<std::int32_t>{-3, -2, -1, 0, 1, 2, 3});
-  EXPECT_EQ(dsl::eval(dsl::histogram(i, 3, -3, 3)).copy_to_host(), (std::vector<std::int64_t>{2, 2, 3}));
+  EXPECT_EQ(dsl::eval(dsl::histogram(i, 3, -3, 3)).copy_to_host(),
+            (std::vector<std::int64_t>{2, 2, 3}));
 }
 
 // Ranges that np.histogram refuses, and what it makes of hard ones.
 TEST_P(by_key, histograms_have_numpys_ranges) {
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               inf = std::numeric_limits<double>::infinity();
   const auto x = dsl::to_device(std::vector<double>{1, 2, inf, -1e300, nan});
   const auto floats = dsl::cast<float>(x);
-  const auto refused = [](const auto& of, std::int64_t bins, double low, double high, const char* why) {
-    EXPECT_NE(error_of([&] { dsl::eval(dsl::histogram(of, bins, low, high)); }).find(why), std::string::npos)
+  const auto refused = [](const auto& of, std::int64_t bins, double low, double high,
+                          const char* why) {
+    EXPECT_NE(error_of([&] { dsl::eval(dsl::histogram(of, bins, low, high)); }).find(why),
+              std::string::npos)
         << low << ' ' << high;
     EXPECT_THROW(dsl::eval(dsl::histogram(of, bins, low, high)), dsl::value_error);
   };
   refused(x, 0, 0, 1, "a histogram of 0 bins from 0 to 1: there are to be bins, fewer than 2^31");
   refused(x, std::int64_t{1} << 31, 0, 1, "there are to be bins");
   refused(x, 3, 2, 1, "the first edge is above the last");
-  for (const auto& [low, high] : {std::pair{0., inf}, {-inf, inf}, {-inf, 0.}, {0., nan}, {nan, 0.}, {inf, inf}})
+  for (const auto& [low, high] :
+       {std::pair{0., inf}, {-inf, inf}, {-inf, 0.}, {0., nan}, {nan, 0.}, {inf, inf}})
     refused(x, 3, low, high, "are to be finite");
-  refused(x, 3, -1.5e308, 1.5e308, "the distance between the first edge and the last is to be finite");
+  refused(x, 3, -1.5e308, 1.5e308,
+          "the distance between the first edge and the last is to be finite");
   refused(x, 100, 1e16, 1e16 + 2, "float64 has too few numbers between them for so many edges");
   refused(x, 3, 1e30, 1e30, "too few numbers");
   refused(x, 3, 0, 1e-323, "too few numbers");
@@ -223,14 +249,17 @@ TEST_P(by_key, histograms_of_many_values) {
   std::vector<std::int64_t> want(static_cast<std::size_t>(bins));
   for (const float x : values)
     for (std::size_t b = 0; b < want.size(); ++b) {
-      const auto edge = [&](std::size_t i) { return static_cast<float>(-1.5 + static_cast<double>(i) * 0.03); };
+      const auto edge = [&](std::size_t i) {
+        return static_cast<float>(-1.5 + static_cast<double>(i) * 0.03);
+      };
       if (x >= edge(b) && (b + 1 < want.size() ? x < edge(b + 1) : x <= 1.5f)) ++want[b];
     }
   const auto x = dsl::to_device(values);
   EXPECT_EQ(dsl::eval(dsl::histogram(x, bins, -1.5, 1.5)).copy_to_host(), want);
 }
 
-// Beside what is of all elements, those outside all bins too: in tables, in several launches of them, and in buckets.
+// Beside what is of all elements, those outside all bins too: in tables, in several launches of
+// them, and in buckets.
 TEST_P(by_key, counts_beside_reductions_of_all_elements) {
   dsl::array<std::int64_t> counts;
   dsl::scalar<double> sum;
@@ -243,7 +272,8 @@ TEST_P(by_key, counts_beside_reductions_of_all_elements) {
       const auto squares = dsl::sum(dsl::cast<double>(x) * x);
       const auto last = 2 * dsl::max(x) + 1;
       const auto in_bins = dsl::histogram(x, bins, -1.5, 1.5);
-      ASSERT_TRUE(dsl::detail::are_of_keys(dsl::detail::tuple{in_bins}, dsl::detail::tuple{squares, last}));
+      ASSERT_TRUE(
+          dsl::detail::are_of_keys(dsl::detail::tuple{in_bins}, dsl::detail::tuple{squares, last}));
       dsl::tie(sum, counts, greatest) = std::tuple{squares, in_bins, last};
       double want = 0;
       for (const float v : values) want += static_cast<double>(v) * v;
@@ -263,9 +293,10 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   dsl::array<double> means;
   dsl::scalar<double> mean;
   const auto run = [&](const auto& k, const auto& x, const auto& all, std::int64_t groups) {
-    dsl::tie(sums, means, mean) = std::tuple{dsl::sum_by(k, x, groups),
-                                             dsl::reduce_by(k, x, groups, [](auto v) { return dsl::mean(dsl::cast<double>(v)); }),
-                                             dsl::mean(dsl::cast<double>(all))};
+    dsl::tie(sums, means, mean) = std::tuple{
+        dsl::sum_by(k, x, groups),
+        dsl::reduce_by(k, x, groups, [](auto v) { return dsl::mean(dsl::cast<double>(v)); }),
+        dsl::mean(dsl::cast<double>(all))};
   };
   for (const std::int64_t groups : {3, 300, 9000}) {
     const auto keys = keys_of(n, groups, order::random);
@@ -285,7 +316,8 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
     const auto got = means.copy_to_host();
     for (std::size_t g = 0; g < got.size(); ++g) {
       if (counts[g] > 0) {
-        ASSERT_DOUBLE_EQ(got[g], static_cast<double>(want[g]) / static_cast<double>(counts[g])) << g;
+        ASSERT_DOUBLE_EQ(got[g], static_cast<double>(want[g]) / static_cast<double>(counts[g]))
+            << g;
       }
     }
     // What is of other elements is a pass of its own; a target may be what is read.
@@ -303,12 +335,14 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   dsl::array<std::int64_t> counts;
   dsl::scalar<float> factor = 2;
   dsl::scalar<std::int64_t> place;
-  dsl::tie(factor, counts, place) = std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 2), dsl::argmax(sums)};
+  dsl::tie(factor, counts, place) =
+      std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 2), dsl::argmax(sums)};
   EXPECT_EQ(factor.value(), 14);
   EXPECT_EQ(counts.copy_to_host(), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(place.value(), 1);
   dsl::array<std::int64_t> none_of_them;
-  dsl::tie(factor, none_of_them, place) = std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 0), dsl::argmax(sums)};
+  dsl::tie(factor, none_of_them, place) =
+      std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 0), dsl::argmax(sums)};
   EXPECT_EQ(none_of_them.size(), 0);
   EXPECT_EQ(factor.value(), 98);
   // Nothing is lost where a later expression is wrong.
@@ -319,27 +353,38 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   EXPECT_EQ(means.size(), 3);
 }
 
-// In one pass and one after another: two that share an element are refused as a formula's are, and what is wrong with a later
-// target leaves the earlier ones as they were.
+// In one pass and one after another: two that share an element are refused as a formula's are, and
+// what is wrong with a later target leaves the earlier ones as they were.
 TEST_P(by_key, targets_share_no_element) {
   const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2, 2}),
              other = dsl::to_device(std::vector<std::int32_t>{0, 0, 1, 1});
   dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
-  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)),
-       last = x(dsl::slice(5, 6));
+  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)),
+       even = x(dsl::slice(0, dsl::end, 2)), last = x(dsl::slice(5, 6));
   dsl::array<double> numbers = dsl::zeros<double>(2);
-  const std::string common = "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)";
-  const auto together = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(k, 10 * k, 3)}; };
-  const auto apart = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(other, 10 * k, 3)}; };
+  const std::string common =
+      "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)";
+  const auto together = [&](auto& a, auto& b) {
+    dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(k, 10 * k, 3)};
+  };
+  const auto apart = [&](auto& a, auto& b) {
+    dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::sum_by(other, 10 * k, 3)};
+  };
   EXPECT_EQ(error_of([&] { together(first, second); }), common);
   EXPECT_EQ(error_of([&] { apart(first, second); }), common);
   EXPECT_EQ(error_of([&] { together(fresh, fresh); }), "a target stands twice in one statement");
   EXPECT_EQ(error_of([&] { apart(fresh, fresh); }), "a target stands twice in one statement");
-  const auto of_all = [&](auto& a, auto& b) { dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::max(10 * k)}; };
+  const auto of_all = [&](auto& a, auto& b) {
+    dsl::tie(a, b) = std::tuple{dsl::bincount(k, 3), dsl::max(10 * k)};
+  };
   auto single = x(2).view();
   EXPECT_NE(error_of([&] { of_all(first, single); }).find("in common"), std::string::npos);
-  EXPECT_NE(error_of([&] { apart(first, numbers); }).find("3 groups cannot be assigned to shape (2)"), std::string::npos);
-  EXPECT_NE(error_of([&] { together(first, last); }).find("3 groups cannot be assigned to shape (1)"), std::string::npos);
+  EXPECT_NE(
+      error_of([&] { apart(first, numbers); }).find("3 groups cannot be assigned to shape (2)"),
+      std::string::npos);
+  EXPECT_NE(
+      error_of([&] { together(first, last); }).find("3 groups cannot be assigned to shape (1)"),
+      std::string::npos);
   EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_FALSE(fresh.has_memory());
   auto odd = x(dsl::slice(1, dsl::end, 2));
@@ -358,7 +403,9 @@ TEST_P(by_key, keys_of_no_group) {
   }
   const auto beyond = dsl::to_device(std::vector<std::uint64_t>{~std::uint64_t{0}});
   if (simulated()) {
-    EXPECT_NE(error_of([&] { dsl::eval(dsl::bincount(beyond, 3)); }).find("key 9223372036854775807 or more is none of 3 groups"),
+    EXPECT_NE(error_of([&] {
+                dsl::eval(dsl::bincount(beyond, 3));
+              }).find("key 9223372036854775807 or more is none of 3 groups"),
               std::string::npos);
   }
 }

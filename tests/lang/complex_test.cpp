@@ -50,18 +50,23 @@ namespace complex_test {  // functors have names of their own in a program
 constexpr int expressions = 24;
 
 struct expression {
-  DSL_FN dsl::complex<double> operator()(dsl::complex<double> z, dsl::complex<double> w, double t, int which) const {
+  DSL_FN dsl::complex<double> operator()(dsl::complex<double> z, dsl::complex<double> w, double t,
+                                         int which) const {
     using number = dsl::complex<double>;
     using dsl::polar;
     EXPRESSIONS
   }
 };
 struct square_plus {  // one parameter of any type, and float
-  DSL_FN auto operator()(auto z, dsl::complex<float> c) const { return std::tuple{z * z + c * 2 - 1i, abs2(z)}; }
+  DSL_FN auto operator()(auto z, dsl::complex<float> c) const {
+    return std::tuple{z * z + c * 2 - 1i, abs2(z)};
+  }
 };
 #include <docs/functors/lambdas-and-functors.inc>
 struct product {
-  DSL_FN dsl::complex<double> operator()(dsl::complex<double> a, dsl::complex<double> b) const { return a * b; }
+  DSL_FN dsl::complex<double> operator()(dsl::complex<double> a, dsl::complex<double> b) const {
+    return a * b;
+  }
 };
 #include <docs/functors/complex-numbers.inc>
 
@@ -101,7 +106,8 @@ TEST_P(complex_numbers, compute_as_std_complex_does) {
     for (std::size_t i = 0; i < n; ++i) {
       const std::complex<double> want = expected(z[i], w[i], 1.5, which);
       ASSERT_LE(std::abs(got[i] - want), 1e-12 * (1 + std::abs(want)))
-          << "expression " << which << " of " << z[i] << ", " << w[i] << ": " << got[i] << ", not " << want;
+          << "expression " << which << " of " << z[i] << ", " << w[i] << ": " << got[i] << ", not "
+          << want;
     }
   }
 }
@@ -150,8 +156,10 @@ static_assert(std::is_convertible_v<dsl::complex<float>, dsl::complex<double>> &
               !std::is_convertible_v<dsl::complex<double>, dsl::complex<float>>);
 static_assert(!std::is_convertible_v<dsl::complex<double>, std::complex<double>> &&
               std::is_constructible_v<std::complex<double>, dsl::complex<double>>);
-static_assert(sizeof(dsl::complex<float>) == 8 && std::is_trivially_copyable_v<dsl::complex<double>>);
+static_assert(sizeof(dsl::complex<float>) == 8 &&
+              std::is_trivially_copyable_v<dsl::complex<double>>);
 static_assert(std::is_same_v<decltype(dsl::complex<float>() * 2.0), dsl::complex<float>>);
-static_assert(std::is_same_v<decltype(dsl::complex<float>() * dsl::complex<double>()), dsl::complex<double>>);
+static_assert(
+    std::is_same_v<decltype(dsl::complex<float>() * dsl::complex<double>()), dsl::complex<double>>);
 
 }  // namespace

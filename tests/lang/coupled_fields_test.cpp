@@ -1,5 +1,5 @@
-// The main job, with every strategy: the demo's fields over a thousand steps, and its three finite steps from ones, against
-// float64.
+// The main job, with every strategy: the demo's fields over a thousand steps, and its three finite
+// steps from ones, against float64.
 #include "../on_device.hpp"
 #include "../rk4.hpp"
 
@@ -15,7 +15,8 @@ using c64 = std::complex<double>;
 struct coupled_loop : on_device {
   static std::vector<strategy> strategies() {
     if (dsl::device::current().kind == dsl::backend::host) return {strategy::launches};
-    std::vector<strategy> all{strategy::launches, strategy::one_block, strategy::cooperative, strategy::streamed};
+    std::vector<strategy> all{strategy::launches, strategy::one_block, strategy::cooperative,
+                              strategy::streamed};
     if (!simulated()) all.push_back(strategy::graph);
     return all;
   }
@@ -47,7 +48,8 @@ fields random_fields(std::size_t n) {
 // delta after each step.
 std::vector<c64> reference(fields f, c64 delta, double h, c64 scale, int steps) {
   const auto slope = [](c64 F, c64 G, c64 d) {
-    return std::array{c64(0, -2) * F - c64(0, 1) * d * (2.0 * G - 1.0), c64(0, -1) * (std::conj(d) * F - d * std::conj(F))};
+    return std::array{c64(0, -2) * F - c64(0, 1) * d * (2.0 * G - 1.0),
+                      c64(0, -1) * (std::conj(d) * F - d * std::conj(F))};
   };
   std::vector<c64> history;
   for (int k = 0; k < steps; ++k) {
@@ -55,7 +57,8 @@ std::vector<c64> reference(fields f, c64 delta, double h, c64 scale, int steps) 
     for (std::size_t i = 0; i < f.F.size(); ++i) {
       const c64 F = f.F[i], G = f.G[i];
       const auto a = slope(F, G, delta), b = slope(F + h / 2 * a[0], G + h / 2 * a[1], delta),
-                 c = slope(F + h / 2 * b[0], G + h / 2 * b[1], delta), d = slope(F + h * c[0], G + h * c[1], delta);
+                 c = slope(F + h / 2 * b[0], G + h / 2 * b[1], delta),
+                 d = slope(F + h * c[0], G + h * c[1], delta);
       f.F[i] += h / 6 * (a[0] + 2.0 * b[0] + 2.0 * c[0] + d[0]);
       f.G[i] += h / 6 * (a[1] + 2.0 * b[1] + 2.0 * c[1] + d[1]);
       sum += f.F[i];
@@ -82,9 +85,11 @@ TEST_P(coupled_loop, a_thousand_steps) {
   for (const strategy s : strategies()) {
     auto F = to_device(start.F), G = to_device(start.G);
     dsl::scalar<c32> delta = c32(first);
-    const auto got = dsl::iterate(1000, step, dsl::state(F, G, delta), h, c32(scale), s, few).copy_to_host();
+    const auto got =
+        dsl::iterate(1000, step, dsl::state(F, G, delta), h, c32(scale), s, few).copy_to_host();
     double worst = 0;
-    for (std::size_t k = 0; k < 1000; ++k) worst = std::max(worst, std::abs(c64(got[k]) - want[k]) / std::abs(want[k]));
+    for (std::size_t k = 0; k < 1000; ++k)
+      worst = std::max(worst, std::abs(c64(got[k]) - want[k]) / std::abs(want[k]));
     EXPECT_LT(worst, 5e-5) << int(s);
     RecordProperty("error_" + std::to_string(int(s)), std::to_string(worst));
   }
@@ -97,7 +102,8 @@ TEST_P(coupled_loop, three_steps_from_ones) {
   for (const strategy s : strategies()) {
     auto F = to_device(ones.F), G = to_device(ones.G);
     dsl::scalar<c32> delta = c32(1);
-    const auto got = dsl::iterate(3, step, dsl::state(F, G, delta), 1e-4f, c32(1), s, few).copy_to_host();
+    const auto got =
+        dsl::iterate(3, step, dsl::state(F, G, delta), 1e-4f, c32(1), s, few).copy_to_host();
     for (std::size_t k = 0; k < 3; ++k)
       EXPECT_LT(std::abs(c64(got[k]) - want[k]) / std::abs(want[k]), 2e-5) << int(s) << ' ' << k;
   }

@@ -1,5 +1,5 @@
-// Statements of several expressions, drawn at random: shapes, operands in common, targets with and without memory, and some that
-// do not fit.
+// Statements of several expressions, drawn at random: shapes, operands in common, targets with and
+// without memory, and some that do not fit.
 #pragma once
 
 #include "../on_device.hpp"
@@ -59,7 +59,9 @@ struct table {
 template <class F, class... Tables>
 table formula(const F& f, const Tables&... t) {
   table made{1, 1, {}};
-  ((made.rows = t.rows == 1 ? made.rows : t.rows, made.columns = t.columns == 1 ? made.columns : t.columns), ...);
+  ((made.rows = t.rows == 1 ? made.rows : t.rows,
+    made.columns = t.columns == 1 ? made.columns : t.columns),
+   ...);
   for (std::int64_t i = 0; i < made.rows; ++i)
     for (std::int64_t j = 0; j < made.columns; ++j) made.values.push_back(f(t.at(i, j)...));
   return made;
@@ -70,7 +72,8 @@ inline table reduced(const table& t, int along = -1) {
   sums.values.resize(static_cast<std::size_t>(sums.rows * sums.columns));
   for (std::int64_t i = 0; i < t.rows; ++i)
     for (std::int64_t j = 0; j < t.columns; ++j)
-      sums.values[static_cast<std::size_t>((along == 1 ? i : 0) * sums.columns + (along == 0 ? j : 0))] += t.at(i, j);
+      sums.values[static_cast<std::size_t>((along == 1 ? i : 0) * sums.columns +
+                                           (along == 0 ? j : 0))] += t.at(i, j);
   return sums;
 }
 inline table odd_of(const table& t) {
@@ -79,8 +82,9 @@ inline table odd_of(const table& t) {
 inline table times(const table& a, const table& b) { return formula(std::multiplies<>{}, a, b); }
 inline table plus(const table& a, const table& b) { return formula(std::plus<>{}, a, b); }
 
-// Statements drawn at random: shapes, which operands two expressions have in common, targets with and without memory, and some of
-// them of a shape that does not fit, whereupon nothing may have changed.
+// Statements drawn at random: shapes, which operands two expressions have in common, targets with
+// and without memory, and some of them of a shape that does not fit, whereupon nothing may have
+// changed.
 class drawn_statements {
  public:
   explicit drawn_statements(unsigned seed) : engine_(seed) {}
@@ -127,15 +131,20 @@ class drawn_statements {
       const auto C = same ? A : on_device_as<std::int64_t>(other);
       dsl::scalar<double> greatest;
       if (other.values.empty()) return;
-      dsl::tie(s, greatest, t) = std::tuple{dsl::sum(odd(A)), dsl::max(odd(C)), dsl::sum(negative(N))};
+      dsl::tie(s, greatest, t) =
+          std::tuple{dsl::sum(odd(A)), dsl::max(odd(C)), dsl::sum(negative(N))};
       const table o = odd_of(other);
-      return expect(s, reduced(odds)), expect(greatest, {1, 1, {*std::max_element(o.values.begin(), o.values.end())}}),
+      return expect(s, reduced(odds)),
+             expect(greatest, {1, 1, {*std::max_element(o.values.begin(), o.values.end())}}),
              expect(t, reduced(b_));
     }
     if constexpr (Statement == 3) {
       return along_axes(
           odds.columns, b_.rows,
-          [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A) * W, dsl::axis(0)), dsl::sum(negative(N), dsl::axis(1))}; },
+          [&] {
+            dsl::tie(k, l) =
+                std::tuple{dsl::sum(odd(A) * W, dsl::axis(0)), dsl::sum(negative(N), dsl::axis(1))};
+          },
           [&] {
             expect(k, reduced(products, 0));
             expect(l, reduced(b_, 1));
@@ -144,7 +153,10 @@ class drawn_statements {
     if constexpr (Statement == 4) {
       return along_axes(
           a_.rows, b_.columns,
-          [&] { dsl::tie(k, l) = std::tuple{dsl::sum(odd(A), dsl::axis(1)), dsl::sum(negative(N), dsl::axis(0))}; },
+          [&] {
+            dsl::tie(k, l) =
+                std::tuple{dsl::sum(odd(A), dsl::axis(1)), dsl::sum(negative(N), dsl::axis(0))};
+          },
           [&] {
             expect(k, reduced(odds, 1));
             expect(l, reduced(b_, 0));
@@ -152,16 +164,22 @@ class drawn_statements {
     }
     if constexpr (Statement == 5) {  // inside an expression
       k = y * dsl::sum(odd(A) * W) / (dsl::sum(negative(N)) - 1.0);
-      return expect(k,
-                    formula([&](double each) { return each * reduced(products).values[0] / (reduced(b_).values[0] - 1); }, y_));
+      return expect(k, formula(
+                           [&](double each) {
+                             return each * reduced(products).values[0] /
+                                    (reduced(b_).values[0] - 1);
+                           },
+                           y_));
     }
     if constexpr (Statement == 6) {  // what one writes another reads
       dsl::tie(v, s) = std::tuple{dsl::sum(negative(N), dsl::axis(0)) + t, dsl::sum(v) * s + t};
-      return expect(v, plus(reduced(b_, 0), {1, 1, {t_}})), expect(s, {1, 1, {reduced(v_).values[0] * s_ + t_}});
+      return expect(v, plus(reduced(b_, 0), {1, 1, {t_}})),
+             expect(s, {1, 1, {reduced(v_).values[0] * s_ + t_}});
     }
     if constexpr (Statement == 7) {
       dsl::tie(s, t) = std::tuple{dsl::sum(odd(A)) + t, dsl::sum(W) + s};
-      return expect(s, {1, 1, {reduced(odds).values[0] + t_}}), expect(t, {1, 1, {reduced(w_).values[0] + s_}});
+      return expect(s, {1, 1, {reduced(odds).values[0] + t_}}),
+             expect(t, {1, 1, {reduced(w_).values[0] + s_}});
     }
     if constexpr (Statement == 8) {
       if (one_in(2)) e = dsl::full<double>(7, a_.rows, a_.columns);
@@ -174,12 +192,15 @@ class drawn_statements {
       const dsl::array<std::int64_t> i = dsl::arange<std::int64_t>(count);
       if (from + count == 0) return;
       dsl::tie(s, t) = std::tuple{dsl::sum(dsl::take(far, i + from)), dsl::sum(negative(N))};
-      return expect(s, {1, 1, {static_cast<double>(count * from + count * (count - 1) / 2)}}), expect(t, reduced(b_));
+      return expect(s, {1, 1, {static_cast<double>(count * from + count * (count - 1) / 2)}}),
+             expect(t, reduced(b_));
     }
   }
 
  private:
-  std::int64_t pick(std::int64_t from, std::int64_t to) { return std::uniform_int_distribution<std::int64_t>(from, to)(engine_); }
+  std::int64_t pick(std::int64_t from, std::int64_t to) {
+    return std::uniform_int_distribution<std::int64_t>(from, to)(engine_);
+  }
   bool one_in(int n) { return pick(1, n) == 1; }
   std::int64_t extent() {
     constexpr std::int64_t some[] = {0, 1, 1, 2, 3, 5, 31, 32, 33, 64, 100, 257};
@@ -201,7 +222,8 @@ class drawn_statements {
   }
   template <class T>
   static dsl::array<T, 2> on_device_as(const table& t) {
-    return dsl::array<T, 2>(dsl::reshape(dsl::to_device(std::vector<T>(t.values.begin(), t.values.end())), t.rows, t.columns));
+    return dsl::array<T, 2>(dsl::reshape(
+        dsl::to_device(std::vector<T>(t.values.begin(), t.values.end())), t.rows, t.columns));
   }
 
   template <class Target>
@@ -212,14 +234,17 @@ class drawn_statements {
     ASSERT_EQ(host.size(), want.values.size());
     double largest = 1;
     for (const double x : want.values) largest = std::max(largest, std::abs(x));
-    for (std::size_t i = 0; i < host.size(); ++i) ASSERT_NEAR(host[i], want.values[i], 1e-11 * largest);
+    for (std::size_t i = 0; i < host.size(); ++i)
+      ASSERT_NEAR(host[i], want.values[i], 1e-11 * largest);
   }
   // Targets of these extents, with memory or without, and at times one that does not fit.
   template <class Run, class Check>
   void along_axes(std::int64_t first, std::int64_t second, const Run& run, const Check& check) {
     const bool wrong = one_in(4), first_is_wrong = one_in(2);
-    if (one_in(2) || (wrong && first_is_wrong)) k = dsl::full<double>(7, first + (wrong && first_is_wrong ? 1 : 0));
-    if (one_in(2) || (wrong && !first_is_wrong)) l = dsl::full<double>(8, second + (wrong && !first_is_wrong ? 1 : 0));
+    if (one_in(2) || (wrong && first_is_wrong))
+      k = dsl::full<double>(7, first + (wrong && first_is_wrong ? 1 : 0));
+    if (one_in(2) || (wrong && !first_is_wrong))
+      l = dsl::full<double>(8, second + (wrong && !first_is_wrong ? 1 : 0));
     if (!wrong) return run(), check();
     const bool k_had_memory = k.has_memory(), l_had_memory = l.has_memory();
     EXPECT_THROW(run(), dsl::shape_error);

@@ -1,5 +1,5 @@
-// Operands that are not on the current device, in reductions of reductions, along axes, in scans and in several reductions at
-// once.
+// Operands that are not on the current device, in reductions of reductions, along axes, in scans
+// and in several reductions at once.
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
@@ -26,7 +26,8 @@ TEST_P(all_elsewhere, reductions_without_operands_in_memory) {
   const dsl::array<double> deep = x * dsl::sum(five / dsl::max(five));
   expect(deep, {7.5, 2.5, 5, 12.5});
   const dsl::array<double> rows =
-      x + dsl::sum(dsl::expand_dims(dsl::arange<double>(4), 1) + dsl::arange<double>(3), dsl::axis(1));
+      x +
+      dsl::sum(dsl::expand_dims(dsl::arange<double>(4), 1) + dsl::arange<double>(3), dsl::axis(1));
   expect(rows, {6, 7, 11, 17});
 }
 
@@ -35,7 +36,8 @@ TEST_P(all_elsewhere, targets) {
   x = dsl::cumsum(dsl::arange<double>(4) * dsl::sum(dsl::arange<double>(3)));
   EXPECT_EQ(x.copy_to_host(), (doubles{0, 3, 9, 18}));
   auto first = x(0).view(), second = x(1).view();
-  dsl::tie(first, second) = std::tuple{dsl::sum(dsl::arange<double>(4)), dsl::sum(dsl::arange<double>(5))};
+  dsl::tie(first, second) =
+      std::tuple{dsl::sum(dsl::arange<double>(4)), dsl::sum(dsl::arange<double>(5))};
   EXPECT_EQ(x.copy_to_host(), (doubles{6, 10, 9, 18}));
 }
 

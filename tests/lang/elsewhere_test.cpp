@@ -1,5 +1,5 @@
-// Operands that are not on the current device: an expression is evaluated where they are, parts of it without any operand in
-// memory too.
+// Operands that are not on the current device: an expression is evaluated where they are, parts of
+// it without any operand in memory too.
 #include "../on_device.hpp"
 
 #include <sstream>
@@ -46,7 +46,8 @@ TEST_P(elsewhere, what_is_really_on_two_devices_is_refused) {
   const dsl::device_guard guard(other);
   auto y = dsl::full<double>(1.0, 4);
   EXPECT_THROW(y = x / dsl::sum(dsl::arange<double>(5)), dsl::device_error);
-  EXPECT_THROW(dsl::tie(x, y) = (std::tuple{dsl::arange<double>(4), dsl::arange<double>(4)}), dsl::device_error);
+  EXPECT_THROW(dsl::tie(x, y) = (std::tuple{dsl::arange<double>(4), dsl::arange<double>(4)}),
+               dsl::device_error);
   EXPECT_EQ(x.copy_to_host(), (doubles{3, 1, 2, 5}));
   EXPECT_EQ(y.copy_to_host(), (doubles{1, 1, 1, 1}));
 }

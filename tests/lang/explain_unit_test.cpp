@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "../on_device.hpp"
-#include "exec/calibration.hpp"
-#include "exec/text.hpp"
+#include "exec/plan/text.hpp"
+#include "exec/run/calibration.hpp"
 
 namespace {
 
@@ -99,7 +99,8 @@ TEST(words_of_formulas, have_numbers_as_they_were_written) {
 }
 
 TEST(words_of_formulas, name_equal_arrays_once) {
-  const dsl::array<float> x(dsl::extents<1>{4}, dsl::backend::host), y(dsl::extents<1>{4}, dsl::backend::host);
+  const dsl::array<float> x(dsl::extents<1>{4}, dsl::backend::host),
+      y(dsl::extents<1>{4}, dsl::backend::host);
   EXPECT_EQ(word(dsl::sum(y - x * y)), "sum(a - b * a)");
   EXPECT_EQ(word(dsl::sum(x * x(dsl::slice(0, dsl::end, -1)))), "sum(a * b)");
   // What is no mean stays what it is.
@@ -144,11 +145,13 @@ TEST_F(explained, says_what_one_kernel_does) {
             "    %5   = %1 + %4  float32    -> out\n"
             "  operands\n"
             "    a    float32 (1000)  read     vectors of 16 bytes\n"
-            "    b    float32 (1000)  read     element by element: misaligned, 4 bytes beyond a multiple of 16\n"
+            "    b    float32 (1000)  read     element by element: misaligned, 4 bytes beyond a "
+            "multiple of 16\n"
             "    out  float32 (1000)  written  vectors of 16 bytes\n"
             "  path       linear: every array is contiguous along one dimension\n"
             "  launch     1000 elements, grid 2 x block 128, 4 lanes a thread\n"
-            "  cost       reads 4 and writes 4 bytes an element, 19 flops: 2.38 flops a byte; 8 kB in all\n"
+            "  cost       reads 4 and writes 4 bytes an element, 19 flops: 2.38 flops a byte; 8 kB "
+            "in all\n"
             "  predicted  none: times of sim say nothing of a device's\n");
 }
 
@@ -168,24 +171,30 @@ TEST_F(explained, says_why_there_are_several_kernels) {
   const auto x = a(dsl::slice(0, 1000));
   const auto e = dsl::explain(y, x / dsl::norm(a));  // of one element more
   EXPECT_EQ(lines(e, "kernel "), (std::vector<std::string>{"1: norm(b)", "2: out = a / norm(b)"}));
-  EXPECT_EQ(lines(e, "  why        "), (std::vector<std::string>{"it needs norm(b), which takes all elements of kernel 1"}));
+  EXPECT_EQ(lines(e, "  why        "),
+            (std::vector<std::string>{"it needs norm(b), which takes all elements of kernel 1"}));
   EXPECT_TRUE(text_of(e).starts_with("out = a / norm(b)\n2 kernels on sim\n"));
   const auto by_way = dsl::explain(y, dsl::flip(y) + x);
-  EXPECT_EQ(lines(by_way, "kernel "), (std::vector<std::string>{"1: out = a + b", "2: copy to out"}));
+  EXPECT_EQ(lines(by_way, "kernel "),
+            (std::vector<std::string>{"1: out = a + b", "2: copy to out"}));
   EXPECT_EQ(lines(by_way, "  why        "),
-            (std::vector<std::string>{"out shares memory with what is read, so it is computed in a temporary"}));
+            (std::vector<std::string>{
+                "out shares memory with what is read, so it is computed in a temporary"}));
   dsl::scalar<float> s = 0.0f, t = 0.0f;
   const auto apart = dsl::explain(dsl::tie(s, t), std::tuple{dsl::sum(x), dsl::max(a)});
-  EXPECT_EQ(lines(apart, "kernel "), (std::vector<std::string>{"1: out1 = sum(a)", "2: out2 = max(b)"}));
-  EXPECT_EQ(lines(apart, "  why        "), (std::vector<std::string>{"its index space is (1001), that of kernel 1 is (1000)"}));
+  EXPECT_EQ(lines(apart, "kernel "),
+            (std::vector<std::string>{"1: out1 = sum(a)", "2: out2 = max(b)"}));
+  EXPECT_EQ(lines(apart, "  why        "),
+            (std::vector<std::string>{"its index space is (1001), that of kernel 1 is (1000)"}));
 }
 
 TEST_F(explained, names_axes_and_the_operand_that_is_written) {
   dsl::array<float, 2> out(10, 100);
-  EXPECT_TRUE(
-      text_of(dsl::explain(out, m - dsl::mean(m, dsl::axis(1), dsl::keep_dims))).starts_with("out = a - mean(a, axis(1))\n"));
+  EXPECT_TRUE(text_of(dsl::explain(out, m - dsl::mean(m, dsl::axis(1), dsl::keep_dims)))
+                  .starts_with("out = a - mean(a, axis(1))\n"));
   dsl::array<float> rows;
-  EXPECT_TRUE(text_of(dsl::explain(rows, dsl::std(m, dsl::axis(1)))).starts_with("out = std(a, axis(1))\n"));
+  EXPECT_TRUE(text_of(dsl::explain(rows, dsl::std(m, dsl::axis(1))))
+                  .starts_with("out = std(a, axis(1))\n"));
   EXPECT_FALSE(rows.has_memory());
   EXPECT_TRUE(text_of(dsl::explain(m, m * 2)).starts_with("a = a * 2\n"));
 }
@@ -194,20 +203,27 @@ TEST_F(explained, says_how_operands_are_reached) {
   dsl::array<float, 2> out(10, 100);
   const auto how = [&](const auto& e) { return lines(dsl::explain(out, e), "    a ")[0]; };
   EXPECT_NE(how(dsl::flip(m, 1) + 1).find("element by element: reversed"), std::string::npos);
-  EXPECT_NE(how(dsl::transpose(dsl::reshape(m, 100, 10)) + 1).find("element by element: strided, 10 elements apart"),
+  EXPECT_NE(how(dsl::transpose(dsl::reshape(m, 100, 10)) + 1)
+                .find("element by element: strided, 10 elements apart"),
             std::string::npos);
-  EXPECT_NE(how(a(dsl::slice(0, 100)) + 0 * m).find("broadcast, vectors of 16 bytes"), std::string::npos);
-  EXPECT_NE(how(dsl::shift(m, 40, dsl::boundary::wrap, 1) + 1).find("shifted along the innermost dimension"), std::string::npos);
-  EXPECT_NE(how(dsl::shift(m, 1, dsl::boundary::wrap, 1) + 1).find("in shared memory, with what lies around a block's tile"),
+  EXPECT_NE(how(a(dsl::slice(0, 100)) + 0 * m).find("broadcast, vectors of 16 bytes"),
+            std::string::npos);
+  EXPECT_NE(how(dsl::shift(m, 40, dsl::boundary::wrap, 1) + 1)
+                .find("shifted along the innermost dimension"),
+            std::string::npos);
+  EXPECT_NE(how(dsl::shift(m, 1, dsl::boundary::wrap, 1) + 1)
+                .find("in shared memory, with what lies around a block's tile"),
             std::string::npos);
   const auto wide = dsl::cast<double>(m);
   dsl::array<double, 2> doubles(10, 100);
-  EXPECT_NE(lines(dsl::explain(doubles, wide), "    a ")[0].find("vectors of 8 bytes"), std::string::npos);
+  EXPECT_NE(lines(dsl::explain(doubles, wide), "    a ")[0].find("vectors of 8 bytes"),
+            std::string::npos);
 }
 
 TEST_F(explained, knows_scans_and_loops) {
   const auto x = a(dsl::slice(0, 1000));
-  EXPECT_TRUE(text_of(dsl::explain(y, dsl::cumsum(x * 2))).starts_with("out = cumsum(a * 2)\none kernel on sim\n"));
+  EXPECT_TRUE(text_of(dsl::explain(y, dsl::cumsum(x * 2)))
+                  .starts_with("out = cumsum(a * 2)\none kernel on sim\n"));
   const auto step = dsl::vectorize([](auto v, auto total) {
     const auto next = v + total;
     return std::tuple{next, dsl::mean(next)};
@@ -221,7 +237,8 @@ TEST_F(explained, lists_phases_on_the_same_rows_as_one_kernel) {
   const auto x = a(dsl::slice(0, 1000));
   const auto e = dsl::explain(y, x / dsl::norm(x));
   EXPECT_TRUE(text_of(e).starts_with("out = a / norm(a)\none kernel on sim\n"));
-  EXPECT_EQ(lines(e, "    %1   = "), (std::vector<std::string>{"norm(a)      float32    -> norm(a)"}));
+  EXPECT_EQ(lines(e, "    %1   = "),
+            (std::vector<std::string>{"norm(a)      float32    -> norm(a)"}));
   EXPECT_EQ(lines(e, "    %2   = "), (std::vector<std::string>{"a / norm(a)  float32    -> out"}));
   const auto path = lines(e, "  path       ");
   ASSERT_EQ(path.size(), 1u);
@@ -231,13 +248,14 @@ TEST_F(explained, lists_phases_on_the_same_rows_as_one_kernel) {
 TEST_F(explained, tells_how_rows_of_few_elements_are_shared_out) {
   const auto path_of = [](std::int64_t elements) {
     dsl::array<float, 2> all = dsl::ones<float>(1000, elements);
-    return lines(dsl::explain(all, all - dsl::mean(all, dsl::axis(1), dsl::keep_dims)), "  path       rows: ");
+    return lines(dsl::explain(all, all - dsl::mean(all, dsl::axis(1), dsl::keep_dims)),
+                 "  path       rows: ");
   };
   using path = std::vector<std::string>;
-  EXPECT_EQ(path_of(3),
-            path{"1000 rows of 3 elements on chip: 1 thread a row, 512 rows a block, 3 vectors of 1 a thread in shared memory"});
-  EXPECT_EQ(path_of(8),
-            path{"1000 rows of 8 elements on chip: 2 threads a row, 128 rows a block, 1 vector of 4 a thread in registers"});
+  EXPECT_EQ(path_of(3), path{"1000 rows of 3 elements on chip: 1 thread a row, 512 rows a block, 3 "
+                             "vectors of 1 a thread in shared memory"});
+  EXPECT_EQ(path_of(8), path{"1000 rows of 8 elements on chip: 2 threads a row, 128 rows a block, "
+                             "1 vector of 4 a thread in registers"});
 }
 
 TEST_F(explained, runs_nothing) {
@@ -270,7 +288,8 @@ TEST_F(explained, errors_of_later_passes_speak_the_users_words) {
     wrong = x / dsl::norm(x);
     FAIL();
   } catch (const dsl::shape_error& error) {
-    EXPECT_STREQ(error.what(), "an expression of shape (1000) cannot be assigned to shape (7): a / norm(a)");
+    EXPECT_STREQ(error.what(),
+                 "an expression of shape (1000) cannot be assigned to shape (7): a / norm(a)");
   }
 }
 
@@ -315,7 +334,8 @@ TEST(DSL_EXPLAIN, prints_each_expression_once) {
   char self[1000] = "";
   ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
   const auto output_with = [&](const std::string& value) {
-    const std::string command = "DSL_EXPLAIN=" + value + " '" + self + "' --gtest_filter=DSL_EXPLAIN.program 2>&1 >/dev/null";
+    const std::string command = "DSL_EXPLAIN=" + value + " '" + self +
+                                "' --gtest_filter=DSL_EXPLAIN.program 2>&1 >/dev/null";
     FILE* const program = popen(command.c_str(), "r");
     std::string all;
     for (int c; (c = std::fgetc(program)) != EOF;) all += static_cast<char>(c);
@@ -351,7 +371,9 @@ TEST(calibrated_sizes, are_dense_about_the_cache) {
   EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
   EXPECT_EQ(sizes.front(), 64 << 10);
   EXPECT_EQ(sizes.back(), 256 << 20);
-  EXPECT_EQ(std::count_if(sizes.begin(), sizes.end(), [](std::int64_t s) { return s >= 32 << 20 && s < 64 << 20; }), 4);
+  EXPECT_EQ(std::count_if(sizes.begin(), sizes.end(),
+                          [](std::int64_t s) { return s >= 32 << 20 && s < 64 << 20; }),
+            4);
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ TEST_P(expression, every_size_and_alignment) {
         const auto at = static_cast<std::size_t>(i), from = static_cast<std::size_t>(i - shift);
         if (i < shift || i >= n + shift) ASSERT_EQ(got[at], -7.0f) << n << ' ' << shift << ' ' << i;
         else
-          ASSERT_NEAR(got[at], std::exp(double(ha[at])) + 2 * double(hb[from]), 2e-6 * (10 + std::abs(got[at]))) << n << ' ' << i;
+          ASSERT_NEAR(got[at], std::exp(double(ha[at])) + 2 * double(hb[from]),
+                      2e-6 * (10 + std::abs(got[at])))
+              << n << ' ' << i;
       }
     }
 }
@@ -48,13 +50,15 @@ TEST_P(expression, strided_operands) {
 
 TEST_P(expression, broadcasts) {
   const std::int64_t rows = 37, columns = 53;
-  const auto hm = random_floats(rows * columns), hr = random_floats(columns, -2, 2, 2), hc = random_floats(rows, -2, 2, 3);
+  const auto hm = random_floats(rows * columns), hr = random_floats(columns, -2, 2, 2),
+             hc = random_floats(rows, -2, 2, 3);
   const auto m = dsl::to_device(hm), r = dsl::to_device(hr), c = dsl::to_device(hc);
   dsl::scalar<float> s = 0.25f;
   dsl::array<float, 2> out = dsl::reshape(m, rows, columns) * r + dsl::reshape(c, rows, 1) - s;
   const auto got = out.copy_to_host();
   for (std::size_t i = 0; i < 37; ++i)
-    for (std::size_t j = 0; j < 53; ++j) ASSERT_NEAR(got[i * 53 + j], double(hm[i * 53 + j]) * hr[j] + hc[i] - 0.25, 1e-6);
+    for (std::size_t j = 0; j < 53; ++j)
+      ASSERT_NEAR(got[i * 53 + j], double(hm[i * 53 + j]) * hr[j] + hc[i] - 0.25, 1e-6);
   dsl::array<float, 2> rows_of(4, columns);
   rows_of = r;  // stretched to the target
   EXPECT_EQ(rows_of.copy_to_host()[3 * 53 + 7], hr[7]);
@@ -68,13 +72,18 @@ void arithmetic(double epsilon, double allowed) {
     ha.push_back(static_cast<T>(i % 11 + 1));
     hb.push_back(static_cast<T>(i % 5 + 1));
   }
-  evaluated([](auto a, auto b) { return std::tuple{(a + b) * a - b / b + a / b}; }, ha, hb).check([&](const auto& got) {
-    for (std::size_t i = 0; i < ha.size(); ++i) {
-      const double x = static_cast<double>(ha[i]), y = static_cast<double>(hb[i]), q = x / y, product = (x + y) * x;
-      const double quotient = dsl::kind_of(dsl::dtype_v<T>) == dsl::kind::integer ? std::trunc(q) : q;
-      ASSERT_NEAR(static_cast<double>(got[i]), product - 1 + quotient, allowed * epsilon * (product + quotient)) << i;
-    }
-  });
+  evaluated([](auto a, auto b) { return std::tuple{(a + b) * a - b / b + a / b}; }, ha, hb)
+      .check([&](const auto& got) {
+        for (std::size_t i = 0; i < ha.size(); ++i) {
+          const double x = static_cast<double>(ha[i]), y = static_cast<double>(hb[i]), q = x / y,
+                       product = (x + y) * x;
+          const double quotient =
+              dsl::kind_of(dsl::dtype_v<T>) == dsl::kind::integer ? std::trunc(q) : q;
+          ASSERT_NEAR(static_cast<double>(got[i]), product - 1 + quotient,
+                      allowed * epsilon * (product + quotient))
+              << i;
+        }
+      });
 }
 
 TEST_P(expression, comparisons_and_logic) {
@@ -111,7 +120,8 @@ TEST_P(expression, integers_wrap_and_divide_by_zero_quietly) {
       });
 }
 
-// By a C++ number, by one in device memory and by what a formula makes of one: all elements share the divisor.
+// By a C++ number, by one in device memory and by what a formula makes of one: all elements share
+// the divisor.
 template <class T>
 void divide_by_what_all_share() {
   __extension__ using wide = __int128;
@@ -121,17 +131,19 @@ void divide_by_what_all_share() {
       for (const std::uint64_t sign : {std::uint64_t{1}, ~std::uint64_t{0}})
         values.push_back(static_cast<T>(sign * ((std::uint64_t{1} << bit) + next)));
   const auto x = dsl::to_device(values);
-  const auto of = dsl::vectorize(
-      [](auto a, auto d) { return std::tuple{a / d, a % d, floor_divide(a, d), remainder(a, d), fmod(a, d * 1)}; });
+  const auto of = dsl::vectorize([](auto a, auto d) {
+    return std::tuple{a / d, a % d, floor_divide(a, d), remainder(a, d), fmod(a, d * 1)};
+  });
   dsl::array<T> quotient, rest, down, remainder, fmod;
   const auto expect = [&](T d) {
-    const std::vector<T> got[] = {quotient.copy_to_host(), rest.copy_to_host(), down.copy_to_host(), remainder.copy_to_host(),
-                                  fmod.copy_to_host()};
+    const std::vector<T> got[] = {quotient.copy_to_host(), rest.copy_to_host(), down.copy_to_host(),
+                                  remainder.copy_to_host(), fmod.copy_to_host()};
     for (std::size_t i = 0; i < values.size(); ++i) {
       const wide a = values[i], b = d, q = b == 0 ? 0 : a / b, r = b == 0 ? 0 : a % b,
                  less = r != 0 && (r < 0) != (b < 0) ? 1 : 0;
       const wide want[] = {q, r, q - less, r + less * b, r};
-      for (int k = 0; k < 5; ++k) ASSERT_EQ(got[k][i], static_cast<T>(want[k])) << k << ": " << +values[i] << " by " << +d;
+      for (int k = 0; k < 5; ++k)
+        ASSERT_EQ(got[k][i], static_cast<T>(want[k])) << k << ": " << +values[i] << " by " << +d;
     }
   };
   for (const T d : values) {
@@ -161,8 +173,11 @@ TEST_P(expression, mixed_dtypes_promote) {
   static_assert(dsl::dtype_of_expression<decltype(i + f)> == dsl::dtype::float64);
   dsl::array<double> sum = i + f;
   EXPECT_EQ(sum.copy_to_host(), (std::vector<double>{1.5, 3.5, 5.5}));
-  evaluated([](auto a, auto b, auto byte) { return std::tuple{a + b, byte + 100, dsl::cast<float>(a) / 2}; }, hi, hf, bytes)
-      .check([](const std::vector<double>& x, const std::vector<std::uint8_t>& y, const std::vector<float>& z) {
+  evaluated([](auto a, auto b,
+               auto byte) { return std::tuple{a + b, byte + 100, dsl::cast<float>(a) / 2}; },
+            hi, hf, bytes)
+      .check([](const std::vector<double>& x, const std::vector<std::uint8_t>& y,
+                const std::vector<float>& z) {
         EXPECT_EQ(x, (std::vector<double>{1.5, 3.5, 5.5}));
         EXPECT_EQ(y, (std::vector<std::uint8_t>{44, 200, 150}));
         EXPECT_EQ(z, (std::vector<float>{0.5f, 1, 1.5f}));
@@ -183,7 +198,8 @@ TEST_P(expression, complex_numbers) {
   const auto got = out.copy_to_host();
   const auto length = modulus.copy_to_host();
   for (std::size_t k = 0; k < hz.size(); ++k) {
-    const std::complex<double> a = hz[k], b = hw[k], want = a * std::conj(b) + 2.0 * a / b - 1i * a.real();
+    const std::complex<double> a = hz[k], b = hw[k],
+                               want = a * std::conj(b) + 2.0 * a / b - 1i * a.real();
     ASSERT_LT(std::abs(std::complex<double>(got[k]) - want), 3e-6 * (1 + std::abs(want)));
     ASSERT_NEAR(length[k], std::abs(a) + b.imag(), 1e-6);
   }
@@ -191,7 +207,8 @@ TEST_P(expression, complex_numbers) {
 
 TEST_P(expression, functions_and_special_values) {
   const float inf = INFINITY, nan = NAN;
-  const std::vector<float> hx{0, -0.0f, 1, -1, inf, -inf, nan, 1e-40f, 3e38f, 0.5f}, hy{1, 0, -0.0f, 2, nan, 3, 1, -1, 1e-3f, 2};
+  const std::vector<float> hx{0, -0.0f, 1, -1, inf, -inf, nan, 1e-40f, 3e38f, 0.5f},
+      hy{1, 0, -0.0f, 2, nan, 3, 1, -1, 1e-3f, 2};
   const auto check = [&](auto formula, auto... reference) {
     const std::tuple references{reference...};
     const auto check_one = [&](const auto& got, auto want_of) {
@@ -211,12 +228,17 @@ TEST_P(expression, functions_and_special_values) {
         [](double a, double) { return std::exp(a); }, [](double a, double) { return std::log(a); },
         [](double a, double) { return std::sqrt(a); }, [](double, double b) { return std::sin(b); },
         [](double, double b) { return std::cos(b); }, [](double, double b) { return std::tan(b); });
-  check([](auto x, auto y) { return std::tuple{pow(x, y), atan2(x, y), abs(x), min(x, y), max(x, y), where(x > 0, x, -y)}; },
-        [](double a, double b) { return std::pow(a, b); }, [](double a, double b) { return std::atan2(a, b); },
-        [](double a, double) { return std::fabs(a); },
-        [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b); },
-        [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); },
-        [](double a, double b) { return a > 0 ? a : -b; });
+  check(
+      [](auto x, auto y) {
+        return std::tuple{pow(x, y), atan2(x, y), abs(x),
+                          min(x, y), max(x, y),   where(x > 0, x, -y)};
+      },
+      [](double a, double b) { return std::pow(a, b); },
+      [](double a, double b) { return std::atan2(a, b); },
+      [](double a, double) { return std::fabs(a); },
+      [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b); },
+      [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); },
+      [](double a, double b) { return a > 0 ? a : -b; });
 }
 
 TEST_P(expression, right_side_is_complete_before_the_first_write) {
@@ -237,7 +259,8 @@ TEST_P(expression, right_side_is_complete_before_the_first_write) {
 }
 
 TEST_P(expression, generators_take_no_memory) {
-  dsl::array<double> x = dsl::arange<double>(5) / 2, line = dsl::linspace<double>(-1, 1, 5), one = dsl::linspace<double>(3, 4, 1);
+  dsl::array<double> x = dsl::arange<double>(5) / 2, line = dsl::linspace<double>(-1, 1, 5),
+                     one = dsl::linspace<double>(3, 4, 1);
   dsl::array<float> down = dsl::arange<float>(5, 0, -2);
   dsl::array<int, 2> table = dsl::reshape(dsl::arange<int>(6), 2, 3) * dsl::arange<int>(3);
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0, 0.5, 1, 1.5, 2}));

@@ -61,7 +61,8 @@ TEST_P(foreign, memory_is_used_in_place) {
     const raw<float> a(x), b(y);
     view in(const_cast<const float*>(a.at), n);
     view out(b.at, n);
-    static_assert(std::is_same_v<decltype(in), view<const float, 1>> && std::is_same_v<decltype(out), view<float, 1>>);
+    static_assert(std::is_same_v<decltype(in), view<const float, 1>> &&
+                  std::is_same_v<decltype(out), view<float, 1>>);
     EXPECT_EQ(out.where(), dsl::device::current());
     out = 2 * in + out;
     const auto z = b.values();
@@ -75,17 +76,22 @@ TEST_P(foreign, extents_and_strides) {
   static_assert(std::is_same_v<decltype(m), const view<float, 2>>);
   EXPECT_EQ(m.copy_to_host(), (std::vector<float>{0, 1, 2, 3, 4, 5}));
   const std::int64_t columns = 3;
-  EXPECT_EQ(view(memory.at + 1, {std::int64_t{2}, columns}, {12, 4}).copy_to_host(), (std::vector<float>{1, 5, 9, 13, 17, 21}));
-  EXPECT_EQ(view(memory.at + 23, {2, 2}, {-6, -1}, dsl::device::current()).copy_to_host(), (std::vector<float>{23, 22, 17, 16}));
-  EXPECT_EQ(view(memory.at, std::array{2, 2, 1}, std::array{1, 2, 0}).copy_to_host(), (std::vector<float>{0, 2, 1, 3}));
+  EXPECT_EQ(view(memory.at + 1, {std::int64_t{2}, columns}, {12, 4}).copy_to_host(),
+            (std::vector<float>{1, 5, 9, 13, 17, 21}));
+  EXPECT_EQ(view(memory.at + 23, {2, 2}, {-6, -1}, dsl::device::current()).copy_to_host(),
+            (std::vector<float>{23, 22, 17, 16}));
+  EXPECT_EQ(view(memory.at, std::array{2, 2, 1}, std::array{1, 2, 0}).copy_to_host(),
+            (std::vector<float>{0, 2, 1, 3}));
   EXPECT_EQ(view(memory.at, 3, 5).copy_to_host(), (std::vector<float>{0, 5, 10}));
   // A literal 0 is an extent or a stride, and no device.
   const float* const to_read = memory.at + 1;
   EXPECT_EQ(view(to_read, 4, 0).copy_to_host(), (std::vector<float>{1, 1, 1, 1}));
-  EXPECT_EQ(view(to_read, {2, 2}, {0, 0}, dsl::device::current()).copy_to_host(), (std::vector<float>{1, 1, 1, 1}));
+  EXPECT_EQ(view(to_read, {2, 2}, {0, 0}, dsl::device::current()).copy_to_host(),
+            (std::vector<float>{1, 1, 1, 1}));
   EXPECT_EQ(view(to_read, {2}, {0}).copy_to_host(), (std::vector<float>{1, 1}));
   EXPECT_EQ(view(to_read, 0, 0).size(), 0);
-  static_assert(!std::is_constructible_v<dsl::device, int> && !std::is_constructible_v<dsl::device, std::nullptr_t>);
+  static_assert(!std::is_constructible_v<dsl::device, int> &&
+                !std::is_constructible_v<dsl::device, std::nullptr_t>);
   EXPECT_EQ(view(memory.at, 3, name()).where(), dsl::device::current());
   view transposed(memory.at, {3, 4}, {1, 3});
   const dsl::array<float, 2> ones = dsl::full<float>(1, 3, 4);
@@ -102,7 +108,8 @@ TEST_P(foreign, targets_that_overlap_operands_in_another_view) {
     view front(memory.at, n), back(memory.at + shift, n);
     back = 2 * front + back;
     auto expected = counted(n + shift);
-    for (int i = n; i-- > 0;) expected[static_cast<std::size_t>(i + shift)] += 2 * static_cast<float>(i);
+    for (int i = n; i-- > 0;)
+      expected[static_cast<std::size_t>(i + shift)] += 2 * static_cast<float>(i);
     EXPECT_EQ(memory.values(), expected) << shift;
   }
   // Operands that overlap each other, one of them reaching farther from the same place.
@@ -119,7 +126,8 @@ TEST_P(foreign, targets_that_overlap_operands_in_another_view) {
 TEST_P(foreign, targets_with_elements_in_common) {
   const raw<float> memory(counted(64));
   const raw<double> doubles(std::vector<double>(64));
-  view all(memory.at, 32), odd(memory.at + 1, 16, 2), even(memory.at, 16, 2), third(memory.at + 2, 16, 3);
+  view all(memory.at, 32), odd(memory.at + 1, 16, 2), even(memory.at, 16, 2),
+      third(memory.at + 2, 16, 3);
   const auto both = [](const auto& a, const auto& b) {
     dsl::tie(a, b) = dsl::vectorize([](auto x) { return std::tuple{2 * x, x + 1}; })(1.f);
   };
@@ -130,9 +138,12 @@ TEST_P(foreign, targets_with_elements_in_common) {
   EXPECT_EQ(view(memory.at, 4).copy_to_host(), (std::vector<float>{2, 2, 2, 2}));
   // Elements of two sizes: a float that is half of a double.
   auto* const halves = reinterpret_cast<float*>(doubles.at);
-  EXPECT_NE(error_of([&] { both(view(halves + 3, 2, 2), view(doubles.at, 2)); }).find(says), std::string::npos);
-  EXPECT_NE(error_of([&] { both(view(doubles.at, 2), view(halves + 3, 2, 2)); }).find(says), std::string::npos);
-  both(view(halves, 4, 4), view(doubles.at + 1, 4, 2));  // every second double, and a float before each
+  EXPECT_NE(error_of([&] { both(view(halves + 3, 2, 2), view(doubles.at, 2)); }).find(says),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { both(view(doubles.at, 2), view(halves + 3, 2, 2)); }).find(says),
+            std::string::npos);
+  both(view(halves, 4, 4),
+       view(doubles.at + 1, 4, 2));  // every second double, and a float before each
 }
 
 TEST_P(foreign, addresses) {
@@ -141,21 +152,25 @@ TEST_P(foreign, addresses) {
     view x(memory.at + first, 1025);
     dsl::array<float> y = 2 * x + x;
     const auto values = y.copy_to_host();
-    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], 3 * static_cast<float>(static_cast<int>(i) + first));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], 3 * static_cast<float>(static_cast<int>(i) + first));
   }
   auto* const odd = reinterpret_cast<float*>(reinterpret_cast<char*>(memory.at) + 2);
   EXPECT_EQ(error_of([&] { (void)view(odd, 4); }),
             "a view of memory at an address that is no multiple of 4, the bytes of an element");
   auto* const late = reinterpret_cast<std::complex<float>*>(memory.at + 1);
   EXPECT_NE(error_of([&] { (void)view(late, 4); }).find("no multiple of 8"), std::string::npos);
-  EXPECT_EQ(error_of([] { (void)view(static_cast<float*>(nullptr), 4); }), "a view of memory at a null pointer");
+  EXPECT_EQ(error_of([] { (void)view(static_cast<float*>(nullptr), 4); }),
+            "a view of memory at a null pointer");
   EXPECT_EQ(error_of([&] { (void)view(memory.at, {4, 4}, {1, 1}); }),
-            "a view whose strides bring elements to the same place; make it a view of const elements, to read");
+            "a view whose strides bring elements to the same place; make it a view of const "
+            "elements, to read");
   EXPECT_EQ(view(const_cast<const float*>(memory.at), {3, 3}, {1, 1}).copy_to_host(),
             (std::vector<float>{0, 1, 2, 1, 2, 3, 2, 3, 4}));
   EXPECT_THROW((void)view(memory.at, -1), dsl::shape_error);
   EXPECT_THROW((void)view(memory.at, 2, std::int64_t{1} << 62), dsl::shape_error);
-  EXPECT_THROW((void)view(memory.at, {std::int64_t{1} << 40, std::int64_t{1} << 40}), dsl::shape_error);
+  EXPECT_THROW((void)view(memory.at, {std::int64_t{1} << 40, std::int64_t{1} << 40}),
+               dsl::shape_error);
 }
 
 TEST_P(foreign, no_elements) {
@@ -186,19 +201,23 @@ TEST_P(foreign, what_has_data_and_size) {
   view x(wraps);
   static_assert(std::is_same_v<decltype(x), view<float, 1>>);
   static_assert(std::is_same_v<decltype(view(std::as_const(wraps))), view<const float, 1>>);
-  static_assert(std::is_same_v<decltype(view(std::declval<std::span<const double>>())), view<const double, 1>>);
+  static_assert(std::is_same_v<decltype(view(std::declval<std::span<const double>>())),
+                               view<const double, 1>>);
   x = 2 * x + x;
   EXPECT_EQ(memory.values()[7], 21);
-  const spanned<float, 2> left{memory.at + 1, {2, 3}, {{1, 2}, true}}, none{memory.at, {2, 2}, {{1, 2}, false}};
+  const spanned<float, 2> left{memory.at + 1, {2, 3}, {{1, 2}, true}},
+      none{memory.at, {2, 2}, {{1, 2}, false}};
   view m(left);
   static_assert(std::is_same_v<decltype(m), view<float, 2>>);
   EXPECT_EQ(m.copy_to_host(), (std::vector<float>{3, 9, 15, 6, 12, 18}));
-  EXPECT_EQ(error_of([&] { (void)view(none); }), "a view of an mdspan whose mapping has no strides");
+  EXPECT_EQ(error_of([&] { (void)view(none); }),
+            "a view of an mdspan whose mapping has no strides");
 }
 
 TEST_P(foreign, memory_of_the_host) {
   std::vector<float> values = counted(100);
-  EXPECT_EQ(dsl::device_of(values.data()), dsl::device(GetParam() == std::string("sim") ? name() : "host"));
+  EXPECT_EQ(dsl::device_of(values.data()),
+            dsl::device(GetParam() == std::string("sim") ? name() : "host"));
   if (GetParam() == std::string("cuda")) return;
   view x(values);
   x = 2 * x + x;

@@ -30,7 +30,8 @@ TEST_P(all_functors, reductions_combine_elements_alone) {
   const auto x = dsl::to_device(std::vector<std::int64_t>{4, 6, 10, 15, 21});
   EXPECT_EQ(dsl::reduce(least_common_multiple{})(x).value(), 420);
   EXPECT_EQ(dsl::reduce(least_common_multiple{}, std::int64_t{11})(x).value(), 4620);
-  EXPECT_EQ(dsl::reduce(least_common_multiple{}, std::int64_t{11})(x(dsl::slice(0, 0))).value(), 11);
+  EXPECT_EQ(dsl::reduce(least_common_multiple{}, std::int64_t{11})(x(dsl::slice(0, 0))).value(),
+            11);
   EXPECT_GT(dsl::reduce(halvings{})(x).value(), 0);
   EXPECT_THROW(dsl::reduce(halvings{})(x(dsl::slice(0, 0))).value(), dsl::shape_error);
 }

@@ -14,8 +14,9 @@ struct scaled_and_clamped {
   const float* bounds;  // in device memory
 
   DSL_FN float operator()(float x, int which) const {
-    const auto y = static_cast<float>(scale * static_cast<double>(x)) + table[static_cast<std::size_t>(which)] +
-                   static_cast<float>(1 << shift) + offset.real() - offset.imag();
+    const auto y = static_cast<float>(scale * static_cast<double>(x)) +
+                   table[static_cast<std::size_t>(which)] + static_cast<float>(1 << shift) +
+                   offset.real() - offset.imag();
     return y < bounds[0] ? bounds[0] : y > bounds[1] ? bounds[1] : y;
   }
 };
@@ -38,18 +39,21 @@ TEST_P(functor_objects, members_are_given_by_value) {
     const dsl::array<int> which = dsl::arange<int>(n) % 3;
     dsl::array<float> y(n);
     for (const double scale : {1.0, -0.5}) {
-      const scaled_and_clamped f{scale, static_cast<std::uint8_t>(scale < 0 ? 3 : 0), {1, 20, 300}, {4, 1}, bounds.data()};
+      const scaled_and_clamped f{
+          scale, static_cast<std::uint8_t>(scale < 0 ? 3 : 0), {1, 20, 300}, {4, 1}, bounds.data()};
       y = dsl::vectorize(f)(a, which);
       const auto values = y.copy_to_host();
       const float host_bounds[] = {-100, 200};
       scaled_and_clamped on_host = f;
       on_host.bounds = host_bounds;
-      for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], on_host(x[i], static_cast<int>(i % 3))) << i;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(values[i], on_host(x[i], static_cast<int>(i % 3))) << i;
     }
   }
 }
 
-// One kernel for all values of the members: the loop's type is the same, and so are a temporary's and a named functor's.
+// One kernel for all values of the members: the loop's type is the same, and so are a temporary's
+// and a named functor's.
 TEST_P(functor_objects, in_loops_and_reductions) {
   dsl::array<int> x = dsl::arange<int>(1000) - 500, y = dsl::zeros<int>(1000);
   std::int64_t expected = 0, at = -500;
@@ -81,7 +85,8 @@ TEST_P(functor_objects, are_steps_of_loops) {
     for (int i = 0; i < 10; ++i) expected = expected + 0.25f * 0.5f * (target - expected);
     const auto values = x.copy_to_host();
     for (const float v : values) ASSERT_NEAR(v, expected, 1e-6f);
-    EXPECT_NEAR((dsl::sum(dsl::vectorize(towards{target, 1.f})(x, 1.f)).value()), 1234 * target, 1e-2);
+    EXPECT_NEAR((dsl::sum(dsl::vectorize(towards{target, 1.f})(x, 1.f)).value()), 1234 * target,
+                1e-2);
   }
 }
 

@@ -1,4 +1,5 @@
-// Functors that mind what they are called with: elements, and what they have made of elements, and nothing else.
+// Functors that mind what they are called with: elements, and what they have made of elements, and
+// nothing else.
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
@@ -68,7 +69,8 @@ marked total(const Range& x, marked init = mark) {
 }
 
 TEST_P(functors, one_dimension) {
-  for (const std::int64_t n : {0, 1, 2, 7, 8, 9, 31, 32, 33, 63, 65, 255, 256, 257, 1009, 2049, 16384 + 1, 34567, 140001}) {
+  for (const std::int64_t n : {0, 1, 2, 7, 8, 9, 31, 32, 33, 63, 65, 255, 256, 257, 1009, 2049,
+                               16384 + 1, 34567, 140001}) {
     SCOPED_TRACE(n);
     const std::vector<marked> h = elements(n);
     const auto x = dsl::to_device(h);
@@ -107,20 +109,30 @@ TEST_P(functors, one_dimension) {
 // Rows, columns, transposed and with steps.
 TEST_P(functors, two_dimensions_at_random) {
   std::mt19937 engine(12);
-  const std::int64_t extents[] = {1, 2, 3, 5, 16, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 300, 521};
+  const std::int64_t extents[] = {1,  2,  3,   5,   16,  31,  32,  33, 63,
+                                  64, 65, 127, 255, 256, 257, 300, 521};
   for (int round = 0; round < (simulated() ? 25 : 60); ++round) {
-    const std::int64_t rows = round == 0 ? 521 : extents[engine() % 17];  // the first: strips of columns in several chunks
-    const std::int64_t columns = round == 0 ? 300 : round % 20 == 3 ? 70001 / rows : extents[engine() % 17];
+    const std::int64_t rows =
+        round == 0 ? 521
+                   : extents[engine() % 17];  // the first: strips of columns in several chunks
+    const std::int64_t columns = round == 0        ? 300
+                                 : round % 20 == 3 ? 70001 / rows
+                                                   : extents[engine() % 17];
     const unsigned layout = engine() % 3;
     SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", layout " << layout);
     const std::int64_t step = layout == 2 ? 2 : 1, wide = columns * step;
     const dsl::array<marked, 2> memory =
-        layout == 1 ? dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), wide, rows))
-                    : dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), rows, wide));
-    const auto m = layout == 1 ? dsl::transpose(memory) : memory(dsl::slice(0, dsl::end), dsl::slice(0, dsl::end, step));
+        layout == 1
+            ? dsl::array<marked, 2>(dsl::reshape(dsl::to_device(elements(rows * wide)), wide, rows))
+            : dsl::array<marked, 2>(
+                  dsl::reshape(dsl::to_device(elements(rows * wide)), rows, wide));
+    const auto m = layout == 1 ? dsl::transpose(memory)
+                               : memory(dsl::slice(0, dsl::end), dsl::slice(0, dsl::end, step));
     const dsl::array<marked, 2> in_order = m;
     const std::vector<marked> h = in_order.copy_to_host();
-    const auto at = [&](std::int64_t r, std::int64_t c) { return h[static_cast<std::size_t>(r * columns + c)]; };
+    const auto at = [&](std::int64_t r, std::int64_t c) {
+      return h[static_cast<std::size_t>(r * columns + c)];
+    };
     std::vector<marked> of_rows, of_columns;
     for (std::int64_t r = 0; r < rows; ++r) {
       marked sum = mark;
@@ -147,7 +159,8 @@ TEST_P(functors, two_dimensions_at_random) {
     for (const int axis : {0, 1}) {
       dsl::array<marked, 2> scanned = dsl::scan(joined{})(m, dsl::axis(axis));
       const dsl::array<marked> last =
-          axis == 0 ? dsl::array<marked>(scanned(-1)) : dsl::array<marked>(scanned(dsl::slice(0, dsl::end), -1));
+          axis == 0 ? dsl::array<marked>(scanned(-1))
+                    : dsl::array<marked>(scanned(dsl::slice(0, dsl::end), -1));
       ASSERT_EQ(last.copy_to_host(), axis == 0 ? of_columns : of_rows);
       ASSERT_EQ(unmarked(), 0) << "scan along " << axis;
     }

@@ -21,14 +21,16 @@ TEST_P(gathering, shift_along_one_axis) {
         const auto got = out.copy_to_host();
         for (std::int64_t i = 0; i < n; ++i) {
           const std::int64_t from = inside_by_steps(beyond, i - k, n);
-          ASSERT_EQ(got[static_cast<std::size_t>(i)], (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1)
+          ASSERT_EQ(got[static_cast<std::size_t>(i)],
+                    (from < 0 ? 0 : host[static_cast<std::size_t>(from)]) + 1)
               << n << ' ' << k << ' ' << int(beyond) << ' ' << i;
         }
       }
   }
 }
 
-// The places of some elements are read from elsewhere themselves, beside an element of another dtype.
+// The places of some elements are read from elsewhere themselves, beside an element of another
+// dtype.
 TEST_P(gathering, places_from_elsewhere) {
   const std::int64_t places = 1000;
   std::vector<std::int32_t> further(places);
@@ -36,11 +38,12 @@ TEST_P(gathering, places_from_elsewhere) {
   std::vector<float> y(places);
   for (std::int64_t k = 0; k < places; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    further[at] = static_cast<std::int32_t>(k * 377 % 1100 - 50), x[at] = static_cast<double>(k * k),
-    y[at] = static_cast<float>(k % 91);
+    further[at] = static_cast<std::int32_t>(k * 377 % 1100 - 50),
+    x[at] = static_cast<double>(k * k), y[at] = static_cast<float>(k % 91);
   }
   const auto inside = [&](std::int64_t k) {
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(k < 0 ? k + places : k, 0, places - 1));
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(k < 0 ? k + places : k, 0, places - 1));
   };
   const auto on_x = dsl::to_device(x);
   const auto on_y = dsl::to_device(y);
@@ -78,7 +81,8 @@ TEST_P(gathering, shift_along_any_axis_of_any_layout) {
     for (const auto beyond : boundaries)
       for (const std::int64_t k : {1, -2, 40}) {
         dsl::array<float, 3> plain = dsl::shift(u, k, beyond, axis) - u;
-        dsl::array<float, 3> turned = dsl::shift(dsl::transpose(u), k, beyond, 2 - axis) - dsl::transpose(u);
+        dsl::array<float, 3> turned =
+            dsl::shift(dsl::transpose(u), k, beyond, 2 - axis) - dsl::transpose(u);
         const auto got = plain.copy_to_host(), other = turned.copy_to_host();
         for (std::int64_t i = 0; i < 7; ++i)
           for (std::int64_t j = 0; j < 18; ++j)
@@ -86,8 +90,10 @@ TEST_P(gathering, shift_along_any_axis_of_any_layout) {
               std::int64_t from[] = {i, j, l};
               from[axis] = inside_by_steps(beyond, from[axis] - k, sizes[axis]);
               const float want = (from[axis] < 0 ? 0 : at(from[0], from[1], from[2])) - at(i, j, l);
-              ASSERT_EQ(got[static_cast<std::size_t>((i * 18 + j) * 33 + l)], want) << axis << ' ' << k << ' ' << int(beyond);
-              ASSERT_EQ(other[static_cast<std::size_t>((l * 18 + j) * 7 + i)], want) << axis << ' ' << k << ' ' << int(beyond);
+              ASSERT_EQ(got[static_cast<std::size_t>((i * 18 + j) * 33 + l)], want)
+                  << axis << ' ' << k << ' ' << int(beyond);
+              ASSERT_EQ(other[static_cast<std::size_t>((l * 18 + j) * 7 + i)], want)
+                  << axis << ' ' << k << ' ' << int(beyond);
             }
       }
 }
@@ -96,7 +102,8 @@ TEST_P(gathering, a_shifted_row_broadcasts_and_a_shift_stretches_nothing) {
   const auto row = dsl::to_device(std::vector<int>{1, 2, 3});
   dsl::array<int, 2> out = dsl::zeros<int>(2, 3) + dsl::shift(row, 1, dsl::boundary::wrap);
   EXPECT_EQ(out.copy_to_host(), (std::vector<int>{3, 1, 2, 3, 1, 2}));
-  dsl::array<int, 2> column = dsl::zeros<int>(2, 3) + dsl::shift(dsl::reshape(row, 1, 3), 1, dsl::boundary::zero, 0);
+  dsl::array<int, 2> column =
+      dsl::zeros<int>(2, 3) + dsl::shift(dsl::reshape(row, 1, 3), 1, dsl::boundary::zero, 0);
   EXPECT_EQ(column.copy_to_host(), std::vector<int>(6, 0));
 }
 
@@ -117,16 +124,17 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   const auto index = dsl::to_device(std::vector<std::int64_t>{-1, -6, -7, 100, 5});
   dsl::array<float> flat = dsl::take(dsl::reshape(x, 2, 3), index);
   EXPECT_EQ(flat.copy_to_host(), (std::vector<float>{5, 0, 0, 5, 5}));
-  const auto huge =
-      dsl::to_device(std::vector<std::uint64_t>{2, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1, 6});
+  const auto huge = dsl::to_device(std::vector<std::uint64_t>{
+      2, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1, 6});
   dsl::array<float> far = dsl::take(x, huge);
   EXPECT_EQ(far.copy_to_host(), (std::vector<float>{2, 5, 5, 5, 5}));
-  const auto lowest = dsl::to_device(
-      std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+  const auto lowest = dsl::to_device(std::vector<std::int64_t>{
+      std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
   dsl::array<float> ends = dsl::take(x, lowest);
   EXPECT_EQ(ends.copy_to_host(), (std::vector<float>{0, 5}));
   const auto m = dsl::reshape(x, 2, 3);
-  const auto rows = dsl::to_device(std::vector<int>{1, 0, 1}), columns = dsl::to_device(std::vector<int>{2, 0});
+  const auto rows = dsl::to_device(std::vector<int>{1, 0, 1}),
+             columns = dsl::to_device(std::vector<int>{2, 0});
   dsl::array<float, 2> by_row = dsl::take(m, rows, 0), by_column = dsl::take(m, columns, -1);
   EXPECT_EQ(by_row.copy_to_host(), (std::vector<float>{3, 4, 5, 0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(by_column.copy_to_host(), (std::vector<float>{2, 0, 5, 3}));
@@ -159,12 +167,13 @@ TEST_P(gathering, take_along_one_line) {
       want[i] = host[static_cast<std::size_t>(std::clamp(place, 0, n - 1))] + 1;
     }
     EXPECT_EQ(out.copy_to_host(), want);
-    EXPECT_EQ(dsl::max(dsl::take(a, index(taken)) + 1).value(), *std::max_element(want.begin(), want.end()));
+    EXPECT_EQ(dsl::max(dsl::take(a, index(taken)) + 1).value(),
+              *std::max_element(want.begin(), want.end()));
   }
 }
 
-// A chain of functions of shape, chosen when the test runs, against what each does to the places of the elements: expressions of
-// one rank are all of one type.
+// A chain of functions of shape, chosen when the test runs, against what each does to the places of
+// the elements: expressions of one rank are all of one type.
 struct rearrangement {
   std::mt19937& engine;
   const std::vector<int>& values;  // of the expression that the chain began with
@@ -180,7 +189,9 @@ struct rearrangement {
     const std::int64_t n = want.shape[at], first = pick(n + 3) - 1, past = pick(n + 3) - 1,
                        step = std::array{1, 2, -1, -3}[static_cast<std::size_t>(pick(4))];
     story += " " + std::to_string(kind) + " " + std::to_string(axis) +
-             (kind == 1 ? " " + std::to_string(first) + ":" + std::to_string(past) + ":" + std::to_string(step) : "");
+             (kind == 1 ? " " + std::to_string(first) + ":" + std::to_string(past) + ":" +
+                              std::to_string(step)
+                        : "");
     if (kind == 0) return run(dsl::flip(e, axis), want.flip(at), depth - 1);
     const dsl::slice chosen(first, past, step);
     if constexpr (E::rank == 1) {
@@ -189,8 +200,10 @@ struct rearrangement {
       if (n % 2 == 0) return run(dsl::reshape(e, n / 2, 2), want.reshape({n / 2, 2}), depth - 1);
       run(dsl::expand_dims(e, 1), want.reshape({n, 1}), depth - 1);
     } else {
-      if (kind == 1 && axis == 0) return run(e(chosen), want.slice(0, first, past, step), depth - 1);
-      if (kind == 1) return run(e(dsl::slice(), chosen), want.slice(1, first, past, step), depth - 1);
+      if (kind == 1 && axis == 0)
+        return run(e(chosen), want.slice(0, first, past, step), depth - 1);
+      if (kind == 1)
+        return run(e(dsl::slice(), chosen), want.slice(1, first, past, step), depth - 1);
       if (kind == 2 && step > 0) return run(dsl::transpose(e), want.transpose(), depth - 1);
       if (kind == 2) return run(dsl::diagonal(e, first), want.diagonal(first), depth - 1);
       if (n > 0 && axis == 0) return run(e(past % n), want.pick(0, (past + n) % n), depth - 1);
@@ -201,9 +214,11 @@ struct rearrangement {
   template <class E>
   void expect(const E& e, const view_reference& want) {
     const auto got = dsl::eval(e);
-    ASSERT_EQ(std::vector<std::int64_t>(got.extents().begin(), got.extents().end()), want.shape) << story;
+    ASSERT_EQ(std::vector<std::int64_t>(got.extents().begin(), got.extents().end()), want.shape)
+        << story;
     std::vector<int> chosen;
-    for (const std::int64_t place : want.places) chosen.push_back(values[static_cast<std::size_t>(place)]);
+    for (const std::int64_t place : want.places)
+      chosen.push_back(values[static_cast<std::size_t>(place)]);
     ASSERT_EQ(got.copy_to_host(), chosen) << story;
   }
 };
@@ -221,9 +236,12 @@ TEST_P(gathering, what_is_shifted_or_taken_is_rearranged) {
     dsl::array<int, 2> a = dsl::reshape(dsl::arange<int>(2 * rows * columns), rows, 2 * columns);
     const dsl::array<int> row = positions(columns);
     const auto boundary = [&] { return boundaries[pick(4)]; };
-    const dsl::view<const int, 2> v = dsl::flip(a(dsl::slice(), dsl::slice(pick(2), dsl::end, 2)), pick(2));
-    const auto e = 7 * dsl::shift(v, pick(50) - 25, boundary(), pick(2)) + 1000 * dsl::take(v, positions(rows), 0) +
-                   dsl::shift(row, pick(9) - 4, boundary()) - dsl::take(row, dsl::index(1, rows, columns) / 2) + row;
+    const dsl::view<const int, 2> v =
+        dsl::flip(a(dsl::slice(), dsl::slice(pick(2), dsl::end, 2)), pick(2));
+    const auto e = 7 * dsl::shift(v, pick(50) - 25, boundary(), pick(2)) +
+                   1000 * dsl::take(v, positions(rows), 0) +
+                   dsl::shift(row, pick(9) - 4, boundary()) -
+                   dsl::take(row, dsl::index(1, rows, columns) / 2) + row;
     const dsl::array<int, 2> whole = e;
     const auto values = whole.copy_to_host();
     rearrangement chain{engine, values, std::to_string(round) + ":"};

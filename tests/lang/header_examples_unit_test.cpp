@@ -1,4 +1,5 @@
-// The examples in the headers' comments stand, but for white space, in a test or on a page of docs/: all are compiled and run.
+// The examples in the headers' comments stand, but for white space, in a test or on a page of
+// docs/: all are compiled and run.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -33,7 +34,8 @@ TEST(headers, every_example_is_compiled) {
   const fs::path tests = fs::path(__FILE__).parent_path().parent_path();
   std::string compiled;
   for (const auto& file : fs::recursive_directory_iterator(tests))
-    if (file.path().filename().string().ends_with("_test.cpp")) compiled += words_of(contents(file.path()));
+    if (file.path().filename().string().ends_with("_test.cpp"))
+      compiled += words_of(contents(file.path()));
   for (const auto& file : fs::directory_iterator(tests / "../docs"))
     if (file.path().extension() == ".md") compiled += words_of(contents(file.path()));
   const std::string begin = "/// ```cpp\n", end = "/// ```\n";

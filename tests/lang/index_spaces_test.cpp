@@ -1,4 +1,5 @@
-// Several expressions in one statement, each over an index space of its own, and what an error leaves behind.
+// Several expressions in one statement, each over an index space of its own, and what an error
+// leaves behind.
 #include "drawn_statements.hpp"
 
 #include <tuple>
@@ -26,7 +27,8 @@ TEST_P(index_spaces, the_simulator_checks_what_take_reads) {
   if (!simulated()) GTEST_SKIP() << "the simulator alone checks";
   const dsl::array<double> y = dsl::arange<double>(7);
   const auto i = dsl::to_device(std::vector<int>{0, 1, 2});
-  const dsl::view<const double, 1> window(y.view().owner(), y.data() + 4, {10}, {1});  // beyond the array's memory
+  const dsl::view<const double, 1> window(y.view().owner(), y.data() + 4, {10},
+                                          {1});  // beyond the array's memory
   dsl::scalar<double> s;
   s = dsl::sum(dsl::take(window, i));
   EXPECT_EQ(s.value(), 15);
@@ -57,7 +59,8 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
   }();
   dsl::array<double> r = dsl::zeros<double>(4), q(7), a, b(5);
   dsl::scalar<double> s = 3.0, count;
-  const auto sums = [](auto& first, auto& second, const dsl::array<double, 2>& of_first, const dsl::array<double, 2>& of_second) {
+  const auto sums = [](auto& first, auto& second, const dsl::array<double, 2>& of_first,
+                       const dsl::array<double, 2>& of_second) {
     dsl::tie(first, second) = std::tuple{dsl::sum(of_first, axis(0)), dsl::sum(of_second, axis(0))};
   };
   EXPECT_THROW(sums(r, q, m, p), dsl::shape_error);
@@ -68,18 +71,24 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
   EXPECT_THROW(a = x + never, dsl::memory_error);
   EXPECT_THROW(a = x + there, dsl::device_error);
   EXPECT_THROW(a = x + r(dsl::slice(0, 3)), dsl::shape_error);
-  EXPECT_THROW((dsl::tie(a, s) = std::tuple{x + x, dsl::sum(m)}), dsl::shape_error);  // arrays and reductions, two index spaces
-  EXPECT_THROW((dsl::tie(a, s) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(never)}), dsl::memory_error);
-  EXPECT_THROW((dsl::tie(a, s) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(p, axis(0, 2))}), dsl::shape_error);
+  EXPECT_THROW((dsl::tie(a, s) = std::tuple{x + x, dsl::sum(m)}),
+               dsl::shape_error);  // arrays and reductions, two index spaces
+  EXPECT_THROW((dsl::tie(a, s) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(never)}),
+               dsl::memory_error);
+  EXPECT_THROW((dsl::tie(a, s) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(p, axis(0, 2))}),
+               dsl::shape_error);
   // The second target is larger than any memory.
   dsl::array<double, 2> huge;
-  const auto far = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 22, std::int64_t{1} << 22, 1);
-  EXPECT_THROW((dsl::tie(a, huge) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(far, axis(2))}), dsl::memory_error);
+  const auto far =
+      dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 22, std::int64_t{1} << 22, 1);
+  EXPECT_THROW((dsl::tie(a, huge) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(far, axis(2))}),
+               dsl::memory_error);
   EXPECT_THROW(huge = x + x, dsl::shape_error);  // two dimensions of one
   // The second kernel would take more blocks than a grid has.
   if (dsl::device::current().kind != dsl::backend::host) {
     const auto endless = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 50);
-    EXPECT_THROW((dsl::tie(s, count) = std::tuple{dsl::sum(x), dsl::sum(endless)}), dsl::shape_error);
+    EXPECT_THROW((dsl::tie(s, count) = std::tuple{dsl::sum(x), dsl::sum(endless)}),
+                 dsl::shape_error);
   }
   EXPECT_FALSE(a.has_memory() || huge.has_memory());
   EXPECT_EQ(r.copy_to_host(), std::vector<double>(4));
@@ -92,9 +101,11 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
 TEST_P(index_spaces, a_plan_gives_its_target_no_memory) {
   const dsl::array<double> x = dsl::arange<double>(1000);
   dsl::array<double> y, kept = dsl::zeros<double>(1000);
-  EXPECT_EQ(std::string(dsl::plan_of(y, x + x).describe().c_str()), dsl::plan_of(kept, x + x).describe().c_str());
+  EXPECT_EQ(std::string(dsl::plan_of(y, x + x).describe().c_str()),
+            dsl::plan_of(kept, x + x).describe().c_str());
   EXPECT_FALSE(y.has_memory());
-  const auto far = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 38);  // more than there is room for
+  const auto far =
+      dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 38);  // more than there is room for
   EXPECT_EQ(dsl::plan_of(y, far + x(dsl::slice(0, 1))).elements, std::int64_t{1} << 38);
   EXPECT_THROW(dsl::plan_of(kept, x(dsl::slice(0, 7)) + x(dsl::slice(0, 7))), dsl::shape_error);
 }
@@ -104,23 +115,29 @@ TEST_P(index_spaces, an_element_is_written_once) {
   dsl::array<double, 2> m = dsl::zeros<double>(4, 6);
   const dsl::array<double> four = dsl::ones<double>(4), two = dsl::ones<double>(2);
   const dsl::array<double, 2> block = dsl::ones<double>(2, 3), whole = dsl::ones<double>(4, 6);
-  EXPECT_NE(refused([&] { dsl::tie(x, x) = both_signs(x); }).find("stands twice"), std::string::npos);
-  EXPECT_NE(refused([&] { dsl::tie(fresh, fresh) = both_signs(x); }).find("stands twice"), std::string::npos);
+  EXPECT_NE(refused([&] { dsl::tie(x, x) = both_signs(x); }).find("stands twice"),
+            std::string::npos);
+  EXPECT_NE(refused([&] { dsl::tie(fresh, fresh) = both_signs(x); }).find("stands twice"),
+            std::string::npos);
   EXPECT_FALSE(fresh.has_memory());
 
   using dsl::slice;
   const auto refuse = [&](auto first, auto second, const auto& of) {
-    return refused([&] { dsl::tie(first, second) = both_signs(of); }).find("in common") != std::string::npos;
+    return refused([&] { dsl::tie(first, second) = both_signs(of); }).find("in common") !=
+           std::string::npos;
   };
   EXPECT_TRUE(refuse(x(slice(0, 4)), x(slice(3, 7)), four));
   EXPECT_TRUE(refuse(x(slice(0, 4)), x(slice(3, dsl::end, -1)), four));
-  EXPECT_TRUE(refuse(x(slice(0, 6, 3)), x(slice(1, 4, 2)), two));                        // 0 3, 1 3
-  EXPECT_TRUE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(1, 3), slice(2, 5)), block));  // one corner
-  EXPECT_TRUE(refuse(m(1, slice(0, 4)), m(slice(), 2), four));                           // a row and a column
+  EXPECT_TRUE(refuse(x(slice(0, 6, 3)), x(slice(1, 4, 2)), two));  // 0 3, 1 3
+  EXPECT_TRUE(
+      refuse(m(slice(0, 2), slice(0, 3)), m(slice(1, 3), slice(2, 5)), block));  // one corner
+  EXPECT_TRUE(refuse(m(1, slice(0, 4)), m(slice(), 2), four));  // a row and a column
   auto row = m(0, slice()), column = m(slice(), 5);
-  EXPECT_NE(
-      refused([&] { dsl::tie(row, column) = std::tuple{dsl::sum(whole, axis(0)), dsl::sum(whole, axis(1))}; }).find("in common"),
-      std::string::npos);
+  EXPECT_NE(refused([&] {
+              dsl::tie(row, column) =
+                  std::tuple{dsl::sum(whole, axis(0)), dsl::sum(whole, axis(1))};
+            }).find("in common"),
+            std::string::npos);
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(m.copy_to_host(), std::vector<double>(24));
 
@@ -131,13 +148,14 @@ TEST_P(index_spaces, an_element_is_written_once) {
   EXPECT_FALSE(refuse(m(slice(), 0), m(slice(), 1), four));
   EXPECT_FALSE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(2, 4), slice(0, 3)), block));
   EXPECT_FALSE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(0, 2), slice(3, 6)), block));
-  EXPECT_EQ(m.copy_to_host(),
-            (std::vector<double>{1, 1, 1, -1, -1, -1, 1, 1, 1, -1, -1, -1, -1, -1, -1, 0, 0, 0, -1, -1, -1, 0, 0, 0}));
+  EXPECT_EQ(m.copy_to_host(), (std::vector<double>{1,  1,  1,  -1, -1, -1, 1,  1,  1,  -1, -1, -1,
+                                                   -1, -1, -1, 0,  0,  0,  -1, -1, -1, 0,  0,  0}));
 }
 
 TEST_P(index_spaces, dot_stretches_neither) {
   const dsl::array<double, 2> a = dsl::ones<double>(3, 4);
-  const dsl::array<double> r = dsl::arange<double>(4), one = dsl::ones<double>(1), five = dsl::ones<double>(5);
+  const dsl::array<double> r = dsl::arange<double>(4), one = dsl::ones<double>(1),
+                           five = dsl::ones<double>(5);
   dsl::scalar<double> s;
   EXPECT_EQ(dsl::dot(five, five).value(), 5);
   s = dsl::dot(five * dsl::sum(a), five);  // the operands of a reduction inside are not the dot's
@@ -147,7 +165,8 @@ TEST_P(index_spaces, dot_stretches_neither) {
   EXPECT_THROW((void)dsl::dot(five, r).value(), dsl::shape_error);
   EXPECT_THROW(s = dsl::dot(one * dsl::sum(a), five), dsl::shape_error);
   EXPECT_THROW((void)dsl::vdot(a, r).value(), dsl::shape_error);
-  EXPECT_THROW((void)dsl::vdot(dsl::reshape(a, 12, 1), dsl::reshape(a, 1, 12)).value(), dsl::shape_error);
+  EXPECT_THROW((void)dsl::vdot(dsl::reshape(a, 12, 1), dsl::reshape(a, 1, 12)).value(),
+               dsl::shape_error);
   EXPECT_EQ(dsl::vdot(dsl::reshape(a, 1, 12), dsl::reshape(a, 12)).value(), 12);
   EXPECT_EQ(s.value(), 60);
 }

@@ -7,20 +7,23 @@ namespace {
 
 using dsl::strategy;
 
-// A block reads the other blocks' sums while they are written: 4 bytes and the number of the step, which must be seen together.
+// A block reads the other blocks' sums while they are written: 4 bytes and the number of the step,
+// which must be seen together.
 constexpr auto count_to_seven = dsl::vectorize([](auto x, auto) {
   const auto next = where(x >= 7.0f, 0.0f, x + 1.0f);
   return std::tuple{next, dsl::sum(next)};
 });
 
 TEST_P(iterate, sums_of_every_step_arrive_whole) {
-  const std::int64_t n = 1 << 14, steps = dsl::device::current().kind == dsl::backend::cuda ? 5000 : 20;
+  const std::int64_t n = 1 << 14,
+                     steps = dsl::device::current().kind == dsl::backend::cuda ? 5000 : 20;
   for (const strategy s : {strategy::automatic, strategy::launches, strategy::cooperative}) {
     if (s == strategy::cooperative && dsl::device::current().kind == dsl::backend::host) continue;
     auto x = dsl::full<float>(0.0f, n);
     dsl::scalar<float> total = 0.0f;
     const auto totals =
-        dsl::iterate(s == strategy::launches ? 20 : steps, count_to_seven, dsl::state(x, total), s).copy_to_host();
+        dsl::iterate(s == strategy::launches ? 20 : steps, count_to_seven, dsl::state(x, total), s)
+            .copy_to_host();
     for (std::size_t k = 0; k < totals.size(); ++k)
       ASSERT_EQ(totals[k], static_cast<float>(n * static_cast<std::int64_t>((k + 1) % 8)))
           << "strategy " << int(s) << ", step " << k;
@@ -32,9 +35,11 @@ TEST_P(iterate, scalars_alone_end) {
   const auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 255; });
   std::mt19937 engine(12);
   for (int round = 0; round < 40; ++round) {
-    const std::int64_t last = static_cast<std::int64_t>(engine() % 256), first = static_cast<std::int64_t>(engine() % 1000),
+    const std::int64_t last = static_cast<std::int64_t>(engine() % 256),
+                       first = static_cast<std::int64_t>(engine() % 1000),
                        seed = static_cast<std::int64_t>(engine() % 256);
-    const int steps = 1 + static_cast<int>(engine() % 250), each = 1 + static_cast<int>(engine() % 3);
+    const int steps = 1 + static_cast<int>(engine() % 250),
+              each = 1 + static_cast<int>(engine() % 3);
     std::int64_t want = seed, count = 0;
     std::vector<std::int64_t> records(static_cast<std::size_t>(steps / each));
     while (count < steps) {
@@ -43,10 +48,12 @@ TEST_P(iterate, scalars_alone_end) {
       if (want == last || want == last + 1) break;
     }
     for (const strategy how : {strategy::automatic, strategy::launches, strategy::elementwise}) {
-      if (how == strategy::elementwise && dsl::device::current().kind == dsl::backend::host) continue;
+      if (how == strategy::elementwise && dsl::device::current().kind == dsl::backend::host)
+        continue;
       dsl::scalar<std::int64_t> s = seed, ran;
-      const auto history = dsl::iterate(steps, next, dsl::state(s), dsl::step, dsl::from_step(first), dsl::every(each),
-                                        dsl::until(s == last || s == last + 1, ran), how);
+      const auto history =
+          dsl::iterate(steps, next, dsl::state(s), dsl::step, dsl::from_step(first),
+                       dsl::every(each), dsl::until(s == last || s == last + 1, ran), how);
       ASSERT_EQ(s.value(), want) << round << ", strategy " << int(how);
       ASSERT_EQ(ran.value(), first + count) << round << ", strategy " << int(how);
       ASSERT_EQ(history.copy_to_host(), records) << round << ", strategy " << int(how);
@@ -55,7 +62,8 @@ TEST_P(iterate, scalars_alone_end) {
 }
 
 TEST_P(iterate, sixteen_bits_are_rounded_each_step) {
-  const auto shrink = dsl::vectorize([](auto x, auto) { return std::tuple{x * 0.7f, dsl::sum(dsl::cast<float>(x * 0.7f))}; });
+  const auto shrink = dsl::vectorize(
+      [](auto x, auto) { return std::tuple{x * 0.7f, dsl::sum(dsl::cast<float>(x * 0.7f))}; });
   const auto run = [&](strategy s) {
     auto x = dsl::full<dsl::half>(dsl::half(3.0f), 101);
     dsl::scalar<float> sum;
@@ -70,16 +78,19 @@ TEST_P(iterate, sixteen_bits_are_rounded_each_step) {
   }
 }
 
-// The formula gives float, the variable is double; and what is recorded of a variable of 16 bits is what it holds.
+// The formula gives float, the variable is double; and what is recorded of a variable of 16 bits is
+// what it holds.
 TEST_P(iterate, records_are_of_the_variables_as_they_are_stored) {
-  const auto add = dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + 2, dsl::sum(x), h * 0.7001f}; });
+  const auto add = dsl::vectorize(
+      [](auto x, auto, auto h) { return std::tuple{x + 2, dsl::sum(x), h * 0.7001f}; });
   for (const strategy s : strategies()) {
     auto x = dsl::to_device(std::vector<float>{1});
     dsl::scalar<double> sum;
     dsl::scalar<dsl::half> h = dsl::half(1.0f);
     const auto [sums, hs, doubled, as_float] =
-        dsl::iterate(4, add, dsl::state(x, sum, h), s,
-                     dsl::record([](auto, auto sum, auto h) { return std::tuple{sum * 2, dsl::cast<float>(h)}; }));
+        dsl::iterate(4, add, dsl::state(x, sum, h), s, dsl::record([](auto, auto sum, auto h) {
+                       return std::tuple{sum * 2, dsl::cast<float>(h)};
+                     }));
     static_assert(std::is_same_v<decltype(doubled), const dsl::array<double>>);
     EXPECT_EQ(sums.copy_to_host(), (std::vector<double>{1, 3, 5, 7})) << int(s);
     EXPECT_EQ(doubled.copy_to_host(), (std::vector<double>{2, 6, 10, 14})) << int(s);
@@ -92,8 +103,8 @@ TEST_P(iterate, records_nothing_after_the_end_of_a_loop_of_scalars) {
   const auto count = dsl::vectorize([](auto n) { return n + 1; });
   for (const strategy s : {strategy::automatic, strategy::launches}) {
     dsl::scalar<std::int64_t> n = std::int64_t{0};
-    const auto [ns, tens] =
-        dsl::iterate(6, count, dsl::state(n), dsl::until(n >= 3), dsl::record([](auto n) { return n * 10; }), s);
+    const auto [ns, tens] = dsl::iterate(6, count, dsl::state(n), dsl::until(n >= 3),
+                                         dsl::record([](auto n) { return n * 10; }), s);
     EXPECT_EQ(ns.copy_to_host(), (std::vector<std::int64_t>{1, 2, 3, 0, 0, 0}));
     EXPECT_EQ(tens.copy_to_host(), (std::vector<std::int64_t>{10, 20, 30, 0, 0, 0}));
   }
@@ -105,10 +116,15 @@ TEST_P(iterate, ends_on_what_its_steps_change) {
   dsl::scalar<std::int64_t> ran = std::int64_t{-1};
   const auto only = dsl::squeeze(x, 0);
   for (const strategy s : strategies()) {
-    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f, ran), s), dsl::value_error);
-    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s), dsl::value_error);
-    EXPECT_THROW(dsl::plan_of(grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s), dsl::value_error);
-    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f && sum > 3.0f, ran), s),
+    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(only >= 3.0f, ran), s),
+                 dsl::value_error);
+    EXPECT_THROW(
+        dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s),
+        dsl::value_error);
+    EXPECT_THROW(dsl::plan_of(grow, dsl::state(x, sum), 1.0f, dsl::until(other >= 3.0f, ran), s),
+                 dsl::value_error);
+    EXPECT_THROW(dsl::iterate(10, grow, dsl::state(x, sum), 1.0f,
+                              dsl::until(only >= 3.0f && sum > 3.0f, ran), s),
                  dsl::shape_error);
   }
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{0}));
@@ -118,7 +134,8 @@ TEST_P(iterate, ends_on_what_its_steps_change) {
 
 // What is wrong is found before the first step.
 TEST_P(iterate, changes_nothing_where_it_throws) {
-  const dsl::device elsewhere(dsl::device::current().kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host);
+  const dsl::device elsewhere(
+      dsl::device::current().kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host);
   const auto away = [&](const auto& make) {
     const dsl::device_guard guard(elsewhere);
     return make();
@@ -131,11 +148,16 @@ TEST_P(iterate, changes_nothing_where_it_throws) {
   EXPECT_THROW(dsl::iterate(3, grow, dsl::state(none, sum), 1.0f), dsl::memory_error);
   EXPECT_FALSE(none.has_memory());
   EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), far_step), dsl::device_error);
-  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), dsl::to_device(std::vector<float>{1, 2})), dsl::shape_error);
-  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::record(none)), dsl::memory_error);
-  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::record(far)), dsl::device_error);
-  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, strategy::elementwise), dsl::device_error);
-  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::from_step(INT64_MAX)), dsl::shape_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), dsl::to_device(std::vector<float>{1, 2})),
+               dsl::shape_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::record(none)),
+               dsl::memory_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::record(far)),
+               dsl::device_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, strategy::elementwise),
+               dsl::device_error);
+  EXPECT_THROW(dsl::iterate(3, grow, dsl::state(x, sum), 1.0f, dsl::from_step(INT64_MAX)),
+               dsl::shape_error);
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3}));
   EXPECT_EQ(sum.value(), 7);
 }

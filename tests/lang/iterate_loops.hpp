@@ -13,11 +13,12 @@ struct iterate : on_device {
         return {dsl::strategy::automatic, dsl::strategy::launches,    dsl::strategy::graph,
                 dsl::strategy::one_block, dsl::strategy::cooperative, dsl::strategy::streamed};
       case dsl::backend::sim:
-        return {dsl::strategy::automatic, dsl::strategy::launches, dsl::strategy::one_block, dsl::strategy::cooperative,
-                dsl::strategy::streamed};
+        return {dsl::strategy::automatic, dsl::strategy::launches, dsl::strategy::one_block,
+                dsl::strategy::cooperative, dsl::strategy::streamed};
       default: return {dsl::strategy::automatic, dsl::strategy::launches};
     }
   }
 };
 
-inline constexpr auto grow = dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + h, dsl::sum(x)}; });
+inline constexpr auto grow =
+    dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + h, dsl::sum(x)}; });

@@ -1,6 +1,7 @@
-// Loops drawn at random, each beside the same steps in plain C++: of arrays, of arrays and scalars, of scalars alone; where the
-// arrays lie, what a parameter is, how many steps, which numbers, when they end, what is recorded, strategy and blocks, and the
-// current device, which need not be the loop's.
+// Loops drawn at random, each beside the same steps in plain C++: of arrays, of arrays and scalars,
+// of scalars alone; where the arrays lie, what a parameter is, how many steps, which numbers, when
+// they end, what is recorded, strategy and blocks, and the current device, which need not be the
+// loop's.
 #include "../on_device.hpp"
 
 #include <algorithm>
@@ -18,14 +19,18 @@ constexpr auto arrays = dsl::vectorize([](auto a, auto b, auto t, auto w) {
   auto an = (a * 3 + dsl::cast<int>(b & 127) + dsl::cast<int>(t) + dsl::cast<int>(w & 31)) & 0xfff;
   return std::tuple{an, (b + an + 1) & 0xffff};
 });
-constexpr auto arrays_and_scalars = dsl::vectorize([](auto a, auto b, auto total, auto most, auto t, auto w) {
-  auto an = (a * 5 + dsl::cast<int>(b & 255) + dsl::cast<int>(total & 63) + dsl::cast<int>(t)) & 0xfff;
-  auto bn = (b + a + w + most) & 0xffff;
-  return std::tuple{an, bn, dsl::sum(an), dsl::max(bn)};
-});
-constexpr auto scalars = dsl::vectorize([](auto s, auto r, auto t) { return std::tuple{(s * 5 + r + t) & 255, (r + s) & 1023}; });
+constexpr auto arrays_and_scalars =
+    dsl::vectorize([](auto a, auto b, auto total, auto most, auto t, auto w) {
+      auto an = (a * 5 + dsl::cast<int>(b & 255) + dsl::cast<int>(total & 63) + dsl::cast<int>(t)) &
+                0xfff;
+      auto bn = (b + a + w + most) & 0xffff;
+      return std::tuple{an, bn, dsl::sum(an), dsl::max(bn)};
+    });
+constexpr auto scalars = dsl::vectorize(
+    [](auto s, auto r, auto t) { return std::tuple{(s * 5 + r + t) & 255, (r + s) & 1023}; });
 
-// Some elements of an array, as numbers here and in device memory: element i is number first + i * step.
+// Some elements of an array, as numbers here and in device memory: element i is number first + i *
+// step.
 template <class T>
 struct placed {
   std::vector<T> all;
@@ -33,11 +38,16 @@ struct placed {
   int64_t first, n, step;
 
   placed(std::mt19937& draw, int64_t count)
-      : first(static_cast<int64_t>(draw() % 4)), n(count), step(draw() % 3 == 0 ? 2 + static_cast<int64_t>(draw() % 2) : 1) {
-    for (int64_t i = 0; i < first + n * step + 4; ++i) all.push_back(static_cast<T>(draw() & 0xfff));
+      : first(static_cast<int64_t>(draw() % 4)),
+        n(count),
+        step(draw() % 3 == 0 ? 2 + static_cast<int64_t>(draw() % 2) : 1) {
+    for (int64_t i = 0; i < first + n * step + 4; ++i)
+      all.push_back(static_cast<T>(draw() & 0xfff));
     memory = dsl::to_device(all);
   }
-  dsl::view<T, 1> view(int64_t further = 0) { return from_element(memory, first + further, n, step); }
+  dsl::view<T, 1> view(int64_t further = 0) {
+    return from_element(memory, first + further, n, step);
+  }
   T& operator[](int64_t i) { return all[static_cast<std::size_t>(first + i * step)]; }
 };
 
@@ -63,9 +73,14 @@ struct drawn {
         a(d, n),
         b(d, n),
         other(d, n) {
-    parameter = below(2) == 0 ? own : below(2) == 0 ? one_element : below(4) != 0 ? variable : beside_variable;
+    parameter = below(2) == 0   ? own
+                : below(2) == 0 ? one_element
+                : below(4) != 0 ? variable
+                                : beside_variable;
   }
-  int64_t below(int64_t count) { return static_cast<int64_t>(draw() % static_cast<unsigned>(count)); }
+  int64_t below(int64_t count) {
+    return static_cast<int64_t>(draw() % static_cast<unsigned>(count));
+  }
   int64_t size(bool none_too) {
     const int64_t sizes[] = {1, 1, 2, 3, 31, 64, 257, 1025, 3000, 0};
     return sizes[below(none_too ? 10 : 9)];
@@ -105,13 +120,15 @@ struct drawn {
   }
 };
 std::ostream& operator<<(std::ostream& out, const drawn& d) {
-  return out << d.n << " elements, " << d.steps << " steps from " << d.first << ", every " << d.every << ", strategy "
-             << int(d.how) << ", block " << d.fixed.block << ", parameter " << d.parameter;
+  return out << d.n << " elements, " << d.steps << " steps from " << d.first << ", every "
+             << d.every << ", strategy " << int(d.how) << ", block " << d.fixed.block
+             << ", parameter " << d.parameter;
 }
 
 dsl::device some_device(drawn& d) { return dsl::device(d.below(2) == 0 ? "host" : "sim"); }
 
-// Runs it while some device is the current one. False where it was refused, and so has to have left all as it was.
+// Runs it while some device is the current one. False where it was refused, and so has to have left
+// all as it was.
 template <class Run>
 bool runs(drawn& d, const Run& run) {
   const dsl::device_guard anywhere(some_device(d));
@@ -138,17 +155,20 @@ TEST_P(random_loops, of_arrays) {
     SCOPED_TRACE(testing::Message() << "round " << round << ": " << d);
     const bool records = d.below(2) == 0;
     const auto a = d.a.view();
-    const auto b = d.b.view(), sampled = from_element(d.b.memory, d.b.first, (d.n + 1) / 2, 2 * d.b.step);
+    const auto b = d.b.view(),
+               sampled = from_element(d.b.memory, d.b.first, (d.n + 1) / 2, 2 * d.b.step);
     dsl::array<int64_t> sums;
     dsl::array<int64_t, 2> samples;
     const auto run = [&] {
       if (records)
-        std::tie(sums, samples) = dsl::iterate(
-            d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
-            dsl::record([](auto a, auto b) { return dsl::sum(a) + dsl::sum(b); }), dsl::record(sampled));
+        std::tie(sums, samples) =
+            dsl::iterate(d.steps, arrays, dsl::state(a, b), dsl::step, d.given(),
+                         dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
+                         dsl::record([](auto a, auto b) { return dsl::sum(a) + dsl::sum(b); }),
+                         dsl::record(sampled));
       else
-        dsl::iterate(d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how,
-                     d.fixed);
+        dsl::iterate(d.steps, arrays, dsl::state(a, b), dsl::step, d.given(), dsl::every(d.every),
+                     dsl::from_step(d.first), d.how, d.fixed);
     };
     std::vector<int64_t> want_sums, want_samples;
     if (runs(d, run)) {
@@ -181,18 +201,22 @@ TEST_P(random_loops, of_arrays_and_scalars) {
     drawn d(draw, false);
     const int64_t last = d.below(48);  // from 16 on there is none
     SCOPED_TRACE(testing::Message() << "round " << round << ": " << d << ", until " << last);
-    const auto a = d.a.view(), sampled = from_element(d.a.memory, d.a.first, (d.n + 1) / 2, 2 * d.a.step);
+    const auto a = d.a.view(),
+               sampled = from_element(d.a.memory, d.a.first, (d.n + 1) / 2, 2 * d.a.step);
     const auto b = d.b.view();
     int64_t total = d.below(100), most = d.below(100), ran = -1;
     dsl::scalar<int64_t> dtotal = total, dmost = most, dran(ran, some_device(d));
     dsl::array<int64_t> totals, mosts, least, twice;
     dsl::array<int, 2> samples;
     const auto run = [&] {
-      std::tie(totals, mosts, least, twice, samples) = dsl::iterate(
-          d.steps, arrays_and_scalars, dsl::state(a, b, dtotal, dmost), dsl::step, d.given(), dsl::every(d.every),
-          dsl::from_step(d.first), d.how, d.fixed, dsl::until((dtotal & 15) == last, dran),
-          dsl::record([](auto a, auto, auto total, auto most) { return std::tuple{dsl::min(a) + most, total * 2 - most}; }),
-          dsl::record(sampled));
+      std::tie(totals, mosts, least, twice, samples) =
+          dsl::iterate(d.steps, arrays_and_scalars, dsl::state(a, b, dtotal, dmost), dsl::step,
+                       d.given(), dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
+                       dsl::until((dtotal & 15) == last, dran),
+                       dsl::record([](auto a, auto, auto total, auto most) {
+                         return std::tuple{dsl::min(a) + most, total * 2 - most};
+                       }),
+                       dsl::record(sampled));
     };
     const auto rows = static_cast<std::size_t>(d.rows());
     std::vector<int64_t> want_totals(rows), want_mosts(rows), want_least(rows), want_twice(rows);
@@ -207,9 +231,9 @@ TEST_P(random_loops, of_arrays_and_scalars) {
           for (int64_t i = 0; i < d.n; ++i) {
             const int before = d.a[i];
             const int64_t parameter = d.parameter_at(i);
-            d.a[i] =
-                (before * 5 + static_cast<int>(d.b[i] & 255) + static_cast<int>(total & 63) + static_cast<int>(d.first + k)) &
-                0xfff;
+            d.a[i] = (before * 5 + static_cast<int>(d.b[i] & 255) + static_cast<int>(total & 63) +
+                      static_cast<int>(d.first + k)) &
+                     0xfff;
             d.b[i] = (d.b[i] + before + parameter + most) & 0xffff;
             sum += d.a[i];
             largest = std::max(largest, d.b[i]);
@@ -227,7 +251,8 @@ TEST_P(random_loops, of_arrays_and_scalars) {
             want_twice[row] = total * 2 - most;
           }
         }
-        for (int64_t i = 0; (k + 1) % d.every == 0 && i < d.n; i += 2) want_samples.push_back(d.a[i]);
+        for (int64_t i = 0; (k + 1) % d.every == 0 && i < d.n; i += 2)
+          want_samples.push_back(d.a[i]);
       }
       EXPECT_EQ(totals.copy_to_host(), want_totals);
       EXPECT_EQ(mosts.copy_to_host(), want_mosts);
@@ -257,8 +282,9 @@ TEST_P(random_loops, of_scalars) {
     const auto run = [&] {
       EXPECT_EQ(dsl::plan_of(scalars, dsl::state(ds, dr), dsl::step).where, ds.where());
       std::tie(all_s, all_r, differences) = dsl::iterate(
-          d.steps, scalars, dsl::state(ds, dr), dsl::step, dsl::every(d.every), dsl::from_step(d.first), d.how, d.fixed,
-          dsl::until(ds == last || dr == last, dran), dsl::record([](auto s, auto r) { return s * 10 - r; }));
+          d.steps, scalars, dsl::state(ds, dr), dsl::step, dsl::every(d.every),
+          dsl::from_step(d.first), d.how, d.fixed, dsl::until(ds == last || dr == last, dran),
+          dsl::record([](auto s, auto r) { return s * 10 - r; }));
     };
     const auto rows = static_cast<std::size_t>(d.rows());
     std::vector<int64_t> want_s(rows), want_r(rows), want_differences(rows);

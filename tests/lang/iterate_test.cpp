@@ -16,8 +16,9 @@ using namespace std::complex_literals;
 
 ON_EVERY_DEVICE(iterate);
 
-// Both arrays and two reductions of different dtypes are fed back; the time and an array are parameters. Of whole numbers, so
-// that nothing depends on an order, or on which multiplications and additions a compiler makes one operation.
+// Both arrays and two reductions of different dtypes are fed back; the time and an array are
+// parameters. Of whole numbers, so that nothing depends on an order, or on which multiplications
+// and additions a compiler makes one operation.
 constexpr auto mix = dsl::vectorize([](auto a, auto b, auto total, auto most, auto t, auto weight) {
   auto an = a * 1'664'525 + b + dsl::cast<int>(total) + t;
   auto bn = (b ^ a) + most * 3 + weight;
@@ -34,7 +35,8 @@ TEST_P(iterate, every_strategy_gives_the_same) {
       dsl::array<int> a = dsl::cast<int>(dsl::arange<std::int64_t>(n) * 2'654'435), b = a ^ 12'345;
       dsl::scalar<std::int64_t> total = std::int64_t{5};
       dsl::scalar<int> most = 7;
-      const auto [totals, mosts] = dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, options...);
+      const auto [totals, mosts] =
+          dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, options...);
       return std::tuple{a.copy_to_host(),     b.copy_to_host(), totals.copy_to_host(),
                         mosts.copy_to_host(), total.value(),    most.value()};
     };
@@ -42,10 +44,14 @@ TEST_P(iterate, every_strategy_gives_the_same) {
     EXPECT_EQ(std::get<2>(want).size(), 12u);
     EXPECT_EQ(std::get<2>(want).back(), std::get<4>(want));
     for (const strategy s : strategies())
-      for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2},
-                                      dsl::launch{.block = 64, .grid = 40}}) {
-        if (fixed.grid == 40 ? s != strategy::cooperative || n != 4099 : s != strategy::streamed && fixed.block == 64) continue;
-        if (s == strategy::one_block && n > (simulated() ? 1025 : 4099)) continue;  // does not fit on chip
+      for (const dsl::launch fixed :
+           {dsl::launch{}, dsl::launch{.block = 32, .grid = 3}, dsl::launch{.block = 64, .grid = 2},
+            dsl::launch{.block = 64, .grid = 40}}) {
+        if (fixed.grid == 40 ? s != strategy::cooperative || n != 4099
+                             : s != strategy::streamed && fixed.block == 64)
+          continue;
+        if (s == strategy::one_block && n > (simulated() ? 1025 : 4099))
+          continue;  // does not fit on chip
         if (s == strategy::cooperative && n > (simulated() ? 4099 : 40'003)) continue;
         ASSERT_EQ(run(s, fixed), want) << n << ", strategy " << int(s) << ", block " << fixed.block;
       }
@@ -68,10 +74,12 @@ struct spring_state {
   dsl::array<float> x, v;
   dsl::scalar<double> total = 1.0;
   dsl::scalar<float> most = 2.0f;
-  explicit spring_state(std::int64_t n) : x(dsl::to_device(ramp(n))), v(dsl::full<float>(0.25f, n)) {}
+  explicit spring_state(std::int64_t n)
+      : x(dsl::to_device(ramp(n))), v(dsl::full<float>(0.25f, n)) {}
   template <class... Options>
   auto run(int steps, const Options&... options) {
-    return dsl::iterate(steps, spring, dsl::state(x, v, total, most), 0.1f, 0.1f * dsl::step, options...);
+    return dsl::iterate(steps, spring, dsl::state(x, v, total, most), 0.1f, 0.1f * dsl::step,
+                        options...);
   }
 };
 
@@ -97,7 +105,8 @@ TEST_P(iterate, steps_in_higher_precision) {
       EXPECT_NEAR(host[static_cast<std::size_t>(k)], static_cast<double>(total), 2e-3) << k;
     }
     const auto last = got.x.copy_to_host();
-    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(last[i], static_cast<double>(x[i]), 2e-5) << i;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(last[i], static_cast<double>(x[i]), 2e-5) << i;
   }
 }
 
@@ -111,11 +120,13 @@ TEST_P(iterate, is_the_same_every_time) {
       return std::tuple{totals.copy_to_host(), mosts.copy_to_host(), got.x.copy_to_host()};
     };
     const auto want = run("0");
-    for (const char* seed : {"1", "2", "3"}) EXPECT_EQ(run(seed), want) << "strategy " << int(s) << ", seed " << seed;
+    for (const char* seed : {"1", "2", "3"})
+      EXPECT_EQ(run(seed), want) << "strategy " << int(s) << ", seed " << seed;
   }
 }
 
-// Host threads that share a device's default stream: what the blocks of one loop tell each other is no other loop's.
+// Host threads that share a device's default stream: what the blocks of one loop tell each other is
+// no other loop's.
 TEST_P(iterate, of_threads_do_not_meet) {
   for (const strategy s : strategies()) {
     const auto run = [s] {
@@ -136,22 +147,27 @@ TEST_P(iterate, of_threads_do_not_meet) {
   }
 }
 
-// Equal elements: their partial sums are rounded in the same direction again and again, so a thread must not add them one by one.
+// Equal elements: their partial sums are rounded in the same direction again and again, so a thread
+// must not add them one by one.
 TEST_P(iterate, sums_of_many_rows_are_accurate) {
   const std::int64_t n = 1 << 18;
   for (const strategy s : strategies())
     for (const dsl::launch fixed : {dsl::launch{}, dsl::launch{.block = 32, .grid = 2}}) {
-      if (s == strategy::one_block || s == strategy::cooperative || (s != strategy::streamed && fixed.block > 0))
+      if (s == strategy::one_block || s == strategy::cooperative ||
+          (s != strategy::streamed && fixed.block > 0))
         continue;  // the first do not fit on chip
       auto x = dsl::full<float>(0.1f, n);
       dsl::scalar<float> total = 0.0f;
-      const auto totals = dsl::iterate(2, grow, dsl::state(x, total), 0.0f, s, fixed).copy_to_host();
+      const auto totals =
+          dsl::iterate(2, grow, dsl::state(x, total), 0.0f, s, fixed).copy_to_host();
       for (const float got : totals)
-        EXPECT_NEAR(got / (double{0.1f} * static_cast<double>(n)), 1, 4e-6) << "strategy " << int(s) << ", block " << fixed.block;
+        EXPECT_NEAR(got / (double{0.1f} * static_cast<double>(n)), 1, 4e-6)
+            << "strategy " << int(s) << ", block " << fixed.block;
     }
 }
 
-// Sums of several values that travel together, more than one 16-byte word of them; a parameter that is an array.
+// Sums of several values that travel together, more than one 16-byte word of them; a parameter that
+// is an array.
 constexpr auto moments = dsl::vectorize([](auto x, auto, auto spread, auto, auto weight) {
   auto xn = 0.5f * x + weight * dsl::cast<float>(spread);
   return std::tuple{xn, dsl::mean(xn), dsl::var(xn), dsl::argmax(xn)};
@@ -169,7 +185,8 @@ TEST_P(iterate, reductions_of_several_values) {
       auto x = dsl::to_device(given);
       dsl::scalar<float> mean, var = 1.0f;
       dsl::scalar<std::int64_t> where;
-      const auto [means, vars, places] = dsl::iterate(6, moments, dsl::state(x, mean, var, where), w, s);
+      const auto [means, vars, places] =
+          dsl::iterate(6, moments, dsl::state(x, mean, var, where), w, s);
       const auto means_got = means.copy_to_host(), vars_got = vars.copy_to_host();
       const auto places_got = places.copy_to_host();
       std::vector<float> at = given;
@@ -184,20 +201,24 @@ TEST_P(iterate, reductions_of_several_values) {
         }
         const long double m = sum / static_cast<long double>(n);
         for (const float a : at) squares += (a - m) * (a - m);
-        ASSERT_NEAR(means_got[k], static_cast<double>(m), 1e-6 * std::abs(means_got[k]) + 1e-6) << n << ' ' << int(s) << ' ' << k;
-        ASSERT_NEAR(vars_got[k], static_cast<double>(squares / static_cast<long double>(n)), 1e-6 * vars_got[k] + 1e-6)
+        ASSERT_NEAR(means_got[k], static_cast<double>(m), 1e-6 * std::abs(means_got[k]) + 1e-6)
             << n << ' ' << int(s) << ' ' << k;
-        ASSERT_EQ(places_got[k], static_cast<std::int64_t>(largest)) << n << ' ' << int(s) << ' ' << k;
+        ASSERT_NEAR(vars_got[k], static_cast<double>(squares / static_cast<long double>(n)),
+                    1e-6 * vars_got[k] + 1e-6)
+            << n << ' ' << int(s) << ' ' << k;
+        ASSERT_EQ(places_got[k], static_cast<std::int64_t>(largest))
+            << n << ' ' << int(s) << ' ' << k;
         spread = vars_got[k];
       }
     }
   }
 }
 
-constexpr auto rotate =
-    dsl::vectorize([](auto z, auto a, auto t) { return std::tuple{z * (1.0f + 0.001if * a), a + 0.25f * t}; });
+constexpr auto rotate = dsl::vectorize(
+    [](auto z, auto a, auto t) { return std::tuple{z * (1.0f + 0.001if * a), a + 0.25f * t}; });
 
-// All steps of an element before the next: the same as a launch a step, aligned or not, and every tail.
+// All steps of an element before the next: the same as a launch a step, aligned or not, and every
+// tail.
 TEST_P(iterate, without_reductions) {
   for (const std::int64_t n : {1, 2, 5, 255, 4097, 70'001}) {
     const auto make = [n](std::int64_t offset) {
@@ -225,7 +246,8 @@ TEST_P(iterate, without_reductions) {
   }
 }
 
-constexpr auto two_sums = dsl::vectorize([](auto x, auto, auto) { return std::tuple{x + 1, dsl::sum(x), dsl::sum(x * x)}; });
+constexpr auto two_sums = dsl::vectorize(
+    [](auto x, auto, auto) { return std::tuple{x + 1, dsl::sum(x), dsl::sum(x * x)}; });
 
 TEST_P(iterate, histories_of_none_one_and_several_scalars) {
   const auto twice = dsl::vectorize([](auto x) { return x * 2; });
@@ -240,8 +262,10 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
 
   const auto half = dsl::vectorize([](auto v) { return v / 2; });  // a scalar without any array
   dsl::scalar<double> v = 1.0;
-  EXPECT_EQ(dsl::iterate(3, half, dsl::state(v)).copy_to_host(), (std::vector<double>{0.5, 0.25, 0.125}));
-  EXPECT_EQ(dsl::iterate(4, half, dsl::state(v), dsl::every(2)).copy_to_host(), (std::vector<double>{1.0 / 32, 1.0 / 128}));
+  EXPECT_EQ(dsl::iterate(3, half, dsl::state(v)).copy_to_host(),
+            (std::vector<double>{0.5, 0.25, 0.125}));
+  EXPECT_EQ(dsl::iterate(4, half, dsl::state(v), dsl::every(2)).copy_to_host(),
+            (std::vector<double>{1.0 / 32, 1.0 / 128}));
   EXPECT_TRUE(dsl::iterate(0, half, dsl::state(v)).copy_to_host().empty());
   dsl::scalar<std::int64_t> ran;
   EXPECT_EQ(dsl::iterate(20, half, dsl::state(v), dsl::until(v < 1e-3, ran)).size(), 20);
@@ -250,8 +274,8 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
 }
 
 #if defined(__CUDACC__)
-// A graph runs on any stream, beside the one that it was captured on: the loops' blocks tell each other their sums in other
-// places.
+// A graph runs on any stream, beside the one that it was captured on: the loops' blocks tell each
+// other their sums in other places.
 TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};
@@ -260,9 +284,11 @@ TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
     dsl::array<int> a, b;
     dsl::scalar<std::int64_t> total = std::int64_t{5};
     dsl::scalar<int> most = 7;
-    explicit variables(std::int64_t n) : a(dsl::cast<int>(dsl::arange<std::int64_t>(n) * 2'654'435)), b(a ^ 12'345) {}
+    explicit variables(std::int64_t n)
+        : a(dsl::cast<int>(dsl::arange<std::int64_t>(n) * 2'654'435)), b(a ^ 12'345) {}
     void run(const dsl::array<int>& weight) {
-      dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight, strategy::cooperative);
+      dsl::iterate(12, mix, dsl::state(a, b, total, most), dsl::step, weight,
+                   strategy::cooperative);
     }
   };
   const dsl::stream stream, other;
@@ -295,21 +321,24 @@ TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
 
 constexpr auto largest = [](auto x, auto s) { return std::tuple{dsl::max(x), s + 1}; };
 
-// Every second step, with the formula's own reduction, records of it, and a sample; until a sum is large enough.
+// Every second step, with the formula's own reduction, records of it, and a sample; until a sum is
+// large enough.
 TEST_P(iterate, records_and_ends) {
   for (const strategy s : strategies()) {
     auto x = dsl::to_device(std::vector<float>{1, 2, 3});
     dsl::scalar<float> sum;
     dsl::scalar<std::int64_t> ran;
-    const auto [sums, most, more, sample] =
-        dsl::iterate(10, grow, dsl::state(x, sum), 0.5f * dsl::step, dsl::every(2), dsl::record(largest),
-                     dsl::record(x(dsl::slice(0, dsl::end, 2))), dsl::until(sum > 20.0f, ran), s);
+    const auto [sums, most, more, sample] = dsl::iterate(
+        10, grow, dsl::state(x, sum), 0.5f * dsl::step, dsl::every(2), dsl::record(largest),
+        dsl::record(x(dsl::slice(0, dsl::end, 2))), dsl::until(sum > 20.0f, ran), s);
     EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{6, 10.5f, 21, 0, 0})) << int(s);
     EXPECT_EQ(most.copy_to_host(), (std::vector<float>{3.5f, 6, 10.5f, 0, 0})) << int(s);
     EXPECT_EQ(more.copy_to_host(), (std::vector<float>{7, 11.5f, 22, 0, 0})) << int(s);
     const auto rows = sample.copy_to_host();
     EXPECT_EQ(sample.extents(), (dsl::extents<2>{5, 2}));
-    EXPECT_EQ(std::vector<float>(rows.begin(), rows.begin() + 6), (std::vector<float>{1.5f, 3.5f, 4, 6, 8.5f, 10.5f})) << int(s);
+    EXPECT_EQ(std::vector<float>(rows.begin(), rows.begin() + 6),
+              (std::vector<float>{1.5f, 3.5f, 4, 6, 8.5f, 10.5f}))
+        << int(s);
     EXPECT_EQ(ran.value(), 6) << int(s);
     EXPECT_EQ(x.copy_to_host(), (std::vector<float>{8.5f, 9.5f, 10.5f})) << int(s);
   }
@@ -319,7 +348,8 @@ TEST_P(iterate, records_and_ends) {
 TEST_P(iterate, records_of_16_bits_are_rounded) {
   const auto shrink = dsl::vectorize([](auto h) { return h * 0.7001f; });
   dsl::scalar<dsl::half> h = dsl::half(1.0f);
-  const auto [halves, as_float] = dsl::iterate(4, shrink, dsl::state(h), dsl::record([](auto h) { return dsl::cast<float>(h); }));
+  const auto [halves, as_float] = dsl::iterate(
+      4, shrink, dsl::state(h), dsl::record([](auto h) { return dsl::cast<float>(h); }));
   const auto held = halves.copy_to_host();
   EXPECT_EQ(as_float.copy_to_host(), std::vector<float>(held.begin(), held.end()));
 }
@@ -329,7 +359,8 @@ TEST_P(iterate, records_beside_loops_without_reductions) {
   const auto add = dsl::vectorize([](auto x, auto h) { return x + h; });
   auto x = dsl::to_device(std::vector<double>{1, 2, 3});
   const auto [sums, first] =
-      dsl::iterate(7, add, dsl::state(x), 1.0, dsl::every(3), dsl::record([](auto x) { return dsl::sum(x); }), dsl::record(x(0)));
+      dsl::iterate(7, add, dsl::state(x), 1.0, dsl::every(3),
+                   dsl::record([](auto x) { return dsl::sum(x); }), dsl::record(x(0)));
   EXPECT_EQ(sums.copy_to_host(), (std::vector<double>{15, 24}));
   EXPECT_EQ(first.copy_to_host(), (std::vector<double>{4, 7}));
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{8, 9, 10}));
@@ -346,12 +377,13 @@ TEST_P(iterate, stops_and_goes_on) {
     std::vector<double> history;
     while (done < 60) {
       std::int64_t now = 0;
-      const auto [part, unused] = parts.run(static_cast<int>(std::min<std::int64_t>(60 - done, 25)), s, dsl::from_step(done),
-                                            dsl::progress([&](std::int64_t k, std::int64_t of) {
-                                              EXPECT_LE(k, of);
-                                              now = k;
-                                              return done > 0;  // the first call stops after its first launch
-                                            }));
+      const auto [part, unused] =
+          parts.run(static_cast<int>(std::min<std::int64_t>(60 - done, 25)), s,
+                    dsl::from_step(done), dsl::progress([&](std::int64_t k, std::int64_t of) {
+                      EXPECT_LE(k, of);
+                      now = k;
+                      return done > 0;  // the first call stops after its first launch
+                    }));
       const auto values = part.copy_to_host();
       ASSERT_EQ(static_cast<std::int64_t>(values.size()), now);
       history.insert(history.end(), values.begin(), values.end());
@@ -367,8 +399,9 @@ TEST_P(iterate, stops_between_samples) {
   auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   dsl::scalar<float> sum;
   int calls = 0;
-  const auto [sums, sample] = dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::every(2), dsl::record(x(0)),
-                                           dsl::progress([&](std::int64_t, std::int64_t) { return ++calls < 2; }));
+  const auto [sums, sample] =
+      dsl::iterate(10, grow, dsl::state(x, sum), 1.0f, dsl::every(2), dsl::record(x(0)),
+                   dsl::progress([&](std::int64_t, std::int64_t) { return ++calls < 2; }));
   const auto rows = static_cast<std::size_t>(x(0).value() - 1) / 2;
   EXPECT_LT(rows, 5u);
   EXPECT_GT(rows, 0u);
@@ -380,13 +413,16 @@ TEST_P(iterate, stops_between_samples) {
 
 // What does not lie side by side, or reads the variables' own memory, runs a launch a step.
 TEST_P(iterate, operands_of_any_shape) {
-  const auto step = dsl::vectorize([](auto m, auto, auto row) { return std::tuple{m + row, dsl::sum(m)}; });
+  const auto step =
+      dsl::vectorize([](auto m, auto, auto row) { return std::tuple{m + row, dsl::sum(m)}; });
   auto m = dsl::zeros<double>(3, 4);
   const auto row = dsl::to_device(std::vector<double>{1, 2, 3, 4});
   dsl::scalar<double> s;
-  EXPECT_EQ(dsl::iterate(3, step, dsl::state(m, s), row).copy_to_host(), (std::vector<double>{0, 30, 60}));
+  EXPECT_EQ(dsl::iterate(3, step, dsl::state(m, s), row).copy_to_host(),
+            (std::vector<double>{0, 30, 60}));
   EXPECT_EQ(m(2, 3).value(), 12);
-  EXPECT_THROW(dsl::iterate(3, step, dsl::state(m, s), row, strategy::cooperative), dsl::device_error);
+  EXPECT_THROW(dsl::iterate(3, step, dsl::state(m, s), row, strategy::cooperative),
+               dsl::device_error);
   const auto again = dsl::iterate(100, step, dsl::state(m, s), m).copy_to_host();  // m + m
   EXPECT_EQ(again[2], 4 * 90);
   EXPECT_EQ(again.size(), 100u);
@@ -400,12 +436,14 @@ TEST_P(iterate, wants_variables_of_its_own) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// Variables and a parameter that are parts of one matrix, between each other in memory, beside the same in arrays of their own:
-// blocks of columns, every third column, every third row. Nothing but the variables changes.
+// Variables and a parameter that are parts of one matrix, between each other in memory, beside the
+// same in arrays of their own: blocks of columns, every third column, every third row. Nothing but
+// the variables changes.
 constexpr auto exchange = dsl::vectorize([](auto u, auto v, auto weight) {
-  return std::tuple{
-      (dsl::shift(u, 1, dsl::boundary::wrap) * 3 + dsl::shift(u, -1, dsl::boundary::clamp, 0) + v + weight) & 0xffff,
-      (v * 5 + u) & 0xffff};
+  return std::tuple{(dsl::shift(u, 1, dsl::boundary::wrap) * 3 +
+                     dsl::shift(u, -1, dsl::boundary::clamp, 0) + v + weight) &
+                        0xffff,
+                    (v * 5 + u) & 0xffff};
 });
 TEST_P(iterate, variables_lie_between_each_other) {
   using dsl::slice;
@@ -419,7 +457,8 @@ TEST_P(iterate, variables_lie_between_each_other) {
     for (const std::int64_t columns : {3, 6, 63, 120})
       for (int layout = 0; layout < 3; ++layout)
         for (const strategy s : {strategy::automatic, strategy::launches, strategy::tiled}) {
-          dsl::array<int, 2> m = dsl::reshape(dsl::cast<int>(dsl::arange<std::int64_t>(rows * columns) * 7 & 63), rows, columns);
+          dsl::array<int, 2> m = dsl::reshape(
+              dsl::cast<int>(dsl::arange<std::int64_t>(rows * columns) * 7 & 63), rows, columns);
           const auto u = part(m, layout, 0), v = part(m, layout, 1);
           dsl::array<int, 2> a = u, b = v, weight = part(m, layout, 2);
           try {
@@ -429,14 +468,16 @@ TEST_P(iterate, variables_lie_between_each_other) {
             continue;
           }
           dsl::iterate(3, exchange, dsl::state(a, b), weight, strategy::launches);
-          const std::string name = std::to_string(rows) + " x " + std::to_string(columns) + " " + std::to_string(layout);
+          const std::string name =
+              std::to_string(rows) + " x " + std::to_string(columns) + " " + std::to_string(layout);
           ASSERT_EQ(u.copy_to_host(), a.copy_to_host()) << name;
           ASSERT_EQ(v.copy_to_host(), b.copy_to_host()) << name;
           ASSERT_EQ(part(m, layout, 2).copy_to_host(), weight.copy_to_host()) << name;
         }
   // With an element in common they are refused as before, and left as they were.
   dsl::array<int, 2> m = dsl::ones<int>(4, 8);
-  const auto left = m(slice(), slice(0, 3)), middle = m(slice(), slice(2, 5)), right = m(slice(), slice(5, 8));
+  const auto left = m(slice(), slice(0, 3)), middle = m(slice(), slice(2, 5)),
+             right = m(slice(), slice(5, 8));
   EXPECT_THROW(dsl::iterate(1, exchange, dsl::state(left, middle), 1), dsl::shape_error);
   EXPECT_THROW(dsl::iterate(1, exchange, dsl::state(left, right), middle), dsl::shape_error);
   EXPECT_EQ(m.copy_to_host(), std::vector<int>(32, 1));
@@ -445,10 +486,11 @@ TEST_P(iterate, variables_lie_between_each_other) {
 // Whatever the strategy: each would give something else.
 constexpr auto turn = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, x - 2 * y}; });
 TEST_P(iterate, refuses_a_variable_that_stands_twice) {
-  for (const strategy s :
-       {strategy::automatic, strategy::launches, strategy::elementwise, strategy::one_block, strategy::graph}) {
+  for (const strategy s : {strategy::automatic, strategy::launches, strategy::elementwise,
+                           strategy::one_block, strategy::graph}) {
     auto x = dsl::to_device(std::vector<float>{1, 2, 3, 4});
-    const auto whole = x.view(), front = from_element(x, 0, 2), back = from_element(x, 2, 2), middle = from_element(x, 1, 2);
+    const auto whole = x.view(), front = from_element(x, 0, 2), back = from_element(x, 2, 2),
+               middle = from_element(x, 1, 2);
     EXPECT_THROW(dsl::iterate(3, turn, dsl::state(x, x), s), dsl::shape_error);
     EXPECT_THROW(dsl::iterate(3, turn, dsl::state(whole, whole), s), dsl::shape_error);
     EXPECT_THROW(dsl::iterate(3, turn, dsl::state(front, middle), s), dsl::shape_error);
@@ -475,7 +517,8 @@ TEST_P(iterate, refuses_a_variable_that_stands_twice) {
       dsl::iterate(2, turn, dsl::state(a, b), s);
       EXPECT_EQ(a.value(), 1);
       EXPECT_EQ(b.value(), 13);
-      dsl::iterate(2, grow, dsl::state(front, third), 1.0f, s);  // an element of the same array, apart from the variable
+      dsl::iterate(2, grow, dsl::state(front, third), 1.0f,
+                   s);  // an element of the same array, apart from the variable
       EXPECT_EQ(x.copy_to_host(), (std::vector<float>{6, 8, 12, -6}));
     }
   }
@@ -491,17 +534,21 @@ TEST_P(iterate, says_what_is_wrong) {
   EXPECT_THROW(spring_state(0).run(3), dsl::shape_error);  // the greatest of no elements
   dsl::array<float> none(0);
   dsl::scalar<float> sum = 5.0f;
-  EXPECT_EQ(dsl::iterate(3, grow, dsl::state(none, sum), 1.0f).copy_to_host(), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(dsl::iterate(3, grow, dsl::state(none, sum), 1.0f).copy_to_host(),
+            (std::vector<float>{0, 0, 0}));
 }
 
 TEST_P(iterate, plans_print_their_strategy) {
   spring_state small(10), large(300'000);
   const auto describe = [](spring_state& s, auto... options) {
-    return std::string(
-        dsl::plan_of(spring, dsl::state(s.x, s.v, s.total, s.most), 0.1f, 0.1f * dsl::step, options...).describe().c_str());
+    return std::string(dsl::plan_of(spring, dsl::state(s.x, s.v, s.total, s.most), 0.1f,
+                                    0.1f * dsl::step, options...)
+                           .describe()
+                           .c_str());
   };
   const bool host = dsl::device::current().kind == dsl::backend::host;
-  EXPECT_NE(describe(small).find(host ? "a launch a step" : "one block"), std::string::npos) << describe(small);
+  EXPECT_NE(describe(small).find(host ? "a launch a step" : "one block"), std::string::npos)
+      << describe(small);
   EXPECT_NE(describe(large).find(host          ? "a launch a step"
                                  : simulated() ? "partly on chip"
                                                : "on chip"),

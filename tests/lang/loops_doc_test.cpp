@@ -16,7 +16,8 @@ using c64 = std::complex<double>;
 
 #include <docs/loops/time-loops.inc>
 
-/// The oscillators of the page, and beside them the same ones in a loop of the standard library's functions.
+/// The oscillators of the page, and beside them the same ones in a loop of the standard library's
+/// functions.
 struct loops_doc : on_device {
   static constexpr std::int64_t n = 300;
   dsl::array<double> phase, rate;
@@ -50,7 +51,8 @@ ON_EVERY_DEVICE(loops_doc);
 TEST_P(loops_doc, beginning) {
 #include <docs/loops/time-loops-2.inc>
   const auto got = history.copy_to_host();
-  for (std::size_t k = 0; k < 1000; ++k) ASSERT_LT(std::abs(got[k] - expected_step(2.0)), 1e-10) << k;
+  for (std::size_t k = 0; k < 1000; ++k)
+    ASSERT_LT(std::abs(got[k] - expected_step(2.0)), 1e-10) << k;
   EXPECT_EQ(z.value(), got.back());
   const auto last = phase.copy_to_host();
   for (std::size_t i = 0; i < last.size(); ++i) ASSERT_NEAR(last[i], phases[i], 1e-10) << i;
@@ -74,7 +76,8 @@ TEST_P(loops_doc, histories) {
   auto z = first_mean();
 #include <docs/loops/histories.inc>
   const auto z_got = means.copy_to_host();
-  const auto abs_got = coherence.copy_to_host(), least = lowest.copy_to_host(), rows = samples.copy_to_host();
+  const auto abs_got = coherence.copy_to_host(), least = lowest.copy_to_host(),
+             rows = samples.copy_to_host();
   ASSERT_EQ(z_got.size(), 100u);
   EXPECT_EQ(samples.extents(), (dsl::extents<2>{100, 3}));
   for (std::size_t k = 0; k < 100; ++k) {
@@ -110,14 +113,18 @@ TEST_P(loops_doc, strategies) {
   EXPECT_NE(out.str().find(host ? "a launch a step" : "one block"), std::string::npos) << out.str();
   for (int k = 0; k < 1000; ++k) expected_step(2.0);
   if (host)
-    EXPECT_THROW(dsl::iterate(1, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative), dsl::device_error);
+    EXPECT_THROW(
+        dsl::iterate(1, step, dsl::state(phase, z), rate, 2.0, 0.01, dsl::strategy::cooperative),
+        dsl::device_error);
   else EXPECT_LT(std::abs(z.value() - mean), 1e-10);
 }
 
 TEST_P(loops_doc, long_runs) {
   auto z = first_mean(), whole_z = first_mean();
   dsl::array<double> whole = phase;
-  const auto all = dsl::iterate(3000, step, dsl::state(whole, whole_z), rate, 0.5 + 1e-3 * dsl::step, 0.01).copy_to_host();
+  const auto all =
+      dsl::iterate(3000, step, dsl::state(whole, whole_z), rate, 0.5 + 1e-3 * dsl::step, 0.01)
+          .copy_to_host();
   const auto start = phase.copy_to_host();
   bool interrupted = true;  // so the loop stops after its first launches
 #include <docs/loops/long-runs.inc>
@@ -156,7 +163,8 @@ TEST_P(loops_doc, what_does_not_work) {
   auto m = dsl::zeros<double>(3, 4);
   const auto row = dsl::to_device(std::vector<double>{1, 2, 3, 4});
   EXPECT_EQ(dsl::plan_of(add, dsl::state(m), row).loop, dsl::strategy::launches);
-  EXPECT_EQ(dsl::plan_of(add, dsl::state(m), dsl::eval(dsl::broadcast_to(row, 3, 4))).loop, dsl::strategy::elementwise);
+  EXPECT_EQ(dsl::plan_of(add, dsl::state(m), dsl::eval(dsl::broadcast_to(row, 3, 4))).loop,
+            dsl::strategy::elementwise);
   dsl::iterate(3, add, dsl::state(m), dsl::eval(dsl::sum(row)));
   EXPECT_EQ(m(2, 3), 30.0);
   EXPECT_EQ(dsl::plan_of(add, dsl::state(u), u).loop, dsl::strategy::launches);
@@ -173,7 +181,8 @@ TEST_P(loops_doc, neighbours) {
   auto u = dsl::to_device(want);
 #include <docs/loops/what-does-not-work-and-what-to-do.inc>
   for (int k = 0; k < 100; ++k) {
-    for (std::size_t i = 0; i < 64; ++i) next[i] = want[i] + 0.1 * (want[(i + 63) % 64] - 2 * want[i] + want[(i + 1) % 64]);
+    for (std::size_t i = 0; i < 64; ++i)
+      next[i] = want[i] + 0.1 * (want[(i + 63) % 64] - 2 * want[i] + want[(i + 1) % 64]);
     want.swap(next);
   }
   const auto got = u.copy_to_host();

@@ -1,4 +1,5 @@
-// Meshes of simulated GPUs compute what the host does, of arrays of random shapes: whole numbers, so that all of it is exact.
+// Meshes of simulated GPUs compute what the host does, of arrays of random shapes: whole numbers,
+// so that all of it is exact.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -20,7 +21,9 @@ struct shapes {
 };
 
 shapes drawn(std::mt19937& engine) {
-  const auto below = [&engine](whole n) { return static_cast<whole>(engine() % static_cast<unsigned>(n)); };
+  const auto below = [&engine](whole n) {
+    return static_cast<whole>(engine() % static_cast<unsigned>(n));
+  };
   shapes s{};
   const whole most = below(4) == 0 ? 20000 : 500;
   s.rows = 1 + below(most > 500 ? 5 : below(2) == 0 ? 300 : 40);
@@ -40,7 +43,8 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
     const auto values = a.copy_to_host();
     all.emplace_back(values.begin(), values.end());
   };
-  dsl::array<whole, 2> m = dsl::reshape(dsl::arange<whole>(s.rows * s.columns) * 7919 % 1000 - 500, s.rows, s.columns);
+  dsl::array<whole, 2> m =
+      dsl::reshape(dsl::arange<whole>(s.rows * s.columns) * 7919 % 1000 - 500, s.rows, s.columns);
   // Maps of whole arrays one behind the other, of several dtypes, and of parts of them.
   dsl::array<float, 2> floats = dsl::cast<float>(m);
   floats = floats * 2;
@@ -60,12 +64,14 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
   dsl::array<whole, 2> t = dsl::transpose(m) - 1;
   m = m + 2 * dsl::transpose(t);
   keep(t);
-  const auto rows = s.row_step < 0 ? dsl::slice(dsl::end, dsl::end, -1) : dsl::slice(s.first_row, s.last_row, s.row_step);
+  const auto rows = s.row_step < 0 ? dsl::slice(dsl::end, dsl::end, -1)
+                                   : dsl::slice(s.first_row, s.last_row, s.row_step);
   const auto columns = dsl::slice(s.first_column, dsl::end);
   dsl::array<whole, 2> part = m(rows, columns) * 3;
   m(rows, columns) = part + m(rows, columns);
   keep(part);
-  m = m + dsl::shift(m, 2, dsl::boundary::clamp, 0) - dsl::shift(m, s.distance, dsl::boundary::wrap, 1);
+  m = m + dsl::shift(m, 2, dsl::boundary::clamp, 0) -
+      dsl::shift(m, s.distance, dsl::boundary::wrap, 1);
   keep(m);
   const dsl::array<whole> flat = dsl::reshape(m, s.rows * s.columns);
   keep(dsl::eval(dsl::take(flat, dsl::arange<whole>(700) * 7919 % flat.size())));
@@ -77,7 +83,8 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
   keep(dsl::eval(dsl::cumsum(m, dsl::axis(1))));
   keep(dsl::eval(dsl::cumsum(m(rows, columns), dsl::axis(1))));
   keep(dsl::eval(dsl::cumsum(m(rows, columns), dsl::exclusive)));
-  keep(dsl::eval(dsl::apply_along_axis([](auto row) { return row - dsl::max(row) + dsl::sum(row); }, dsl::axis(1), m)));
+  keep(dsl::eval(dsl::apply_along_axis([](auto row) { return row - dsl::max(row) + dsl::sum(row); },
+                                       dsl::axis(1), m)));
   const dsl::scalar<whole> least = dsl::min(m), place = dsl::argmax(flat);
   dsl::scalar<whole> total = dsl::sum(m * 2);
   all.push_back({least.value(), place.value(), total.value()});
@@ -99,7 +106,8 @@ TEST(mesh, computes_what_the_host_does) {
     const std::string name = "sim:0-" + std::to_string(1 + i % 6);
     const auto want = computed("host", s), got = computed(name.c_str(), s);
     for (std::size_t k = 0; k < want.size(); ++k)
-      ASSERT_EQ(got[k], want[k]) << "value " << k << " of " << s.rows << " x " << s.columns << " on " << name;
+      ASSERT_EQ(got[k], want[k]) << "value " << k << " of " << s.rows << " x " << s.columns
+                                 << " on " << name;
   }
 }
 

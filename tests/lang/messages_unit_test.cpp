@@ -1,4 +1,5 @@
-// What is said at run time of what Python and NumPy users type wrong: with both shapes, and with what to write.
+// What is said at run time of what Python and NumPy users type wrong: with both shapes, and with
+// what to write.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,10 +28,14 @@ class messages : public testing::Test { dsl::device_guard guard_{dsl::device("ho
 
 TEST_F(messages, shapes_and_axes) {
   dsl::array<float> x = dsl::ones<float>(3), four = dsl::ones<float>(4);
-  dsl::array<float, 2> m = dsl::ones<float>(3, 4), turned = dsl::ones<float>(4, 3), small = dsl::ones<float>(2, 2);
-  const std::string aligned = ": axes are aligned on the right, and dsl::expand_dims(x, -1) adds one there";
-  EXPECT_EQ(message<dsl::shape_error>([&] { m = m + x; }), "shapes do not broadcast: (3, 4), (3) in a + b" + aligned);
-  EXPECT_EQ(message<dsl::shape_error>([&] { m = m + turned; }), "shapes do not broadcast: (3, 4), (4, 3) in a + b");
+  dsl::array<float, 2> m = dsl::ones<float>(3, 4), turned = dsl::ones<float>(4, 3),
+                       small = dsl::ones<float>(2, 2);
+  const std::string aligned =
+      ": axes are aligned on the right, and dsl::expand_dims(x, -1) adds one there";
+  EXPECT_EQ(message<dsl::shape_error>([&] { m = m + x; }),
+            "shapes do not broadcast: (3, 4), (3) in a + b" + aligned);
+  EXPECT_EQ(message<dsl::shape_error>([&] { m = m + turned; }),
+            "shapes do not broadcast: (3, 4), (4, 3) in a + b");
   EXPECT_EQ(message<dsl::shape_error>([&] { small = m + 1; }),
             "an expression of shape (3, 4) cannot be assigned to shape (2, 2): a + 1");
   EXPECT_EQ(message<dsl::shape_error>([&] { dsl::reshape(x, 2, 2); }),
@@ -44,9 +49,12 @@ TEST_F(messages, shapes_and_axes) {
             "a reduction of shape (3, 4): there is no axis 2" + axes);
   EXPECT_EQ(message<dsl::shape_error>([&] { dsl::sum(m, dsl::axis(1, -1)); }),
             "a reduction of shape (3, 4): axis -1 is given twice");
-  EXPECT_EQ(message<dsl::shape_error>([&] { dsl::flip(m, 2); }), "flip of shape (3, 4): there is no axis 2" + axes);
-  EXPECT_EQ(message<dsl::index_error>([&] { m(1, 4) = 0; }), "index 4 is out of range for axis 1 of extent 4, in shape (3, 4)");
-  EXPECT_EQ(message<dsl::index_error>([&] { m(-4); }), "index -4 is out of range for axis 0 of extent 3, in shape (3, 4)");
+  EXPECT_EQ(message<dsl::shape_error>([&] { dsl::flip(m, 2); }),
+            "flip of shape (3, 4): there is no axis 2" + axes);
+  EXPECT_EQ(message<dsl::index_error>([&] { m(1, 4) = 0; }),
+            "index 4 is out of range for axis 1 of extent 4, in shape (3, 4)");
+  EXPECT_EQ(message<dsl::index_error>([&] { m(-4); }),
+            "index -4 is out of range for axis 0 of extent 3, in shape (3, 4)");
   EXPECT_EQ(message<dsl::shape_error>([&] { x.copy_from_host(std::vector<float>(2)); }),
             "copy_from_host: 2 elements were given for 3");
 }
@@ -73,10 +81,12 @@ TEST_F(messages, devices_and_memory) {
             "operands on different devices, host and sim, in a + b");
 }
 
-// `auto e = a + b` is a formula: of the elements that there are when it is evaluated, in the memory that the arrays had.
+// `auto e = a + b` is a formula: of the elements that there are when it is evaluated, in the memory
+// that the arrays had.
 TEST_F(messages, formulas_of_arrays_that_changed) {
   const std::string changed =
-      "a formula that was made before one of its arrays was given other memory (moved to, or x = dsl::eval(...)): make ";
+      "a formula that was made before one of its arrays was given other memory (moved to, or x = "
+      "dsl::eval(...)): make ";
   const std::string again = " again after that, or dsl::eval it before";
   dsl::array<float> x = dsl::ones<float>(3), y = dsl::ones<float>(3), out = dsl::zeros<float>(3);
   const auto sum = x + y;
@@ -97,7 +107,8 @@ TEST_F(messages, formulas_of_arrays_that_changed) {
   s = dsl::eval(dsl::sum(y));
   EXPECT_EQ(message<dsl::memory_error>([&] { out = scaled; }), changed + "a * b" + again);
   EXPECT_EQ(message<dsl::memory_error>([&] {
-              dsl::iterate(2, dsl::vectorize([](auto u, auto rate) { return u + rate; }), dsl::state(out), scaled);
+              dsl::iterate(2, dsl::vectorize([](auto u, auto rate) { return u + rate; }),
+                           dsl::state(out), scaled);
             }).substr(0, changed.size()),
             changed);
   EXPECT_EQ(message<dsl::memory_error>([&] {

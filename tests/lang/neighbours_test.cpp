@@ -26,7 +26,8 @@ struct table {
 
 std::int64_t step_of(const table& t, int axis) {
   std::int64_t step = 1;
-  for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < t.shape.size(); ++d) step *= t.shape[d];
+  for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < t.shape.size(); ++d)
+    step *= t.shape[d];
   return step;
 }
 
@@ -35,7 +36,8 @@ table shifted(const table& t, std::int64_t distance, boundary beyond, int axis) 
   const std::int64_t n = t.shape[static_cast<std::size_t>(axis)], step = step_of(t, axis);
   for (std::int64_t i = 0; i < t.size(); ++i) {
     const std::int64_t here = i / step % n, from = inside_by_steps(beyond, here - distance, n);
-    made.at[static_cast<std::size_t>(i)] = from < 0 ? 0 : t.at[static_cast<std::size_t>(i + (from - here) * step)];
+    made.at[static_cast<std::size_t>(i)] =
+        from < 0 ? 0 : t.at[static_cast<std::size_t>(i + (from - here) * step)];
   }
   return made;
 }
@@ -48,7 +50,8 @@ table combined(const table& a, const table& b, const std::function<double(double
 
 table random_table(std::vector<std::int64_t> shape, std::mt19937& engine) {
   table t{std::move(shape), {}};
-  for (std::int64_t i = 0; i < t.size(); ++i) t.at.push_back(static_cast<double>(engine() % 1000) / 8 + 1);
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    t.at.push_back(static_cast<double>(engine() % 1000) / 8 + 1);
   return t;
 }
 
@@ -72,7 +75,9 @@ std::vector<std::int64_t> draw_shape(std::mt19937& engine) {
   constexpr std::int64_t extents[] = {1, 2, 3, 7, 13, 31};
   std::vector<std::int64_t> shape;
   for (int d = 0; d < R; ++d) shape.push_back(extents[engine() % (R == 3 ? 4 : 6)]);
-  if (engine() % 4 == 0) shape.back() = 140 + static_cast<std::int64_t>(engine() % 150);  // more than a warp takes at a time
+  if (engine() % 4 == 0)
+    shape.back() =
+        140 + static_cast<std::int64_t>(engine() % 150);  // more than a warp takes at a time
   return shape;
 }
 
@@ -83,13 +88,19 @@ void shifts_of_shifts(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const table x = random_table(draw_shape<R>(engine), engine), y = random_table(x.shape, engine);
     const auto a = to_array<T, R>(x), b = to_array<T, R>(y);
-    const auto distance = [&] { return static_cast<std::int64_t>(engine() % 11) - 5 + (engine() % 8 == 0 ? 40 : 0); };
+    const auto distance = [&] {
+      return static_cast<std::int64_t>(engine() % 11) - 5 + (engine() % 8 == 0 ? 40 : 0);
+    };
     const std::int64_t d1 = distance(), d2 = distance(), d3 = distance();
-    const auto b1 = boundaries[round % 4], b2 = boundaries[round / 4 % 4], b3 = boundaries[round / 16 % 4];
-    const int a1 = static_cast<int>(engine() % R), a2 = static_cast<int>(engine() % R), a3 = static_cast<int>(engine() % R);
+    const auto b1 = boundaries[round % 4], b2 = boundaries[round / 4 % 4],
+               b3 = boundaries[round / 16 % 4];
+    const int a1 = static_cast<int>(engine() % R), a2 = static_cast<int>(engine() % R),
+              a3 = static_cast<int>(engine() % R);
     const auto formula = [](double p, double q) { return p + 2 * q + 1; };
-    dsl::array<T, R> got = dsl::shift(dsl::shift(dsl::shift(a, d1, b1, a1) + 2 * b + 1, d2, b2, a2), d3, b3, a3);
-    const table want = shifted(shifted(combined(shifted(x, d1, b1, a1), y, formula), d2, b2, a2), d3, b3, a3);
+    dsl::array<T, R> got =
+        dsl::shift(dsl::shift(dsl::shift(a, d1, b1, a1) + 2 * b + 1, d2, b2, a2), d3, b3, a3);
+    const table want =
+        shifted(shifted(combined(shifted(x, d1, b1, a1), y, formula), d2, b2, a2), d3, b3, a3);
     std::string what = "round " + std::to_string(round);
     for (const std::int64_t n : x.shape) what += " x " + std::to_string(n);
     expect_equal(got, want, what);
@@ -119,16 +130,22 @@ struct pairs_of_shifts {
 template <int D1, int D2, int Axis>
 void pairs_of_boundaries(int rounds) {
   std::mt19937 engine(D1 * 100 + D2);
-  const auto f = dsl::vectorize([](auto x, auto y) { return pairs_of_shifts<D1, D2, Axis>{}(x, y); });
+  const auto f =
+      dsl::vectorize([](auto x, auto y) { return pairs_of_shifts<D1, D2, Axis>{}(x, y); });
   for (int round = 0; round < rounds; ++round) {
     const table x = random_table(draw_shape<2>(engine), engine), y = random_table(x.shape, engine);
     const auto a = to_array<double, 2>(x), b = to_array<double, 2>(y);
     dsl::array<double, 2> got[16];
-    [&]<std::size_t... K>(std::index_sequence<K...>) { dsl::tie(got[K]...) = f(a, b); }(std::make_index_sequence<16>{});
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      dsl::tie(got[K]...) = f(a, b);
+    }(std::make_index_sequence<16>{});
     for (int k = 0; k < 16; ++k) {
       const auto first = static_cast<boundary>(k % 4), second = static_cast<boundary>(k / 4);
-      const table want = shifted(combined(shifted(x, D1, first, Axis), y, std::plus<double>()), D2, second, Axis);
-      expect_equal(got[k], want, std::to_string(x.shape[0]) + " x " + std::to_string(x.shape[1]) + ", pair " + std::to_string(k));
+      const table want =
+          shifted(combined(shifted(x, D1, first, Axis), y, std::plus<double>()), D2, second, Axis);
+      expect_equal(got[k], want,
+                   std::to_string(x.shape[0]) + " x " + std::to_string(x.shape[1]) + ", pair " +
+                       std::to_string(k));
     }
   }
 }
@@ -138,26 +155,31 @@ TEST_P(neighbours, of_neighbours_in_a_formula) {
   pairs_of_boundaries<1, 20, 1>(12);
 }
 
-// A row beside a matrix is shifted before it is broadcast; with `zero` a matrix of zeros begins with 0, whatever its formula.
+// A row beside a matrix is shifted before it is broadcast; with `zero` a matrix of zeros begins
+// with 0, whatever its formula.
 TEST_P(neighbours, along_the_axes_of_what_is_shifted) {
   std::mt19937 engine(5);
   const auto f = dsl::vectorize([](auto m, auto row, auto column, auto one) {
     auto sum = m + row;
-    return std::tuple{dsl::shift(sum + 1, 1, boundary::zero, 0) + dsl::shift(row, -1, boundary::wrap, 0),
-                      dsl::shift(column, 1, boundary::zero, 0) + m,
-                      dsl::shift(dsl::shift(one, 1, boundary::zero, 0) + m, -1, boundary::zero, 0),
-                      dsl::cast<double>(dsl::index(m, 0) * 100 + dsl::index(row, 0)) + m * 0};
+    return std::tuple{
+        dsl::shift(sum + 1, 1, boundary::zero, 0) + dsl::shift(row, -1, boundary::wrap, 0),
+        dsl::shift(column, 1, boundary::zero, 0) + m,
+        dsl::shift(dsl::shift(one, 1, boundary::zero, 0) + m, -1, boundary::zero, 0),
+        dsl::cast<double>(dsl::index(m, 0) * 100 + dsl::index(row, 0)) + m * 0};
   });
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5, 7}, {1, 6}, {33, 1}, {64, 70}}) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{5, 7}, {1, 6}, {33, 1}, {64, 70}}) {
     const table x = random_table({rows, columns}, engine), r = random_table({columns}, engine),
                 c = random_table({rows, 1}, engine), o = random_table({1, columns}, engine);
     dsl::array<double, 2> first, second, third, fourth;
-    dsl::tie(first, second, third, fourth) =
-        f(to_array<double, 2>(x), to_array<double, 1>(r), to_array<double, 2>(c), to_array<double, 2>(o));
-    const table turned = shifted(r, -1, boundary::wrap, 0), below = shifted(c, 1, boundary::zero, 0),
-                none = shifted(o, 1, boundary::zero, 0);
+    dsl::tie(first, second, third, fourth) = f(to_array<double, 2>(x), to_array<double, 1>(r),
+                                               to_array<double, 2>(c), to_array<double, 2>(o));
+    const table turned = shifted(r, -1, boundary::wrap, 0),
+                below = shifted(c, 1, boundary::zero, 0), none = shifted(o, 1, boundary::zero, 0);
     table want = x, next = x, last = x, positions = x;
-    const auto at = [columns = columns](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * columns + j); };
+    const auto at = [columns = columns](std::int64_t i, std::int64_t j) {
+      return static_cast<std::size_t>(i * columns + j);
+    };
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j) {
         const auto k = static_cast<std::size_t>(j);
@@ -173,12 +195,13 @@ TEST_P(neighbours, along_the_axes_of_what_is_shifted) {
   }
 }
 
-// Slices of one array: of any size, so that rows begin anywhere, to an array of their own, to slices, and over themselves; beside
-// a row, and an array that lies elsewhere.
+// Slices of one array: of any size, so that rows begin anywhere, to an array of their own, to
+// slices, and over themselves; beside a row, and an array that lies elsewhere.
 template <class T, int R>
 struct places_of_slices {
   static constexpr int count = 5;
-  std::array<std::array<std::int64_t, R>, count + 1> begins;  // of the slices, and of what is written
+  std::array<std::array<std::int64_t, R>, count + 1>
+      begins;  // of the slices, and of what is written
   std::array<std::int64_t, R> extents;
 
   explicit places_of_slices(std::mt19937& engine) {
@@ -194,7 +217,9 @@ struct places_of_slices {
     const auto& begin = begins[static_cast<std::size_t>(k)];
     return all(dsl::slice(begin[D], begin[D] + extents[D])...);
   }
-  template <class Array> auto slice_of(Array& all, int k) const { return slice_of(all, k, std::make_index_sequence<R>{}); }
+  template <class Array> auto slice_of(Array& all, int k) const {
+    return slice_of(all, k, std::make_index_sequence<R>{});
+  }
 };
 template <class T, int R>
 void slices_of_one_array(int rounds) {
@@ -203,11 +228,13 @@ void slices_of_one_array(int rounds) {
     const places_of_slices<T, R> p(engine);
     std::vector<std::int64_t> shape(p.extents.begin(), p.extents.end()), larger = shape;
     for (auto& n : larger) n += 5 + static_cast<std::int64_t>(engine() % 3);
-    const std::int64_t whole = std::int64_t{1} << 3 * (engine() % 3);  // rows that begin alike, where it is not 1
+    const std::int64_t whole = std::int64_t{1}
+                               << 3 * (engine() % 3);  // rows that begin alike, where it is not 1
     larger.back() = (larger.back() + whole - 1) / whole * whole;
     table x{larger, {}}, w{shape, {}}, row{{shape.back()}, {}};
     for (table* t : {&x, &w, &row})
-      for (std::int64_t i = 0; i < t->size(); ++i) t->at.push_back(static_cast<double>(engine() % 8));
+      for (std::int64_t i = 0; i < t->size(); ++i)
+        t->at.push_back(static_cast<double>(engine() % 8));
     const auto a = to_array<T, R>(x), b = to_array<T, R>(w);
     const auto c = to_array<T, 1>(row);
     const bool in_place = round % 4 == 3;
@@ -218,7 +245,8 @@ void slices_of_one_array(int rounds) {
     if (round % 4 == 0) out = formula;
     else p.slice_of(out, 5) = formula;
     table want = round % 4 == 0 ? w : x;
-    const auto place = [](const table& t, std::int64_t i, const std::array<std::int64_t, R>& begin, const table& within) {
+    const auto place = [](const table& t, std::int64_t i, const std::array<std::int64_t, R>& begin,
+                          const table& within) {
       std::int64_t to = 0, step = 1;
       for (int d = R - 1; d >= 0; --d) {
         const auto k = static_cast<std::size_t>(d);
@@ -243,7 +271,8 @@ void slices_of_one_array(int rounds) {
     part = part + p.slice_of(a, 0) + p.slice_of(a, 1) + p.slice_of(a, 4);
     want = x;
     for (std::int64_t i = 0; i < w.size(); ++i)
-      for (const std::size_t k : {0u, 1u, 4u}) want.at[place(x, i, p.begins[5], w)] += x.at[place(x, i, p.begins[k], w)];
+      for (const std::size_t k : {0u, 1u, 4u})
+        want.at[place(x, i, p.begins[5], w)] += x.at[place(x, i, p.begins[k], w)];
     expect_equal(written, want, what + ", in place");
   }
 }
@@ -258,13 +287,19 @@ TEST_P(neighbours, by_slices) {
 TEST_P(neighbours, by_halos_where_they_are_near) {
   const dsl::array<float, 2> m = dsl::zeros<float>(20, 300);
   dsl::array<float, 2> out(20, 300), inner(16, 288);
-  const auto path = [](auto& to, const auto& formula) { return std::string(dsl::plan_of(to, formula).path); };
+  const auto path = [](auto& to, const auto& formula) {
+    return std::string(dsl::plan_of(to, formula).path);
+  };
   const bool is_grid = std::string(GetParam()) != "host";
   const std::string halos = is_grid ? "halos" : "strided";
-  EXPECT_EQ(path(out, dsl::shift(m, 1, boundary::wrap, 0) + dsl::shift(m, -3, boundary::clamp, 1)), halos);
-  EXPECT_EQ(path(out, dsl::shift(m, 1, boundary::wrap, 1) + dsl::shift(m, -3, boundary::clamp, 1)), "strided");
+  EXPECT_EQ(path(out, dsl::shift(m, 1, boundary::wrap, 0) + dsl::shift(m, -3, boundary::clamp, 1)),
+            halos);
+  EXPECT_EQ(path(out, dsl::shift(m, 1, boundary::wrap, 1) + dsl::shift(m, -3, boundary::clamp, 1)),
+            "strided");
   EXPECT_EQ(path(out, dsl::shift(m, 60)), "strided");
-  const auto of = [&m](std::int64_t i, std::int64_t j) { return m(dsl::slice(i, i + 16), dsl::slice(j, j + 288)); };
+  const auto of = [&m](std::int64_t i, std::int64_t j) {
+    return m(dsl::slice(i, i + 16), dsl::slice(j, j + 288));
+  };
   EXPECT_EQ(path(inner, of(1, 1) + of(0, 2) + of(4, 3)), halos);
   EXPECT_EQ(path(inner, of(1, 0) + of(2, 0) + of(3, 0)), "strided");
   EXPECT_EQ(path(inner, of(1, 1) + of(0, 2)), "strided");
@@ -280,7 +315,8 @@ TEST_P(neighbours, in_place_and_beside_reductions) {
     return std::tuple{next, dsl::sum(next), dsl::sum(dsl::shift(v, 1, boundary::wrap, 1) * v)};
   });
   const auto plus = [](double p, double q) { return p + q; };
-  table want = combined(combined(x, shifted(x, 1, boundary::clamp, 0), plus), shifted(x, -2, boundary::reflect, 1), plus);
+  table want = combined(combined(x, shifted(x, 1, boundary::clamp, 0), plus),
+                        shifted(x, -2, boundary::reflect, 1), plus);
   dsl::scalar<double> sum, product;
   dsl::tie(u, sum, product) = f(u);
   expect_equal(u, want, "in place");
@@ -293,27 +329,33 @@ TEST_P(neighbours, in_place_and_beside_reductions) {
 
   // By patches, where the reduction is another kernel's.
   const auto m = to_array<double, 2>(x);
-  const auto scaled = dsl::vectorize(
-      [](auto v, auto s) { return (v + dsl::shift(v, 1, boundary::clamp, 0) + dsl::shift(v, -2, boundary::reflect, 1)) * s; });
+  const auto scaled = dsl::vectorize([](auto v, auto s) {
+    return (v + dsl::shift(v, 1, boundary::clamp, 0) + dsl::shift(v, -2, boundary::reflect, 1)) * s;
+  });
   double sum_of_x = 0;
   for (const double v : x.at) sum_of_x += v;
   for (double& v : want.at) v *= sum_of_x;
   dsl::array<double, 2> of_sum = scaled(m, dsl::sum(m));
   const auto got = of_sum.copy_to_host();
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want.at[i], 1e-9 * std::abs(sum_of_x)) << i;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want.at[i], 1e-9 * std::abs(sum_of_x)) << i;
 
   dsl::array<double, 2> out = m - dsl::shift(dsl::sum(m, dsl::axis(0)), 1, boundary::wrap, 0);
   for (std::int64_t j = 0; j < 37; ++j) {
     double column = 0;
-    for (std::int64_t i = 0; i < 41; ++i) column += x.at[static_cast<std::size_t>(i * 37 + (j + 36) % 37)];
-    ASSERT_NEAR(out(3, j).value(), x.at[static_cast<std::size_t>(3 * 37 + j)] - column, 1e-9 * column) << j;
+    for (std::int64_t i = 0; i < 41; ++i)
+      column += x.at[static_cast<std::size_t>(i * 37 + (j + 36) % 37)];
+    ASSERT_NEAR(out(3, j).value(), x.at[static_cast<std::size_t>(3 * 37 + j)] - column,
+                1e-9 * column)
+        << j;
   }
 }
 
 // Heat in a rod, step by step, with what is fed back, recorded and ends it.
 TEST_P(neighbours, of_the_step_before_in_loops) {
   const auto heat = dsl::vectorize([](auto u, auto total, auto k) {
-    auto next = u + k * (dsl::shift(u, 1, boundary::clamp) + dsl::shift(u, -1, boundary::clamp) - 2 * u);
+    auto next =
+        u + k * (dsl::shift(u, 1, boundary::clamp) + dsl::shift(u, -1, boundary::clamp) - 2 * u);
     return std::tuple{next, dsl::sum(next * next) + 0 * total};
   });
   const std::int64_t n = 201;
@@ -325,16 +367,20 @@ TEST_P(neighbours, of_the_step_before_in_loops) {
     const dsl::array<double> history = dsl::iterate(steps, heat, dsl::state(u, total), 0.25);
     std::vector<double> squares;
     for (std::int64_t s = 0; s < steps; ++s) {
-      const table left = shifted(x, 1, boundary::clamp, 0), right = shifted(x, -1, boundary::clamp, 0);
+      const table left = shifted(x, 1, boundary::clamp, 0),
+                  right = shifted(x, -1, boundary::clamp, 0);
       double sum = 0;
-      for (std::size_t i = 0; i < x.at.size(); ++i) x.at[i] += 0.25 * (left.at[i] + right.at[i] - 2 * x.at[i]);
+      for (std::size_t i = 0; i < x.at.size(); ++i)
+        x.at[i] += 0.25 * (left.at[i] + right.at[i] - 2 * x.at[i]);
       for (const double v : x.at) sum += v * v;
       squares.push_back(sum);
     }
     const auto got = u.copy_to_host(), recorded = history.copy_to_host();
     ASSERT_EQ(recorded.size(), squares.size());
-    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], x.at[i], 1e-12) << steps << " steps, element " << i;
-    for (std::size_t i = 0; i < squares.size(); ++i) ASSERT_NEAR(recorded[i], squares[i], 1e-12) << i;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(got[i], x.at[i], 1e-12) << steps << " steps, element " << i;
+    for (std::size_t i = 0; i < squares.size(); ++i)
+      ASSERT_NEAR(recorded[i], squares[i], 1e-12) << i;
   }
   auto u = dsl::zeros<double>(n);
   u(100) = 1.0;
@@ -348,7 +394,8 @@ TEST_P(neighbours, of_the_step_before_in_loops) {
 }
 
 TEST_P(neighbours, example_of_shift) {
-  const auto heat = dsl::vectorize([](auto u) { return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u); });
+  const auto heat = dsl::vectorize(
+      [](auto u) { return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u); });
   const dsl::array<float> next = heat(dsl::to_device(std::vector<float>{4, 0, 8}));
   EXPECT_EQ(next.copy_to_host(), (std::vector<float>{2, 3, 4}));
 }

@@ -32,7 +32,8 @@ std::vector<double> softmax_of(const std::vector<double>& x) {
 std::vector<double> as_doubles(const std::vector<float>& x) { return {x.begin(), x.end()}; }
 void expect_near(const std::vector<double>& got, const std::vector<double>& want, double bound) {
   ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], bound * std::abs(want[i])) << i;
+  for (std::size_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], bound * std::abs(want[i])) << i;
 }
 
 TEST_P(nested_reductions, a_formula_uses_its_own_for_its_elements) {
@@ -51,9 +52,11 @@ TEST_P(nested_reductions, a_formula_uses_its_own_for_its_elements) {
   const dsl::array<double, 2> m = dsl::reshape(dsl::to_device(h), 4, 6);
   dsl::array<double, 2> of_rows;
   expect_near(dsl::eval(dsl::ravel(dsl::eval(softmax(m)))).copy_to_host(), softmax_of(h), 1e-12);
-  of_rows = exp(m - dsl::max(m, axis(1), keep_dims)) / dsl::sum(exp(m - dsl::max(m, axis(1), keep_dims)), axis(1), keep_dims);
+  of_rows = exp(m - dsl::max(m, axis(1), keep_dims)) /
+            dsl::sum(exp(m - dsl::max(m, axis(1), keep_dims)), axis(1), keep_dims);
   for (int i = 0; i < 4; ++i)
-    expect_near(dsl::eval(of_rows(i)).copy_to_host(), softmax_of({h.begin() + 6 * i, h.begin() + 6 * i + 6}), 1e-12);
+    expect_near(dsl::eval(of_rows(i)).copy_to_host(),
+                softmax_of({h.begin() + 6 * i, h.begin() + 6 * i + 6}), 1e-12);
 }
 
 TEST_P(nested_reductions, a_formula_gives_elements_and_values_of_any_depth) {
@@ -73,7 +76,8 @@ TEST_P(nested_reductions, a_formula_gives_elements_and_values_of_any_depth) {
 
 // Some passes run one program, on operands that are the same or are not.
 TEST_P(nested_reductions, of_the_same_operands_and_of_others) {
-  const dsl::array<double> r = dsl::arange<double>(5), p = dsl::arange<double>(7) - 2, q = dsl::ones<double>(7), none(0);
+  const dsl::array<double> r = dsl::arange<double>(5), p = dsl::arange<double>(7) - 2,
+                           q = dsl::ones<double>(7), none(0);
   const auto alpha = [](const auto& a, const auto& b, const auto& c, const auto& d) {
     dsl::scalar<double> s = dsl::dot(a, b) / dsl::dot(c, d);
     return s.value();
@@ -96,14 +100,17 @@ TEST_P(nested_reductions, of_the_same_operands_and_of_others) {
   // Along axes too, and of an array and a matrix by the same program.
   const dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(6), 2, 3);
   dsl::array<double> rows, columns(3);
-  dsl::tie(rows, columns, sum) = std::tuple{dsl::sum(m, axis(1)), dsl::max(m, axis(0)), dsl::sum(p)};
+  dsl::tie(rows, columns, sum) =
+      std::tuple{dsl::sum(m, axis(1)), dsl::max(m, axis(0)), dsl::sum(p)};
   EXPECT_EQ(rows.copy_to_host(), (std::vector<double>{3, 12}));
   EXPECT_EQ(columns.copy_to_host(), (std::vector<double>{3, 4, 5}));
   EXPECT_EQ(sum.value(), 7);
   dsl::array<double> again(2), short_of_one(1);
   dsl::tie(rows, again) = std::tuple{dsl::sum(m, axis(1)), dsl::sum(m, axis(1))};
   EXPECT_EQ(again.copy_to_host(), (std::vector<double>{3, 12}));
-  EXPECT_THROW((dsl::tie(rows, short_of_one) = std::tuple{dsl::sum(m, axis(1)), dsl::sum(m, axis(1))}), dsl::shape_error);
+  EXPECT_THROW(
+      (dsl::tie(rows, short_of_one) = std::tuple{dsl::sum(m, axis(1)), dsl::sum(m, axis(1))}),
+      dsl::shape_error);
 }
 
 TEST_P(nested_reductions, targets_that_are_operands) {
@@ -116,7 +123,8 @@ TEST_P(nested_reductions, targets_that_are_operands) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0.1, 0.2, 0.3, 0.4}));
   EXPECT_EQ(s.value(), 10);
   x = dsl::arange<double>(1, 5);
-  dsl::tie(s, x, t) = std::tuple{dsl::sum(x) / s, x - dsl::sum(x) * s, dsl::sum(x * s) / dsl::max(x)};
+  dsl::tie(s, x, t) =
+      std::tuple{dsl::sum(x) / s, x - dsl::sum(x) * s, dsl::sum(x * s) / dsl::max(x)};
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{-99, -98, -97, -96}));
   EXPECT_EQ(std::tuple(s.value(), t.value()), std::tuple(1, 25));
   x = dsl::arange<double>(1, 5);
@@ -125,10 +133,12 @@ TEST_P(nested_reductions, targets_that_are_operands) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{1, 0.75, 0.5, 0.25}));
   const auto shared = [&] { dsl::tie(s, s) = std::tuple{dsl::sum(x), dsl::sum(x) / dsl::max(x)}; };
   EXPECT_THROW(shared(), dsl::shape_error);
-  EXPECT_THROW((dsl::tie(y, t) = std::tuple{x - dsl::sum(x), dsl::max(dsl::array<double>(0))}), dsl::shape_error);
+  EXPECT_THROW((dsl::tie(y, t) = std::tuple{x - dsl::sum(x), dsl::max(dsl::array<double>(0))}),
+               dsl::shape_error);
   EXPECT_FALSE(y.has_memory());
   auto one = x(0).view();
-  EXPECT_THROW((dsl::tie(x, one) = std::tuple{x - dsl::sum(x), dsl::sum(x)}), dsl::shape_error);  // a target within another
+  EXPECT_THROW((dsl::tie(x, one) = std::tuple{x - dsl::sum(x), dsl::sum(x)}),
+               dsl::shape_error);  // a target within another
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{1, 0.75, 0.5, 0.25}));
 }
 

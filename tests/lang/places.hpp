@@ -15,13 +15,16 @@ template <class... N> auto counting(N... n) {
 }
 template <class... N> view_reference reference(N... n) { return view_reference::of({n...}); }
 
-template <class X> void expect(const X& x, const view_reference& want, const std::string& story = "") {
+template <class X> void expect(const X& x, const view_reference& want,
+                               const std::string& story = "") {
   const auto got = dsl::eval(x + 0);
-  ASSERT_EQ(std::vector<std::int64_t>(got.extents().begin(), got.extents().end()), want.shape) << story;
+  ASSERT_EQ(std::vector<std::int64_t>(got.extents().begin(), got.extents().end()), want.shape)
+      << story;
   ASSERT_EQ(got.copy_to_host(), ints(want.places.begin(), want.places.end())) << story;
 }
 // A view: by a kernel, and by a copy to the host.
-template <class T, int R> void expect_view(const dsl::view<T, R>& v, const view_reference& want, const std::string& story = "") {
+template <class T, int R> void expect_view(const dsl::view<T, R>& v, const view_reference& want,
+                                           const std::string& story = "") {
   expect(v, want, story);
   ASSERT_EQ(v.copy_to_host(), ints(want.places.begin(), want.places.end())) << story;
 }

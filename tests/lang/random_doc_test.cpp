@@ -21,8 +21,11 @@ TEST_P(random_doc, examples) {
   const dsl::random::key k{42};
   {
 #include <docs/random/the-same-numbers.inc>
-    EXPECT_EQ(corner.copy_to_host(), all(dsl::slice(990, dsl::end), dsl::slice(990, dsl::end)).copy_to_host());
-    const auto order = dsl::eval(dsl::take(dsl::eval(dsl::arange<int>(50)), dsl::random::permutation(k, 50))).copy_to_host();
+    EXPECT_EQ(corner.copy_to_host(),
+              all(dsl::slice(990, dsl::end), dsl::slice(990, dsl::end)).copy_to_host());
+    const auto order =
+        dsl::eval(dsl::take(dsl::eval(dsl::arange<int>(50)), dsl::random::permutation(k, 50)))
+            .copy_to_host();
     EXPECT_EQ(std::set(order.begin(), order.end()).size(), 50u);
   }
   {

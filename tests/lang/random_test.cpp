@@ -1,4 +1,5 @@
-// Random numbers as expressions: each element against its formula, whatever the formula around it is cut into.
+// Random numbers as expressions: each element against its formula, whatever the formula around it
+// is cut into.
 #include "../on_device.hpp"
 
 #include <dsl/by_key.hpp>
@@ -9,10 +10,12 @@
 #include <limits>
 #include <numeric>
 
-// Random123's known answers, computed where the kernels run: word w of a block whose four words and key are all `of`.
+// Random123's known answers, computed where the kernels run: word w of a block whose four words and
+// key are all `of`.
 struct philox_word {
   DSL_FN std::uint32_t operator()(std::uint32_t of, int w) const {
-    const auto block = dsl::detail::math::philox({{of, of, of, of}}, of | static_cast<std::uint64_t>(of) << 32);
+    const auto block =
+        dsl::detail::math::philox({{of, of, of, of}}, of | static_cast<std::uint64_t>(of) << 32);
     return block.word[w];
   }
 };
@@ -26,9 +29,11 @@ ON_EVERY_DEVICE(drawing);
 
 const dsl::random::key seed{42};
 
-std::vector<std::uint32_t> bits_of(const dsl::random::key& k, std::int64_t n, std::uint32_t draw = 0) {
+std::vector<std::uint32_t> bits_of(const dsl::random::key& k, std::int64_t n,
+                                   std::uint32_t draw = 0) {
   std::vector<std::uint32_t> words;
-  for (std::int64_t i = 0; i < n; ++i) words.push_back(math::random_bits(static_cast<std::uint64_t>(i), k.bits(), draw));
+  for (std::int64_t i = 0; i < n; ++i)
+    words.push_back(math::random_bits(static_cast<std::uint64_t>(i), k.bits(), draw));
   return words;
 }
 template <class E>
@@ -54,7 +59,8 @@ TEST_P(drawing, bits_of_every_size) {
   }
 }
 
-// Slices, steps and transposition take the elements that they would take of the array, aligned or not.
+// Slices, steps and transposition take the elements that they would take of the array, aligned or
+// not.
 TEST_P(drawing, is_cut_as_an_array) {
   const int rows = 37, columns = 53;
   const auto e = dsl::random::bits(seed, rows, columns);
@@ -76,7 +82,8 @@ TEST_P(drawing, is_cut_as_an_array) {
     dsl::array<std::uint32_t> target = dsl::zeros<std::uint32_t>(1000);
     from_element(target, first, 900) = dsl::random::bits(seed, 907)(dsl::slice(7, dsl::end));
     const auto got = target.copy_to_host(), want = bits_of(seed, 907);
-    for (std::size_t i = 0; i < 900; ++i) ASSERT_EQ(got[i + static_cast<std::size_t>(first)], want[i + 7]) << first << ' ' << i;
+    for (std::size_t i = 0; i < 900; ++i)
+      ASSERT_EQ(got[i + static_cast<std::size_t>(first)], want[i + 7]) << first << ' ' << i;
   }
 }
 
@@ -85,19 +92,24 @@ TEST_P(drawing, is_reduced_without_an_array) {
   const auto words = bits_of(seed, n);
   const auto want = std::accumulate(words.begin(), words.end(), std::uint64_t{0});
   EXPECT_EQ(dsl::sum(dsl::cast<std::uint64_t>(dsl::random::bits(seed, n))).value(), want);
-  EXPECT_EQ(dsl::sum(dsl::cast<std::uint64_t>(dsl::random::bits(seed, n)(dsl::slice(1, dsl::end)))).value(), want - words[0]);
+  EXPECT_EQ(dsl::sum(dsl::cast<std::uint64_t>(dsl::random::bits(seed, n)(dsl::slice(1, dsl::end))))
+                .value(),
+            want - words[0]);
 }
 
 // Equal operands are drawn once, and others of the same type as they are.
 TEST_P(drawing, what_is_named_twice_is_drawn_once) {
   const int n = 4099;
-  const auto x = dsl::random::uniform<float>(seed.fold(0), n), y = dsl::random::uniform<float>(seed.fold(1), n);
+  const auto x = dsl::random::uniform<float>(seed.fold(0), n),
+             y = dsl::random::uniform<float>(seed.fold(1), n);
   const dsl::array<float> a = x, b = y;
   dsl::array<float> z;
   const auto draws_of = [&](const auto& e) {
     const std::string text(dsl::explain(z, e).text().c_str());
     int count = 0;
-    for (std::size_t at = text.find("program"); (at = text.find("= random_bits", at)) != std::string::npos; ++at) ++count;
+    for (std::size_t at = text.find("program");
+         (at = text.find("= random_bits", at)) != std::string::npos; ++at)
+      ++count;
     return count;
   };
   EXPECT_EQ(values_of(x * x + y * y), values_of(a * a + b * b));
@@ -116,7 +128,9 @@ TEST_P(drawing, uniform_has_all_bits) {
   const auto b = values_of(dsl::random::uniform<dsl::bfloat16>(seed, n));
   for (std::size_t i = 0; i < words.size(); ++i) {
     ASSERT_EQ(f[i], static_cast<float>(words[i] >> 8) * 0x1p-24f) << i;
-    ASSERT_EQ(d[i], static_cast<double>(words[i] >> 5) * 0x1p-27 + static_cast<double>(low[i] >> 6) * 0x1p-53) << i;
+    ASSERT_EQ(d[i], static_cast<double>(words[i] >> 5) * 0x1p-27 +
+                        static_cast<double>(low[i] >> 6) * 0x1p-53)
+        << i;
     ASSERT_EQ(static_cast<float>(h[i]), static_cast<float>(words[i] >> 21) * 0x1p-11f) << i;
     ASSERT_EQ(static_cast<float>(b[i]), static_cast<float>(words[i] >> 24) * 0x1p-8f) << i;
   }
@@ -132,16 +146,20 @@ double units(T got, long double want) {
 template <class T>
 void expect_formulas(std::int64_t n) {
   constexpr bool is_double = std::is_same_v<T, double>;
-  const auto normal = values_of(dsl::random::normal<T>(seed, n)), exponential = values_of(dsl::random::exponential<T>(seed, n));
+  const auto normal = values_of(dsl::random::normal<T>(seed, n)),
+             exponential = values_of(dsl::random::exponential<T>(seed, n));
   const auto complex = values_of(dsl::random::normal<std::complex<T>>(seed, n));
-  const std::vector<std::uint32_t> word[] = {bits_of(seed, n + 1, 0), bits_of(seed, n + 1, 1), bits_of(seed, n + 1, 2),
-                                             bits_of(seed, n + 1, 3)};
+  const std::vector<std::uint32_t> word[] = {bits_of(seed, n + 1, 0), bits_of(seed, n + 1, 1),
+                                             bits_of(seed, n + 1, 2), bits_of(seed, n + 1, 3)};
   const auto positive = [&](std::size_t i) -> long double {
     if (!is_double) return (static_cast<T>(word[0][i] >> 1) + T(0.5)) * T(0x1p-31);
-    return (static_cast<T>(word[0][i] >> 5) * T(0x1p26) + static_cast<T>(word[1][i] >> 6) + T(0.5)) * T(0x1p-53);
+    return (static_cast<T>(word[0][i] >> 5) * T(0x1p26) + static_cast<T>(word[1][i] >> 6) +
+            T(0.5)) *
+           T(0x1p-53);
   };
   const auto angle = [&](std::size_t i, int draw, std::uint32_t quarter) -> long double {
-    const long double high = static_cast<long double>(static_cast<std::int32_t>(word[draw][i] + quarter)) * 0x1p-31L;
+    const long double high =
+        static_cast<long double>(static_cast<std::int32_t>(word[draw][i] + quarter)) * 0x1p-31L;
     return is_double ? high + static_cast<long double>(word[draw + 1][i] >> 1) * 0x1p-62L : high;
   };
   // The nearest multiple of a half is taken off first: pi itself is rounded.
@@ -161,7 +179,8 @@ void expect_formulas(std::int64_t n) {
     const long double radius = std::sqrt(-2 * std::log(positive(even)));
     ASSERT_LE(units(normal[i], radius * sine(angle(odd, 0, even == i ? 0x40000000 : 0))), 4) << i;
     const long double length = std::sqrt(-std::log(positive(i)));
-    ASSERT_LE(units(complex[i].real(), length * sine(angle(i, is_double ? 2 : 1, 0x40000000))), 4) << i;
+    ASSERT_LE(units(complex[i].real(), length * sine(angle(i, is_double ? 2 : 1, 0x40000000))), 4)
+        << i;
     ASSERT_LE(units(complex[i].imag(), length * sine(angle(i, is_double ? 2 : 1, 0))), 4) << i;
   }
 }
@@ -170,8 +189,8 @@ TEST_P(drawing, normal_and_exponential_by_their_formulas) {
   expect_formulas<double>(5001);
 }
 
-// In whatever formula: beside what no vector instruction computes, before a sum that might take a product in, and on the host as
-// the simulator has them.
+// In whatever formula: beside what no vector instruction computes, before a sum that might take a
+// product in, and on the host as the simulator has them.
 TEST_P(drawing, are_the_same_in_every_formula) {
   const std::int64_t n = simulated() ? 5003 : 100'003;
   const auto f = dsl::random::normal<float>(seed, n);
@@ -196,8 +215,9 @@ TEST_P(drawing, are_the_same_in_every_formula) {
   EXPECT_EQ(h.copy_to_host(), gs);
   EXPECT_EQ(w.copy_to_host(), zs);
 
-  dsl::tie(a, b, c, h) =
-      dsl::vectorize([](auto f, auto e, auto d, auto g) { return std::tuple{f + 1, e + 1, d + 1, g + 1}; })(f, e, d, g);
+  dsl::tie(a, b, c, h) = dsl::vectorize([](auto f, auto e, auto d, auto g) {
+    return std::tuple{f + 1, e + 1, d + 1, g + 1};
+  })(f, e, d, g);
   const auto plus_one = [](auto values) {
     for (auto& v : values) v += 1;
     return values;
@@ -216,15 +236,18 @@ TEST_P(drawing, are_the_same_in_every_formula) {
   EXPECT_EQ(values_of(e(dsl::slice(0, 4099))), std::vector<float>(es.begin(), es.begin() + 4099));
   EXPECT_EQ(values_of(d(dsl::slice(0, 4099))), std::vector<double>(ds.begin(), ds.begin() + 4099));
   EXPECT_EQ(values_of(g(dsl::slice(0, 4099))), std::vector<double>(gs.begin(), gs.begin() + 4099));
-  EXPECT_EQ(values_of(z(dsl::slice(0, 4099))), std::vector<std::complex<double>>(zs.begin(), zs.begin() + 4099));
+  EXPECT_EQ(values_of(z(dsl::slice(0, 4099))),
+            std::vector<std::complex<double>>(zs.begin(), zs.begin() + 4099));
 }
 
 TEST_P(drawing, moments_are_those_of_the_distributions) {
   const std::int64_t n = simulated() ? 100'000 : 1'000'000;
-  const double error = 4 / std::sqrt(static_cast<double>(n));  // four times that of a mean of variance 1
+  const double error =
+      4 / std::sqrt(static_cast<double>(n));  // four times that of a mean of variance 1
   const auto x = dsl::random::normal<float>(seed.fold(1), n);
   double square = 0, cube = 0, fourth = 0, mean = 0;
-  for (const double v : values_of(x)) mean += v, square += v * v, cube += v * v * v, fourth += v * v * v * v;
+  for (const double v : values_of(x))
+    mean += v, square += v * v, cube += v * v * v, fourth += v * v * v * v;
   const auto of = [n](double sum) { return sum / static_cast<double>(n); };
   EXPECT_NEAR(of(mean), 0, error);
   EXPECT_NEAR(of(square), 1, error * std::sqrt(2.0));
@@ -235,17 +258,20 @@ TEST_P(drawing, moments_are_those_of_the_distributions) {
   for (std::size_t i = 1; i < v.size(); ++i) pairs += static_cast<double>(v[i]) * v[i - 1];
   EXPECT_NEAR(of(pairs), 0, error);
   std::complex<double> sum = 0, sum_of_squares = 0;
-  for (const std::complex<double> z : values_of(dsl::random::normal<std::complex<double>>(seed.fold(2), n)))
+  for (const std::complex<double> z :
+       values_of(dsl::random::normal<std::complex<double>>(seed.fold(2), n)))
     sum += z, sum_of_squares += z * z, complex_square += std::norm(z);
   EXPECT_NEAR(std::abs(sum) / static_cast<double>(n), 0, error);
   EXPECT_NEAR(std::abs(sum_of_squares) / static_cast<double>(n), 0, error);
   EXPECT_NEAR(of(complex_square), 1, error);
   double first = 0, second = 0;
-  for (const double e : values_of(dsl::random::exponential<float>(seed.fold(3), n))) first += e, second += e * e;
+  for (const double e : values_of(dsl::random::exponential<float>(seed.fold(3), n)))
+    first += e, second += e * e;
   EXPECT_NEAR(of(first), 1, error);
   EXPECT_NEAR(of(second), 2, error * std::sqrt(20.0));
   int heads = 0;
-  for (const bool head : values_of(dsl::random::bernoulli(seed.fold(4), 0.3, n))) heads += head ? 1 : 0;
+  for (const bool head : values_of(dsl::random::bernoulli(seed.fold(4), 0.3, n)))
+    heads += head ? 1 : 0;
   EXPECT_NEAR(of(heads), 0.3, error * std::sqrt(0.21));
 }
 
@@ -261,7 +287,8 @@ TEST_P(drawing, values_are_spread_evenly) {
   const auto u = values_of(dsl::random::uniform<float>(seed.fold(5), n));
   for (std::size_t i = 0; i < u.size(); ++i) {
     ++bins[static_cast<std::size_t>(u[i] * 256)];
-    if (i % 2 == 1) ++pairs[static_cast<std::size_t>(u[i] * 16) * 16 + static_cast<std::size_t>(u[i - 1] * 16)];
+    if (i % 2 == 1)
+      ++pairs[static_cast<std::size_t>(u[i] * 16) * 16 + static_cast<std::size_t>(u[i - 1] * 16)];
   }
   EXPECT_LT(chi_square(bins, n), 330.5);  // 255 degrees of freedom, 0.999
   EXPECT_LT(chi_square(pairs, n / 2), 330.5);
@@ -273,19 +300,23 @@ TEST_P(drawing, values_are_spread_evenly) {
 }
 
 TEST_P(drawing, integers_and_permutations_by_their_formulas) {
-  const std::int64_t n = 4099, least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
-  const auto narrow = values_of(dsl::random::integers<std::int32_t>(seed, -1'500'000'000, 1'500'000'000, n));
+  const std::int64_t n = 4099, least = std::numeric_limits<std::int64_t>::min(),
+                     most = std::numeric_limits<std::int64_t>::max();
+  const auto narrow =
+      values_of(dsl::random::integers<std::int32_t>(seed, -1'500'000'000, 1'500'000'000, n));
   const auto wide = values_of(dsl::random::integers<std::int64_t>(seed, least, most, n));
   const auto unsigned_wide = values_of(dsl::random::integers<std::uint64_t>(seed, 1, 4, n));
   const auto order = values_of(dsl::random::permutation(seed, n));
   const auto coins = values_of(dsl::random::bernoulli(seed, 0.25, n));
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(n); ++i) {
-    ASSERT_EQ(narrow[i], -1'500'000'000 + static_cast<std::int64_t>(math::random_below(i, 42, std::uint32_t{3'000'000'000})))
+    ASSERT_EQ(narrow[i], -1'500'000'000 + static_cast<std::int64_t>(math::random_below(
+                                              i, 42, std::uint32_t{3'000'000'000})))
         << i;
-    ASSERT_EQ(wide[i],
-              static_cast<std::int64_t>(static_cast<std::uint64_t>(least) + math::random_below(i, 42, ~std::uint64_t{0})));
+    ASSERT_EQ(wide[i], static_cast<std::int64_t>(static_cast<std::uint64_t>(least) +
+                                                 math::random_below(i, 42, ~std::uint64_t{0})));
     ASSERT_EQ(unsigned_wide[i], 1 + math::random_below(i, 42, std::uint64_t{3}));
-    ASSERT_EQ(static_cast<std::uint64_t>(order[i]), math::random_permuted(i, 42, static_cast<std::uint64_t>(n)));
+    ASSERT_EQ(static_cast<std::uint64_t>(order[i]),
+              math::random_permuted(i, 42, static_cast<std::uint64_t>(n)));
     ASSERT_EQ(static_cast<bool>(coins[i]), math::random_bits(i, 42, 0) < 0x40000000u);
   }
   EXPECT_EQ(values_of(dsl::random::permutation(seed, n)(dsl::slice(1000, 1003))),
@@ -311,9 +342,11 @@ TEST_P(drawing, keys_follow_the_steps_of_a_loop) {
   dsl::iterate(steps - 3, add, dsl::state(parts), words, dsl::from_step(3));
   EXPECT_EQ(parts.copy_to_host(), want);
 
-  const dsl::scalar<std::int64_t> number = dsl::sum(dsl::arange<std::int64_t>(5));  // 10, on the device
+  const dsl::scalar<std::int64_t> number =
+      dsl::sum(dsl::arange<std::int64_t>(5));  // 10, on the device
   EXPECT_EQ(values_of(dsl::random::bits(seed.fold(number), n)), bits_of(seed.fold(10), n));
-  EXPECT_EQ(values_of(dsl::random::bits(seed.fold(number).fold(-1), n)), bits_of(seed.fold(10).fold(-1), n));
+  EXPECT_EQ(values_of(dsl::random::bits(seed.fold(number).fold(-1), n)),
+            bits_of(seed.fold(10).fold(-1), n));
 }
 
 TEST_P(drawing, refuses_what_cannot_be) {

@@ -35,7 +35,8 @@ TEST_P(reduce, every_size) {
 TEST_P(reduce, beside_arrays_in_one_kernel) {
   const std::int64_t n = 34567;
   const auto h = random_floats(n);
-  const auto f = dsl::vectorize([](auto x, auto d) { return std::tuple{x * d, dsl::sum(x * d), x > 0, dsl::sum(x > 0)}; });
+  const auto f = dsl::vectorize(
+      [](auto x, auto d) { return std::tuple{x * d, dsl::sum(x * d), x > 0, dsl::sum(x > 0)}; });
   auto x = dsl::to_device(h);
   dsl::scalar<float> d = 2.0f;
   dsl::array<bool> positive;
@@ -55,7 +56,8 @@ TEST_P(reduce, beside_arrays_in_one_kernel) {
 
 // The array's one element is also an operand of what follows the reduction.
 TEST_P(reduce, beside_arrays_that_replace_an_operand) {
-  const auto f = dsl::vectorize([](auto x, auto first) { return std::tuple{x + 1, dsl::sum(x) * first}; });
+  const auto f =
+      dsl::vectorize([](auto x, auto first) { return std::tuple{x + 1, dsl::sum(x) * first}; });
   for (const std::int64_t n : {1, 3, 70001}) {
     auto x = dsl::full<double>(2.0, n);
     const dsl::view<double, 0> first = x(0).view();
@@ -67,7 +69,8 @@ TEST_P(reduce, beside_arrays_that_replace_an_operand) {
 }
 
 TEST_P(reduce, strided_and_broadcast_operands) {
-  const auto row = dsl::to_device(std::vector<double>{1, 2, 3}), column = dsl::to_device(std::vector<double>{1, 10});
+  const auto row = dsl::to_device(std::vector<double>{1, 2, 3}),
+             column = dsl::to_device(std::vector<double>{1, 10});
   dsl::scalar<double> s = dsl::sum(dsl::reshape(column, 2, 1) * row);
   EXPECT_EQ(s.value(), 66);
 }
@@ -78,33 +81,40 @@ TEST_P(reduce, is_the_same_every_time) {
   for (int k = 0; k < 5; ++k) EXPECT_EQ(dsl::scalar<float>(dsl::sum(a * a)).value(), first.value());
 }
 
-// Hexadecimal digits behind each other: associative, not commutative, so the result shows in which order elements are combined.
+// Hexadecimal digits behind each other: associative, not commutative, so the result shows in which
+// order elements are combined.
 constexpr auto concatenate = dsl::reduce([](auto a, auto b) {
   auto shift = dsl::cast<std::uint64_t>(b >= 0) * 4u;
-  for (int digits = 1; digits < 15; ++digits) shift = shift + dsl::cast<std::uint64_t>(b >= std::uint64_t{1} << 4 * digits) * 4u;
+  for (int digits = 1; digits < 15; ++digits)
+    shift = shift + dsl::cast<std::uint64_t>(b >= std::uint64_t{1} << 4 * digits) * 4u;
   return (a << shift) | b;
 });
 
 TEST_P(reduce, the_order_of_an_operator_that_does_not_commute) {
-  const auto x = dsl::to_device(std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
+  const auto x =
+      dsl::to_device(std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   const std::uint64_t order = concatenate(x).value();
-  // Host: 15 elements are 15 lanes, combined with the one 8 further, 4, 2, 1. GPU: each of 8 threads takes two elements, then
-  // threads combine with the one 4 further, 2 further, 1 further.
+  // Host: 15 elements are 15 lanes, combined with the one 8 further, 4, 2, 1. GPU: each of 8
+  // threads takes two elements, then threads combine with the one 4 further, 2 further, 1 further.
   const bool host = dsl::device::current().kind == dsl::backend::host;
   EXPECT_EQ(order, host ? 0x195d3b7f2a6e4c8u : 0x129a56de34bc78fu) << std::hex << order;
 }
 
-// NumPy's sum of these takes pairs of halves down to blocks of 128 elements with 8 partial sums each; the bound is twice what it
-// is off by, or, where it is exact by chance, two roundings of the result.
+// NumPy's sum of these takes pairs of halves down to blocks of 128 elements with 8 partial sums
+// each; the bound is twice what it is off by, or, where it is exact by chance, two roundings of the
+// result.
 TEST_P(reduce, error_of_a_long_sum) {
   const std::int64_t n = simulated() ? 100'000 : 10'000'000;
   const auto h = random_floats(n, 0, 1);
   const auto pairwise = [&](auto&& self, std::int64_t first, std::int64_t count) -> float {
     if (count > 128)
-      return self(self, first, count / 2 / 8 * 8) + self(self, first + count / 2 / 8 * 8, count - count / 2 / 8 * 8);
+      return self(self, first, count / 2 / 8 * 8) +
+             self(self, first + count / 2 / 8 * 8, count - count / 2 / 8 * 8);
     float r[8] = {}, rest = 0;
-    for (std::int64_t i = 0; i < count / 8 * 8; ++i) r[i % 8] += h[static_cast<std::size_t>(first + i)];
-    for (std::int64_t i = count / 8 * 8; i < count; ++i) rest += h[static_cast<std::size_t>(first + i)];
+    for (std::int64_t i = 0; i < count / 8 * 8; ++i)
+      r[i % 8] += h[static_cast<std::size_t>(first + i)];
+    for (std::int64_t i = count / 8 * 8; i < count; ++i)
+      rest += h[static_cast<std::size_t>(first + i)];
     return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7])) + rest;
   };
   double exact = 0;
@@ -113,11 +123,13 @@ TEST_P(reduce, error_of_a_long_sum) {
   EXPECT_LE(std::abs(dsl::sum(dsl::to_device(h)).value() - exact), allowed);
 }
 
-// Sums of equal numbers, which all round the same way: within two roundings of what NumPy's algorithm is off by at most.
+// Sums of equal numbers, which all round the same way: within two roundings of what NumPy's
+// algorithm is off by at most.
 TEST_P(reduce, error_of_rows_of_equal_numbers) {
   for (const float c : {0.1f, 0.3f, 0.7f}) {
     const dsl::array<float> rows = dsl::sum(dsl::full<float>(c, 4, 10000), dsl::axis(1));
-    const double exact = 1e4 * static_cast<double>(c), bound = dsl::device::current().kind == dsl::backend::host ? 3e-7 : 1.5e-6;
+    const double exact = 1e4 * static_cast<double>(c),
+                 bound = dsl::device::current().kind == dsl::backend::host ? 3e-7 : 1.5e-6;
     for (const float sum : rows.copy_to_host()) EXPECT_NEAR(sum / exact, 1, bound) << c;
   }
 }
@@ -135,17 +147,24 @@ TEST_P(reduce, variances_of_numbers_far_from_zero) {
     for (const auto& [mean, deviation] :
          {std::pair{1000., 0.29}, {10000., 0.29}, {5000., 2.}, {-1e6, 3.}, {1., 1e-3}, {0., 1.}}) {
       std::normal_distribution<double> normal(mean, deviation);
-      check_variances(fill([&](std::size_t) { return normal(engine); }), rows, 3e-6, std::to_string(mean));
+      check_variances(fill([&](std::size_t) { return normal(engine); }), rows, 3e-6,
+                      std::to_string(mean));
     }
     std::normal_distribution<double> normal(5000, 2);
     check_variances(fill([&](std::size_t) { return 0.1; }), rows, 0, "constant");
-    check_variances(fill([](std::size_t i) { return 1e5 + static_cast<double>(i); }), rows, 3e-6, "ramp");
-    check_variances(fill([](std::size_t i) { return 1e5 - static_cast<double>(i / 64); }), rows, 3e-6, "stairs");
+    check_variances(fill([](std::size_t i) { return 1e5 + static_cast<double>(i); }), rows, 3e-6,
+                    "ramp");
+    check_variances(fill([](std::size_t i) { return 1e5 - static_cast<double>(i / 64); }), rows,
+                    3e-6, "stairs");
     // An origin far from the others.
-    check_variances(fill([&](std::size_t i) { return i == 0 ? 0 : normal(engine); }), rows, 2e-5, "first is 0");
-    check_variances(fill([&](std::size_t i) { return i < 600 ? 0 : normal(engine); }), rows, 2e-5, "600 are 0");
-    check_variances(fill([&](std::size_t i) { return i + 1 == n ? 1e6 : normal(engine); }), rows, 2e-5, "last is far");
-    check_variances(fill([&](std::size_t i) { return i % 2 == 0 ? 1e-3 : normal(engine); }), rows, 2e-5, "every second");
+    check_variances(fill([&](std::size_t i) { return i == 0 ? 0 : normal(engine); }), rows, 2e-5,
+                    "first is 0");
+    check_variances(fill([&](std::size_t i) { return i < 600 ? 0 : normal(engine); }), rows, 2e-5,
+                    "600 are 0");
+    check_variances(fill([&](std::size_t i) { return i + 1 == n ? 1e6 : normal(engine); }), rows,
+                    2e-5, "last is far");
+    check_variances(fill([&](std::size_t i) { return i % 2 == 0 ? 1e-3 : normal(engine); }), rows,
+                    2e-5, "every second");
   }
 }
 
@@ -162,21 +181,26 @@ TEST_P(reduce, errors_name_shapes_and_axes) {
   };
   EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(1)); }),
             "a reduction's result of shape (2) cannot be assigned to shape (5): sum(a)");
-  EXPECT_EQ(message([&] { r = dsl::sum(m, dsl::axis(2)); }),
-            "a reduction of shape (2, 3): there is no axis 2: axes are 0 to 1, or -2 to -1 from the end");
+  EXPECT_EQ(
+      message([&] { r = dsl::sum(m, dsl::axis(2)); }),
+      "a reduction of shape (2, 3): there is no axis 2: axes are 0 to 1, or -2 to -1 from the end");
   dsl::array<float, 2> kept(2, 3);
   EXPECT_EQ(message([&] { kept = dsl::sum(m, dsl::axis(1), dsl::keep_dims); }),
-            "a reduction that keeps its axes has extent 1 along axis 1 and cannot be assigned to shape (2, 3)");
+            "a reduction that keeps its axes has extent 1 along axis 1 and cannot be assigned to "
+            "shape (2, 3)");
   EXPECT_EQ(message([&] { (void)dsl::max(dsl::array<float>(0)).value(); }),
             "a reduction of no elements, which has no value: max(a)");
   dsl::scalar<float> s;
   dsl::array<float, 2> twice;
-  EXPECT_NE(message([&] { dsl::tie(twice, s) = std::tuple{m * 2, dsl::sum(dsl::zeros<float>(3))}; }).find("assign them apart"),
+  EXPECT_NE(message([&] {
+              dsl::tie(twice, s) = std::tuple{m * 2, dsl::sum(dsl::zeros<float>(3))};
+            }).find("assign them apart"),
             std::string::npos);
 }
 
 #if defined(__CUDACC__)
-// A graph runs on any stream, beside the one that it was captured on, so it shares no scratch memory with it.
+// A graph runs on any stream, beside the one that it was captured on, so it shares no scratch
+// memory with it.
 TEST(reduce_on_cuda, shares_no_scratch_with_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};
@@ -193,7 +217,8 @@ TEST(reduce_on_cuda, shares_no_scratch_with_a_graph) {
   ASSERT_EQ(cudaStreamEndCapture(native, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
   for (int k = 0; k < 200; ++k) {
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(cudaGraphLaunch(ready, static_cast<cudaStream_t>(other.native())), cudaSuccess);
+    for (int i = 0; i < 3; ++i)
+      ASSERT_EQ(cudaGraphLaunch(ready, static_cast<cudaStream_t>(other.native())), cudaSuccess);
     for (int i = 0; i < 5; ++i) apart = dsl::sum(z);
     ASSERT_EQ(apart.value(), 777'776.0 * 777'777.0 / 2);
     other.synchronize();

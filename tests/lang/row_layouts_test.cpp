@@ -1,5 +1,5 @@
-// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever their length, layout and
-// number, drawn at random, against references in double.
+// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever
+// their length, layout and number, drawn at random, against references in double.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 
@@ -24,8 +24,9 @@ struct cube {
 
   double& at(std::int64_t i, std::int64_t j, std::int64_t k) {
     const auto place = [](std::int64_t x, std::int64_t n) { return n == 1 ? 0 : x; };  // stretched
-    return values[static_cast<std::size_t>((place(i, extents[0]) * extents[1] + place(j, extents[1])) * extents[2] +
-                                           place(k, extents[2]))];
+    return values[static_cast<std::size_t>(
+        (place(i, extents[0]) * extents[1] + place(j, extents[1])) * extents[2] +
+        place(k, extents[2]))];
   }
   void for_each(const auto& each) const {
     for (std::int64_t i = 0; i < extents[0]; ++i)
@@ -41,7 +42,8 @@ struct drawn {
   dsl::array<T> memory;
   cube is;
 
-  drawn(const shape3& shape, std::mt19937& engine, bool plain, bool may_stretch) : layout(shape, engine, may_stretch) {
+  drawn(const shape3& shape, std::mt19937& engine, bool plain, bool may_stretch)
+      : layout(shape, engine, may_stretch) {
     if (plain) {
       layout.extents = shape;
       layout.strides = {shape[1] * shape[2], shape[2], 1};
@@ -53,18 +55,21 @@ struct drawn {
     for (T& x : all) x = static_cast<T>(uniform(engine));
     memory = dsl::to_device(all);
     is = {layout.extents, {}};
-    is.for_each(
-        [&](std::int64_t i, std::int64_t j, std::int64_t k) { is.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    is.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) {
+      is.values.push_back(static_cast<double>(all[place(i, j, k)]));
+    });
   }
   std::size_t place(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    return static_cast<std::size_t>(layout.first + i * layout.strides[0] + j * layout.strides[1] + k * layout.strides[2]);
+    return static_cast<std::size_t>(layout.first + i * layout.strides[0] + j * layout.strides[1] +
+                                    k * layout.strides[2]);
   }
   dsl::view<T, 3> view() { return layout.of(memory); }
   cube now() const {
     const std::vector<T> all = memory.copy_to_host();
     cube c{layout.extents, {}};
-    c.for_each(
-        [&](std::int64_t i, std::int64_t j, std::int64_t k) { c.values.push_back(static_cast<double>(all[place(i, j, k)])); });
+    c.for_each([&](std::int64_t i, std::int64_t j, std::int64_t k) {
+      c.values.push_back(static_cast<double>(all[place(i, j, k)]));
+    });
     return c;
   }
 };
@@ -86,7 +91,8 @@ void for_each_row(const shape3& shape, int along, const std::function<void(const
 
 shape3 draw_shape(std::mt19937& engine, int along) {
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(engine() % n); };
-  constexpr std::int64_t lengths[] = {1, 2, 3, 7, 8, 31, 32, 33, 64, 100, 127, 260, 1000, 1025, 2048, 5000, 21000};
+  constexpr std::int64_t lengths[] = {1,   2,   3,   7,    8,    31,   32,   33,   64,
+                                      100, 127, 260, 1000, 1025, 2048, 5000, 21000};
   shape3 shape;
   for (std::size_t d = 0; d < 3; ++d) shape[d] = 1 + below(below(3) == 0 ? 40 : 3);
   std::int64_t& length = shape[static_cast<std::size_t>(along)];
@@ -103,7 +109,8 @@ void expect_close(cube got, cube want, double bound) {
   ASSERT_EQ(got.values.size(), want.values.size());
   for (std::size_t i = 0; i < want.values.size(); ++i)
     if (!std::isnan(want.values[i]) || !std::isnan(got.values[i])) {
-      ASSERT_NEAR(got.values[i], want.values[i], bound * std::max(1., std::abs(want.values[i]))) << i;
+      ASSERT_NEAR(got.values[i], want.values[i], bound * std::max(1., std::abs(want.values[i])))
+          << i;
     }
 }
 
@@ -112,13 +119,17 @@ TEST_P(row_layouts, softmax_along_any_axis_of_any_layout) {
   for (int round = 0; round < (simulated() ? 60 : 150); ++round) {
     const int along = round % 3;
     shape3 shape = draw_shape(engine, along);
-    if (!simulated() && round % 25 < 3) shape = {300 + along, 3, 700};  // more than a core's cache holds
+    if (!simulated() && round % 25 < 3)
+      shape = {300 + along, 3, 700};  // more than a core's cache holds
     drawn<float> x(shape, engine, round % 4 == 0, false), out(shape, engine, round % 8 < 2, false);
-    if (round % 10 == 9) dsl::assign(x.view()(dsl::slice(0, 1), dsl::slice(0, 1), dsl::slice(0, 1)), std::nanf(""));
+    if (round % 10 == 9)
+      dsl::assign(x.view()(dsl::slice(0, 1), dsl::slice(0, 1), dsl::slice(0, 1)), std::nanf(""));
     cube in = x.now(), want = in;
     for_each_row(shape, along, [&](const row& r) {
       double most = -INFINITY, sum = 0;
-      for (const auto [i, j, k] : r) most = std::isnan(in.at(i, j, k)) || std::isnan(most) ? NAN : std::max(most, in.at(i, j, k));
+      for (const auto [i, j, k] : r)
+        most =
+            std::isnan(in.at(i, j, k)) || std::isnan(most) ? NAN : std::max(most, in.at(i, j, k));
       for (const auto [i, j, k] : r) sum += std::exp(in.at(i, j, k) - most);
       for (const auto [i, j, k] : r) want.at(i, j, k) = std::exp(in.at(i, j, k) - most) / sum;
     });
@@ -126,19 +137,22 @@ TEST_P(row_layouts, softmax_along_any_axis_of_any_layout) {
     const bool in_place = round % 7 == 3;
     drawn<float>& to = in_place ? x : out;
     dsl::assign(to.view(), e / dsl::sum(e, axis(along), keep_dims));
-    SCOPED_TRACE(testing::Message() << round << ": " << shape[0] << " x " << shape[1] << " x " << shape[2] << " along " << along);
+    SCOPED_TRACE(testing::Message() << round << ": " << shape[0] << " x " << shape[1] << " x "
+                                    << shape[2] << " along " << along);
     expect_close(to.now(), want, 2e-6);
     if (HasFatalFailure()) return;
   }
 }
 
-// Several operands, some stretched along rows or across them, of two dtypes; a value a row beside the elements.
+// Several operands, some stretched along rows or across them, of two dtypes; a value a row beside
+// the elements.
 TEST_P(row_layouts, standardised_scaled_and_shifted) {
   std::mt19937 engine(2);
   for (int round = 0; round < (simulated() ? 40 : 100); ++round) {
     const int along = round % 3;
     const shape3 shape = draw_shape(engine, along);
-    drawn<dsl::half> x(shape, engine, round % 4 == 0, false), out(shape, engine, round % 8 == 0, false);
+    drawn<dsl::half> x(shape, engine, round % 4 == 0, false),
+        out(shape, engine, round % 8 == 0, false);
     drawn<float> scale(shape, engine, round % 8 == 0, true), shift(shape, engine, false, true);
     cube in = x.now(), want = in, of_scale = scale.is, of_shift = shift.is;
     for_each_row(shape, along, [&](const row& r) {
@@ -148,13 +162,17 @@ TEST_P(row_layouts, standardised_scaled_and_shifted) {
       for (const auto [i, j, k] : r) squares += (in.at(i, j, k) - mean) * (in.at(i, j, k) - mean);
       const double deviation = std::sqrt(squares / static_cast<double>(r.size()) + 0.01);
       for (const auto [i, j, k] : r)
-        want.at(i, j, k) = (in.at(i, j, k) - mean) / deviation * of_scale.at(i, j, k) + of_shift.at(i, j, k);
+        want.at(i, j, k) =
+            (in.at(i, j, k) - mean) / deviation * of_scale.at(i, j, k) + of_shift.at(i, j, k);
     });
     const auto v = dsl::cast<float>(x.view());
-    dsl::assign(out.view(), dsl::cast<dsl::half>((v - dsl::mean(v, axis(along), keep_dims)) /
-                                                     sqrt(dsl::var(v, axis(along), keep_dims) + 0.01f) * scale.view() +
-                                                 shift.view()));
-    SCOPED_TRACE(testing::Message() << round << ": " << shape[0] << " x " << shape[1] << " x " << shape[2] << " along " << along);
+    dsl::assign(
+        out.view(),
+        dsl::cast<dsl::half>((v - dsl::mean(v, axis(along), keep_dims)) /
+                                 sqrt(dsl::var(v, axis(along), keep_dims) + 0.01f) * scale.view() +
+                             shift.view()));
+    SCOPED_TRACE(testing::Message() << round << ": " << shape[0] << " x " << shape[1] << " x "
+                                    << shape[2] << " along " << along);
     expect_close(out.now(), want, 1e-3);
     if (HasFatalFailure()) return;
   }
@@ -194,58 +212,71 @@ struct in_small_blocks {
   };
 };
 
-// Of floats in memory order: vectors of columns and what are none, beside operands that are the same in a row or a column, and a
-// transposed one; a column in one block, in a cluster's, and in others.
+// Of floats in memory order: vectors of columns and what are none, beside operands that are the
+// same in a row or a column, and a transposed one; a column in one block, in a cluster's, and in
+// others.
 TEST_P(row_layouts, columns_side_by_side) {
   struct layout { std::int64_t planes, length, width, pitch, first; };
-  constexpr layout layouts[] = {{1, 1, 4, 4, 0},     {1, 7, 1, 1, 0},       {1, 100, 1, 4, 0},    {2, 33, 4, 8, 4},
-                                {1, 100, 36, 36, 0}, {1, 100, 37, 40, 0},   {1, 100, 36, 37, 0},  {1, 100, 36, 40, 1},
-                                {3, 9, 132, 132, 8}, {1, 129, 260, 260, 0}, {2, 700, 12, 12, 0},  {2, 180, 8, 8, 0},
-                                {1, 180, 7, 7, 0},   {1, 1025, 8, 8, 0},    {1, 2000, 20, 24, 4}, {1, 4099, 8, 8, 0}};
+  constexpr layout layouts[] = {
+      {1, 1, 4, 4, 0},     {1, 7, 1, 1, 0},       {1, 100, 1, 4, 0},    {2, 33, 4, 8, 4},
+      {1, 100, 36, 36, 0}, {1, 100, 37, 40, 0},   {1, 100, 36, 37, 0},  {1, 100, 36, 40, 1},
+      {3, 9, 132, 132, 8}, {1, 129, 260, 260, 0}, {2, 700, 12, 12, 0},  {2, 180, 8, 8, 0},
+      {1, 180, 7, 7, 0},   {1, 1025, 8, 8, 0},    {1, 2000, 20, 24, 4}, {1, 4099, 8, 8, 0}};
   const auto in_small = dsl::vectorize<in_small_blocks>([](auto x) { return x; });
   for (const auto [planes, length, width, pitch, first] : layouts) {
-    SCOPED_TRACE(testing::Message() << planes << " x " << length << " x " << width << ", " << pitch << " apart, from " << first);
-    const std::vector<float> all = random_floats(first + planes * length * pitch), of_rows = random_floats(length),
-                             of_columns = random_floats(width), crossed = random_floats(planes * length * width);
-    dsl::array<float> memory = dsl::to_device(all), out(first + planes * length * pitch), column = dsl::to_device(of_rows),
-                      across = dsl::to_device(crossed);
+    SCOPED_TRACE(testing::Message() << planes << " x " << length << " x " << width << ", " << pitch
+                                    << " apart, from " << first);
+    const std::vector<float> all = random_floats(first + planes * length * pitch),
+                             of_rows = random_floats(length), of_columns = random_floats(width),
+                             crossed = random_floats(planes * length * width);
+    dsl::array<float> memory = dsl::to_device(all), out(first + planes * length * pitch),
+                      column = dsl::to_device(of_rows), across = dsl::to_device(crossed);
     const dsl::array<float> shift = dsl::to_device(of_columns);
     const auto of = [&](dsl::array<float>& a) {
-      return dsl::view<float, 3>(a.view().owner(), a.data() + first, {planes, length, width}, {length * pitch, pitch, 1});
+      return dsl::view<float, 3>(a.view().owner(), a.data() + first, {planes, length, width},
+                                 {length * pitch, pitch, 1});
     };
     const dsl::view<float, 3> x = of(memory);
-    const dsl::view<float, 3> transposed(across.view().owner(), across.data(), {planes, length, width},
-                                         {length * width, 1, length});
+    const dsl::view<float, 3> transposed(across.view().owner(), across.data(),
+                                         {planes, length, width}, {length * width, 1, length});
     const dsl::view<float, 2> scale(column.view().owner(), column.data(), {length, 1}, {1, 1});
     const auto mean = dsl::mean(x, axis(1), keep_dims);
     const auto standard = (x - mean) / sqrt(dsl::var(x, axis(1), keep_dims) + 0.01f);
     std::vector<float> want, want_crossed, means;
     const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-      return static_cast<double>(all[static_cast<std::size_t>(first + (i * length + j) * pitch + k)]);
+      return static_cast<double>(
+          all[static_cast<std::size_t>(first + (i * length + j) * pitch + k)]);
     };
     for (std::int64_t i = 0; i < planes; ++i) {
       std::vector<double> sum(static_cast<std::size_t>(width)), squares = sum;
       for (std::int64_t j = 0; j < length; ++j)
-        for (std::int64_t k = 0; k < width; ++k) sum[static_cast<std::size_t>(k)] += at(i, j, k) / static_cast<double>(length);
+        for (std::int64_t k = 0; k < width; ++k)
+          sum[static_cast<std::size_t>(k)] += at(i, j, k) / static_cast<double>(length);
       for (std::int64_t j = 0; j < length; ++j)
         for (std::int64_t k = 0; k < width; ++k)
           squares[static_cast<std::size_t>(k)] +=
-              std::pow(at(i, j, k) - sum[static_cast<std::size_t>(k)], 2) / static_cast<double>(length);
+              std::pow(at(i, j, k) - sum[static_cast<std::size_t>(k)], 2) /
+              static_cast<double>(length);
       for (const double m : sum) means.push_back(static_cast<float>(m));
       for (std::int64_t j = 0; j < length; ++j)
         for (std::int64_t k = 0; k < width; ++k) {
           const auto c = static_cast<std::size_t>(k);
           const double s = (at(i, j, k) - sum[c]) / std::sqrt(squares[c] + 0.01);
-          want.push_back(static_cast<float>(s * of_rows[static_cast<std::size_t>(j)] + of_columns[c]));
-          want_crossed.push_back(static_cast<float>(s + crossed[static_cast<std::size_t>((i * width + k) * length + j)]));
+          want.push_back(
+              static_cast<float>(s * of_rows[static_cast<std::size_t>(j)] + of_columns[c]));
+          want_crossed.push_back(static_cast<float>(
+              s + crossed[static_cast<std::size_t>((i * width + k) * length + j)]));
         }
     }
-    const auto expect = [&](const std::vector<float>& got, const std::vector<float>& wanted, const char* what) {
+    const auto expect = [&](const std::vector<float>& got, const std::vector<float>& wanted,
+                            const char* what) {
       ASSERT_EQ(got.size(), wanted.size()) << what;
       for (std::size_t i = 0; i < got.size(); ++i)
         ASSERT_NEAR(got[i], wanted[i], 2e-5 * std::max(1.f, std::abs(wanted[i]))) << what << i;
     };
-    const auto stored = [&](dsl::array<float>& a) { return dsl::array<float, 3>(of(a)).copy_to_host(); };
+    const auto stored = [&](dsl::array<float>& a) {
+      return dsl::array<float, 3>(of(a)).copy_to_host();
+    };
     dsl::array<float, 3> left(planes, 1, width);
     dsl::view<float, 3> to = of(out);
     dsl::tie(to, left) = std::tuple{standard * scale + shift, mean};

@@ -19,7 +19,8 @@ TEST_P(rows_page, formulas_of_rows) {
 #include <docs/rows/formulas-of-rows.inc>
 
 #include <docs/rows/formulas-of-rows-2.inc>
-  const std::vector<float> got = soft.copy_to_host(), along = p.copy_to_host(), of_rows = z.copy_to_host();
+  const std::vector<float> got = soft.copy_to_host(), along = p.copy_to_host(),
+                           of_rows = z.copy_to_host();
   const double all = 1 + std::exp(1) + std::exp(2), root = std::sqrt(2.0 / 3 + 1e-5);
   for (std::size_t i = 0; i < 6; ++i) {
     const auto k = static_cast<double>(i % 3);

@@ -1,5 +1,5 @@
-// C++ integers that the dtype beside them does not hold: comparisons are exact, bounds of clip clip nothing, anything else is an
-// overflow_error where the expression is made. NumPy 2's rules.
+// C++ integers that the dtype beside them does not hold: comparisons are exact, bounds of clip clip
+// nothing, anything else is an overflow_error where the expression is made. NumPy 2's rules.
 #include "../evaluated.hpp"
 #include "../on_device.hpp"
 
@@ -19,8 +19,8 @@ struct all_comparisons {
   template <class X, class S>
   static constexpr auto bits(X x, S s) {
     const auto bit = [](auto truth, int k) { return cast<int>(truth) << k; };
-    return bit(x == s, 0) | bit(x != s, 1) | bit(x < s, 2) | bit(x <= s, 3) | bit(x > s, 4) | bit(x >= s, 5) | bit(s < x, 6) |
-           bit(s >= x, 7) | bit(s == x, 8);
+    return bit(x == s, 0) | bit(x != s, 1) | bit(x < s, 2) | bit(x <= s, 3) | bit(x > s, 4) |
+           bit(x >= s, 5) | bit(s < x, 6) | bit(s >= x, 7) | bit(s == x, 8);
   }
   template <class S, class... X>
   constexpr auto operator()(S s, X... x) const {
@@ -28,16 +28,21 @@ struct all_comparisons {
   }
 };
 int expected_bits(wide x, wide s) {
-  return (x == s) | (x != s) << 1 | (x < s) << 2 | (x <= s) << 3 | (x > s) << 4 | (x >= s) << 5 | (s < x) << 6 | (s >= x) << 7 |
-         (s == x) << 8;
+  return (x == s) | (x != s) << 1 | (x < s) << 2 | (x <= s) << 3 | (x > s) << 4 | (x >= s) << 5 |
+         (s < x) << 6 | (s >= x) << 7 | (s == x) << 8;
 }
 
 template <class T>
 std::vector<T> around_the_ends(std::mt19937_64& random) {
   using limits = std::numeric_limits<T>;
-  std::vector<T> v{
-      limits::min(), static_cast<T>(limits::min() + 1), static_cast<T>(-1), 0, 1, 44, static_cast<T>(limits::max() - 1),
-      limits::max()};
+  std::vector<T> v{limits::min(),
+                   static_cast<T>(limits::min() + 1),
+                   static_cast<T>(-1),
+                   0,
+                   1,
+                   44,
+                   static_cast<T>(limits::max() - 1),
+                   limits::max()};
   for (int i = 0; i < 8; ++i) v.push_back(static_cast<T>(random() >> random() % 64));
   return v;
 }
@@ -45,13 +50,15 @@ std::vector<T> around_the_ends(std::mt19937_64& random) {
 // Numbers of dtype S at and beyond the ends of every narrower dtype, and any.
 template <class S>
 std::vector<S> scalars(std::mt19937_64& random) {
-  std::vector<S> v{0, 1, static_cast<S>(-1), 44, std::numeric_limits<S>::min(), std::numeric_limits<S>::max()};
+  std::vector<S> v{
+      0, 1, static_cast<S>(-1), 44, std::numeric_limits<S>::min(), std::numeric_limits<S>::max()};
   for (const int bit : {7, 8, 15, 16, 31, 32, 63})
     if (bit < 8 * static_cast<int>(sizeof(S)))
       for (const int beside : {-1, 0, 1})
         for (const int sign : {1, -1})
-          v.push_back(static_cast<S>(static_cast<std::uint64_t>(sign) *
-                                     ((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside))));
+          v.push_back(
+              static_cast<S>(static_cast<std::uint64_t>(sign) *
+                             ((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(beside))));
   for (int i = 0; i < 10; ++i) v.push_back(static_cast<S>(random() >> random() % 64));
   return v;
 }
@@ -68,7 +75,8 @@ void expect_clipped(const std::vector<T>& given, S first) {
     EXPECT_THROW(clip(dsl::to_device(given), first, last), dsl::overflow_error) << first;
     return;
   }
-  evaluated([](auto v, auto from, auto to) { return std::tuple{clip(v, from, to)}; }, given, first, last)
+  evaluated([](auto v, auto from, auto to) { return std::tuple{clip(v, from, to)}; }, given, first,
+            last)
       .check([&](const auto& got) {
         for (std::size_t i = 0; i < given.size(); ++i)
           ASSERT_EQ(wide{got[i]}, std::min(std::max(wide{given[i]}, wide{first}), wide{last}))
@@ -98,10 +106,15 @@ void compare_with() {
     const auto check = [s](const auto& values, const std::vector<int>& got) {
       for (std::size_t i = 0; i < values.size(); ++i)
         ASSERT_EQ(got[i], expected_bits(values[i], s))
-            << name(dsl::dtype_v<std::remove_cvref_t<decltype(values[0])>>) << ' ' << +values[i] << " and " << +s;
+            << name(dsl::dtype_v<std::remove_cvref_t<decltype(values[0])>>) << ' ' << +values[i]
+            << " and " << +s;
     };
     std::apply(
-        [&](const auto&... v) { evaluated(all_comparisons{}, s, v...).check([&](const auto&... got) { (check(v, got), ...); }); },
+        [&](const auto&... v) {
+          evaluated(all_comparisons{}, s, v...).check([&](const auto&... got) {
+            (check(v, got), ...);
+          });
+        },
         given);
     std::apply([&](const auto&... x) { (expect_overflow(x, s), ...); }, arrays);
   }
@@ -131,12 +144,14 @@ TEST_P(scalar_range, bounds_of_clip_outside_clip_nothing) {
 TEST_P(scalar_range, of_operators_on_arrays) {
   const std::vector<std::uint8_t> given{44, 1, 255};
   const auto x = dsl::to_device(given);
-  EXPECT_EQ(dsl::eval(dsl::cast<int>((x == 255) == 2) + 10 * dsl::cast<int>(x == 300) + 100 * clip(dsl::cast<int>(x), 0, 300))
+  EXPECT_EQ(dsl::eval(dsl::cast<int>((x == 255) == 2) + 10 * dsl::cast<int>(x == 300) +
+                      100 * clip(dsl::cast<int>(x), 0, 300))
                 .copy_to_host(),
             (std::vector<int>{4400, 100, 25500}));
   evaluated(
       [](auto v, auto s, auto large, auto truth) {
-        return std::tuple{cast<int>(v == s), cast<int>(large > v), cast<int>(clip(v, 0, s)), cast<int>((v == 255) == truth)};
+        return std::tuple{cast<int>(v == s), cast<int>(large > v), cast<int>(clip(v, 0, s)),
+                          cast<int>((v == 255) == truth)};
       },
       given, 300, 3000000000, 2)
       .check([](const auto& equal, const auto& less, const auto& clipped, const auto& never) {
@@ -159,7 +174,8 @@ TEST_P(scalar_range, in_a_lambda) {
     formula.check([&want](const auto& got) { EXPECT_EQ(got, want); });
   };
   const auto literals = [](auto a) {
-    return std::tuple{cast<int>(a < 300) + 10 * cast<int>(a > -1) + 100 * cast<int>(a == 300) + 1000 * cast<int>(a <= 44)};
+    return std::tuple{cast<int>(a < 300) + 10 * cast<int>(a > -1) + 100 * cast<int>(a == 300) +
+                      1000 * cast<int>(a <= 44)};
   };
   expect(evaluated(literals, given), std::vector<int>{1011, 1011, 11});
   const auto clipped = [](auto a, auto last) {
@@ -167,7 +183,8 @@ TEST_P(scalar_range, in_a_lambda) {
   };
   expect(evaluated(clipped, given, 300), std::vector<int>{44044, 10001, 255255});
   expect(evaluated(clipped, given, 30), std::vector<int>{30044, 10001, 30255});
-  expect(evaluated([](auto a, auto limit) { return std::tuple{where(a < limit, a + 1, a)}; }, given, 300),
+  expect(evaluated([](auto a, auto limit) { return std::tuple{where(a < limit, a + 1, a)}; }, given,
+                   300),
          std::vector<std::uint8_t>{45, 2, 0});
   const auto adds = dsl::vectorize([](auto a, auto h) { return a + h; });
   EXPECT_THROW(adds(x, 300), dsl::overflow_error);
@@ -189,8 +206,10 @@ TEST_P(scalar_range, of_targets_loops_reductions_and_scans) {
   const auto adds = dsl::vectorize([](auto a, auto h) { return a + h; });
   EXPECT_THROW(dsl::iterate(3, adds, dsl::state(x), 300), dsl::overflow_error);
 #if defined(COMPILED_FORMULAS)
-  EXPECT_THROW(dsl::iterate(3, dsl::vectorize([](auto a, auto h) { return where(a > 3, h, h + 0); }), dsl::state(x), 300),
-               dsl::overflow_error);
+  EXPECT_THROW(
+      dsl::iterate(3, dsl::vectorize([](auto a, auto h) { return where(a > 3, h, h + 0); }),
+                   dsl::state(x), 300),
+      dsl::overflow_error);
 #endif
   const auto greatest = [](auto a, auto b) { return max(a, b); };
   EXPECT_THROW(dsl::reduce(greatest, 300)(x), dsl::overflow_error);
@@ -201,7 +220,8 @@ TEST_P(scalar_range, of_targets_loops_reductions_and_scans) {
   try {
     (void)(x - 300);
   } catch (const dsl::error& e) {
-    EXPECT_STREQ(e.what(), "the integer 300 is out of bounds for uint8, the dtype that it is computed with");
+    EXPECT_STREQ(e.what(),
+                 "the integer 300 is out of bounds for uint8, the dtype that it is computed with");
   }
 }
 
@@ -215,19 +235,23 @@ TEST_P(scalar_range, arrays_of_both_signs_compare_exactly) {
       b.push_back(q);
     }
   evaluated(all_comparisons{}, b, a).check([&](const std::vector<int>& got) {
-    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(got[i], expected_bits(a[i], b[i])) << a[i] << ' ' << b[i];
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(got[i], expected_bits(a[i], b[i])) << a[i] << ' ' << b[i];
   });
 }
 
 TEST_P(scalar_range, infinity_is_a_number) {
   const float infinite = std::numeric_limits<float>::infinity();
   const std::vector<float> given{1, infinite, -infinite, 3e38f};
-  evaluated([](auto v) { return std::tuple{where(v < dsl::inf, v, 0), dsl::cast<int>(v == -dsl::inf)}; }, given)
+  evaluated(
+      [](auto v) { return std::tuple{where(v < dsl::inf, v, 0), dsl::cast<int>(v == -dsl::inf)}; },
+      given)
       .check([=](const auto& finite, const auto& least) {
         EXPECT_EQ(finite, (std::vector<float>{1, 0, -infinite, 3e38f}));
         EXPECT_EQ(least, (std::vector<int>{0, 0, 1, 0}));
       });
-  evaluated([](auto v) { return std::tuple{dsl::cast<int>(v == dsl::inf)}; }, std::vector<int>{0x7fffffff})
+  evaluated([](auto v) { return std::tuple{dsl::cast<int>(v == dsl::inf)}; },
+            std::vector<int>{0x7fffffff})
       .check([](const auto& equal) { EXPECT_EQ(equal, std::vector<int>{0}); });
 #if defined(COMPILED_FORMULAS)
   EXPECT_EQ(dsl::norm<dsl::inf>(dsl::to_device(given)).value(), infinite);

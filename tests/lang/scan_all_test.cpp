@@ -43,7 +43,8 @@ TEST_P(scans, sums_in_another_dtype) {
   const auto host = random_floats(34567);
   const auto a = dsl::to_device(host);
   dsl::array<double> wide = dsl::cumsum<double>(a);
-  expect_near(wide.copy_to_host(), sums<long double>(host, flat(host.size())), 1e-12, "float in double");
+  expect_near(wide.copy_to_host(), sums<long double>(host, flat(host.size())), 1e-12,
+              "float in double");
   const auto bytes = dsl::to_device(std::vector<std::int8_t>(1000, 1));
   dsl::array<std::int8_t> narrow = dsl::cumsum<std::int8_t>(bytes);
   EXPECT_EQ(narrow.copy_to_host()[199], static_cast<std::int8_t>(200));
@@ -53,8 +54,8 @@ TEST_P(scans, running_extremes_and_logic) {
   const auto host = random_floats(34567);
   const auto a = dsl::to_device(host);
   const auto most = dsl::scan([](auto x, auto y) { return max(x, y); });
-  const auto want =
-      reference<float>(host, flat(host.size()), [](float x, float y) { return std::max(x, y); }, false, false, 0.0f);
+  const auto want = reference<float>(
+      host, flat(host.size()), [](float x, float y) { return std::max(x, y); }, false, false, 0.0f);
   EXPECT_EQ(dsl::eval(most(a)).copy_to_host(), want);
   const auto any = dsl::scan([](auto x, auto y) { return x || y; }, false);
   dsl::array<bool> seen = any(a > 1.999, dsl::exclusive);
@@ -64,20 +65,24 @@ TEST_P(scans, running_extremes_and_logic) {
     ASSERT_EQ(got[i], before) << i;
     before = before || host[i] > 1.999f;
   }
-  const auto small = dsl::to_device(values_of<std::uint8_t>(34567));  // 16 a thread, in one byte each
+  const auto small =
+      dsl::to_device(values_of<std::uint8_t>(34567));  // 16 a thread, in one byte each
   const auto bits = dsl::scan([](auto x, auto y) { return x ^ y; });
   EXPECT_EQ(dsl::eval(bits(small)).copy_to_host(),
             reference<std::uint8_t>(
                 small.copy_to_host(), flat(34567),
-                [](std::uint8_t x, std::uint8_t y) { return static_cast<std::uint8_t>(x ^ y); }, false, false, std::uint8_t(0)));
+                [](std::uint8_t x, std::uint8_t y) { return static_cast<std::uint8_t>(x ^ y); },
+                false, false, std::uint8_t(0)));
 }
 
-// The last element that is not 0, of 16 bytes: small tiles, and more of them than a block waits for at once at every level.
+// The last element that is not 0, of 16 bytes: small tiles, and more of them than a block waits for
+// at once at every level.
 TEST_P(scans, more_tiles_than_two_levels_hold) {
   const std::int64_t n = 5 * (1 << 19) + 3;
   std::vector<std::complex<double>> host(static_cast<std::size_t>(n)), want;
   std::mt19937 engine(5);
-  for (std::int64_t i = 0; i < n; i += 1 + static_cast<std::int64_t>(engine() % (i < n / 2 ? 10 : 400000)))
+  for (std::int64_t i = 0; i < n;
+       i += 1 + static_cast<std::int64_t>(engine() % (i < n / 2 ? 10 : 400000)))
     host[static_cast<std::size_t>(i)] = {double(i + 1), -double(i)};
   std::complex<double> last;
   for (const auto& x : host) want.push_back(last = x != 0.0 ? x : last);
@@ -110,19 +115,24 @@ TEST_P(scans, neighbours_gathers_positions_and_scalars) {
   dsl::scalar<std::int32_t> two = 2;
   for (int axis = 0; axis < 2; ++axis)
     for (int shifted = 0; shifted < 2; ++shifted) {
-      dsl::array<std::int64_t, 2> got =
-          dsl::cumsum(dsl::shift(u, 1, dsl::boundary::wrap, shifted) * two + dsl::index(0, rows_, columns) - 3, dsl::axis(axis));
+      dsl::array<std::int64_t, 2> got = dsl::cumsum(
+          dsl::shift(u, 1, dsl::boundary::wrap, shifted) * two + dsl::index(0, rows_, columns) - 3,
+          dsl::axis(axis));
       std::vector<std::int64_t> each;
       for (std::int64_t i = 0; i < rows_; ++i)
         for (std::int64_t j = 0; j < columns; ++j) {
-          const std::int64_t from =
-              shifted == 0 ? (i + rows_ - 1) % rows_ * columns + j : i * columns + (j + columns - 1) % columns;
+          const std::int64_t from = shifted == 0 ? (i + rows_ - 1) % rows_ * columns + j
+                                                 : i * columns + (j + columns - 1) % columns;
           each.push_back(2 * host[static_cast<std::size_t>(from)] + i - 3);
         }
-      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(each, along({rows_, columns}, axis))) << axis << ' ' << shifted;
+      ASSERT_EQ(got.copy_to_host(), sums<std::int64_t>(each, along({rows_, columns}, axis)))
+          << axis << ' ' << shifted;
     }
-  dsl::array<std::int64_t> taken = dsl::cumsum(dsl::take(a, rows_ * columns - 1 - dsl::arange<int>(rows_ * columns)));
-  EXPECT_EQ(taken.copy_to_host(), sums<std::int64_t>(std::vector<std::int32_t>(host.rbegin(), host.rend()), flat(host.size())));
+  dsl::array<std::int64_t> taken =
+      dsl::cumsum(dsl::take(a, rows_ * columns - 1 - dsl::arange<int>(rows_ * columns)));
+  EXPECT_EQ(
+      taken.copy_to_host(),
+      sums<std::int64_t>(std::vector<std::int32_t>(host.rbegin(), host.rend()), flat(host.size())));
 }
 
 TEST_P(scans, reductions_inside_come_first) {
@@ -135,10 +145,14 @@ TEST_P(scans, reductions_inside_come_first) {
   for (const auto x : host) off.push_back(x - sum);
   for (std::size_t i = 0; i < 12; ++i)
     of_rows.push_back(std::accumulate(host.begin() + static_cast<std::ptrdiff_t>(50 * i),
-                                      host.begin() + static_cast<std::ptrdiff_t>(50 * i + 50), std::int64_t{0}));
-  EXPECT_EQ(dsl::eval(dsl::cumsum(a - dsl::sum(a))).copy_to_host(), sums<std::int64_t>(off, flat(off.size())));
-  EXPECT_EQ(dsl::eval(dsl::cumsum(dsl::sum(m, dsl::axis(1)))).copy_to_host(), sums<std::int64_t>(of_rows, flat(of_rows.size())));
-  dsl::array<std::int64_t, 2> got = dsl::cumsum(m - dsl::sum(m, dsl::axis(1), dsl::keep_dims), dsl::axis(0));
+                                      host.begin() + static_cast<std::ptrdiff_t>(50 * i + 50),
+                                      std::int64_t{0}));
+  EXPECT_EQ(dsl::eval(dsl::cumsum(a - dsl::sum(a))).copy_to_host(),
+            sums<std::int64_t>(off, flat(off.size())));
+  EXPECT_EQ(dsl::eval(dsl::cumsum(dsl::sum(m, dsl::axis(1)))).copy_to_host(),
+            sums<std::int64_t>(of_rows, flat(of_rows.size())));
+  dsl::array<std::int64_t, 2> got =
+      dsl::cumsum(m - dsl::sum(m, dsl::axis(1), dsl::keep_dims), dsl::axis(0));
   for (std::size_t i = 0; i < off.size(); ++i) off[i] = host[i] - of_rows[i / 50];
   EXPECT_EQ(got.copy_to_host(), sums<std::int64_t>(off, along({12, 50}, 0)));
 }

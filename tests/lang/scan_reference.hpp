@@ -12,8 +12,10 @@ struct scans : on_device {};
 
 // The last has more than 32 tiles of 8-byte elements on every device; the simulator takes its time.
 inline std::vector<std::int64_t> scan_sizes() {
-  const std::int64_t largest = dsl::device::current().kind == dsl::backend::sim ? 150'007 : 1048576 + 7;
-  return {0, 1, 2, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 34567, largest};
+  const std::int64_t largest =
+      dsl::device::current().kind == dsl::backend::sim ? 150'007 : 1048576 + 7;
+  return {0,    1,    2,    15,   16,   17,   127,  128,  129,   1023,
+          1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 34567, largest};
 }
 
 template <class T> std::vector<T> values_of(std::int64_t n, unsigned seed = 1) {
@@ -22,10 +24,12 @@ template <class T> std::vector<T> values_of(std::int64_t n, unsigned seed = 1) {
   for (std::int64_t i = 0; i < n; ++i) {
     const int x = static_cast<int>(engine() % 7) - 3;
     if constexpr (std::is_same_v<T, bool>) v.push_back(x > 0);
-    else if constexpr (std::is_integral_v<T> || std::is_same_v<T, dsl::half> || std::is_same_v<T, dsl::bfloat16>)
+    else if constexpr (std::is_integral_v<T> || std::is_same_v<T, dsl::half> ||
+                       std::is_same_v<T, dsl::bfloat16>)
       v.push_back(static_cast<T>(x));
     else if constexpr (requires(T t) { t.real(); })
-      v.push_back(T(static_cast<typename T::value_type>(x) / 8, static_cast<typename T::value_type>(engine() % 5) / 4));
+      v.push_back(T(static_cast<typename T::value_type>(x) / 8,
+                    static_cast<typename T::value_type>(engine() % 5) / 4));
     else v.push_back(static_cast<T>(x) / 8 + static_cast<T>(engine() % 1000) / 4096);
   }
   return v;
@@ -34,7 +38,8 @@ template <class T> std::vector<T> values_of(std::int64_t n, unsigned seed = 1) {
 // What a row-major array looks like to a scan along an axis.
 struct rows {
   std::int64_t outer, extent, inner;
-  template <class Visit> void each(const Visit& visit) const {  // (first place, distance) of each row
+  template <class Visit> void each(
+      const Visit& visit) const {  // (first place, distance) of each row
     for (std::int64_t o = 0; o < outer; ++o)
       for (std::int64_t i = 0; i < inner; ++i) visit(o * extent * inner + i, inner);
   }
@@ -50,7 +55,8 @@ inline rows along(const std::vector<std::int64_t>& shape, int axis) {
 
 // The sequential scan of a row-major host array, in type W.
 template <class W, class T, class Op>
-std::vector<W> reference(const std::vector<T>& x, const rows& r, const Op& op, bool exclusive, bool has_init, W init) {
+std::vector<W> reference(const std::vector<T>& x, const rows& r, const Op& op, bool exclusive,
+                         bool has_init, W init) {
   std::vector<W> y(x.size());
   r.each([&](std::int64_t first, std::int64_t step) {
     W before = init;
@@ -64,17 +70,20 @@ std::vector<W> reference(const std::vector<T>& x, const rows& r, const Op& op, b
   });
   return y;
 }
-template <class W, class T> auto sums(const std::vector<T>& x, const rows& r, bool exclusive = false) {
+template <class W, class T> auto sums(const std::vector<T>& x, const rows& r,
+                                      bool exclusive = false) {
   return reference<W>(x, r, [](W a, W b) { return static_cast<W>(a + b); }, exclusive, false, W(0));
 }
 inline rows flat(std::size_t n) { return {1, static_cast<std::int64_t>(n), 1}; }
 
 // |got - want| beside what rounding may have made of n terms of size about 1.
 template <class T, class W>
-void expect_near(const std::vector<T>& got, const std::vector<W>& want, double tolerance, const std::string& what) {
+void expect_near(const std::vector<T>& got, const std::vector<W>& want, double tolerance,
+                 const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
   for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_LE(std::abs(W(got[i]) - want[i]), tolerance * (1 + std::abs(want[i]))) << what << ", element " << i;
+    ASSERT_LE(std::abs(W(got[i]) - want[i]), tolerance * (1 + std::abs(want[i])))
+        << what << ", element " << i;
 }
 
 template <class T, class Sum, class W, bool Exclusive = true>
@@ -114,5 +123,6 @@ void sums_of_sixteen_bits() {
   const auto want = sums<float>(host, flat(host.size()));
   const auto got = narrow.copy_to_host();
   EXPECT_EQ(wide.copy_to_host(), want);
-  for (std::size_t i = 0; i < host.size(); ++i) ASSERT_EQ(static_cast<float>(got[i]), static_cast<float>(T(want[i]))) << i;
+  for (std::size_t i = 0; i < host.size(); ++i)
+    ASSERT_EQ(static_cast<float>(got[i]), static_cast<float>(T(want[i]))) << i;
 }

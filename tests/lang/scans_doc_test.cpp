@@ -34,7 +34,8 @@ TEST_P(scans_doc, recurrence) {
   const auto a = dsl::to_device(factors), b = dsl::to_device(terms);
 #include <docs/scans/operators.inc>
   const auto got = x.copy_to_host();
-  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-12 * (1 + std::abs(want[i]))) << i;
+  for (std::size_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], 1e-12 * (1 + std::abs(want[i]))) << i;
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ TEST_P(selections, keep_the_order) {
       std::vector<float> want;
       std::vector<std::int64_t> places;
       for (std::size_t i = 0; i < host.size(); ++i)
-        if (host[i] > limit) want.push_back(2 * host[i]), places.push_back(static_cast<std::int64_t>(i));
+        if (host[i] > limit)
+          want.push_back(2 * host[i]), places.push_back(static_cast<std::int64_t>(i));
       dsl::array<float> kept = dsl::full<float>(-9, n);
       dsl::array<std::int64_t> at;
       dsl::scalar<std::int64_t> count;
@@ -39,13 +40,15 @@ TEST_P(selections, keep_the_order) {
 TEST_P(selections, of_several_dimensions) {
   const std::int64_t rows = 23, columns = 41;
   std::vector<std::int8_t> host;
-  for (std::int64_t i = 0; i < rows * columns; ++i) host.push_back(static_cast<std::int8_t>(i * 37 % 5 - 2));
+  for (std::int64_t i = 0; i < rows * columns; ++i)
+    host.push_back(static_cast<std::int8_t>(i * 37 % 5 - 2));
   const auto all = dsl::to_device(host);
   const auto m = dsl::transpose(dsl::reshape(all, rows, columns));
   std::vector<std::int64_t> want_rows, want_columns;
   for (std::int64_t i = 0; i < columns; ++i)
     for (std::int64_t j = 0; j < rows; ++j)
-      if (host[static_cast<std::size_t>(j * columns + i)] != 0) want_rows.push_back(i), want_columns.push_back(j);
+      if (host[static_cast<std::size_t>(j * columns + i)] != 0)
+        want_rows.push_back(i), want_columns.push_back(j);
   dsl::array<std::int64_t> r, c;
   dsl::scalar<std::int64_t> count;
   dsl::tie(r, c, count) = dsl::nonzero(m);
@@ -70,18 +73,24 @@ TEST_P(selections, in_place_and_with_too_little_room) {
 TEST_P(selections, targets_share_no_element) {
   dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
   dsl::scalar<std::int64_t> count(7);
-  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)), even = x(dsl::slice(0, dsl::end, 2)),
-       odd = x(dsl::slice(1, dsl::end, 2));
-  const auto select = [&](auto& a, auto& b, auto& n) { dsl::tie(a, b, n) = dsl::compress(x > 2, x, 10 * x); };
-  EXPECT_EQ(error_of([&] { select(first, second, count); }),
-            "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)");
-  EXPECT_EQ(error_of([&] { select(fresh, fresh, count); }), "a target stands twice in one statement");
+  auto first = x(dsl::slice(0, 3)), second = x(dsl::slice(2, 5)),
+       even = x(dsl::slice(0, dsl::end, 2)), odd = x(dsl::slice(1, dsl::end, 2));
+  const auto select = [&](auto& a, auto& b, auto& n) {
+    dsl::tie(a, b, n) = dsl::compress(x > 2, x, 10 * x);
+  };
+  EXPECT_EQ(
+      error_of([&] { select(first, second, count); }),
+      "two targets have an element in common: number 0 of shape (3) and number 1 of shape (3)");
+  EXPECT_EQ(error_of([&] { select(fresh, fresh, count); }),
+            "a target stands twice in one statement");
   auto inside = x(2).view();
-  EXPECT_EQ(error_of([&] { dsl::tie(first, inside) = dsl::unique(x); }),
-            "two targets have an element in common: number 0 of shape (3) and number 1 of shape ()");
+  EXPECT_EQ(
+      error_of([&] { dsl::tie(first, inside) = dsl::unique(x); }),
+      "two targets have an element in common: number 0 of shape (3) and number 1 of shape ()");
   EXPECT_EQ(x.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(count.value(), 7);
-  dsl::array<std::int64_t> elsewhere(dsl::extents<1>{6}, simulated() ? dsl::device("host") : dsl::device("sim"));
+  dsl::array<std::int64_t> elsewhere(dsl::extents<1>{6},
+                                     simulated() ? dsl::device("host") : dsl::device("sim"));
   EXPECT_THROW(select(fresh, elsewhere, count), dsl::device_error);
   EXPECT_FALSE(fresh.has_memory());
   select(even, odd, count);

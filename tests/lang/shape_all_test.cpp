@@ -21,7 +21,8 @@ TEST_P(all_shapes, slices) {
   const auto rm = reference(4, 5, 6);
   expect_view(m(2), rm.pick(0, 2));
   expect_view(m(slice(), -1), rm.pick(1, 4));
-  expect_view(m(-1, slice(3, end), slice(end, 1, -2)), rm.pick(0, 3).slice(0, 3, std::nullopt, 1).slice(1, std::nullopt, 1, -2));
+  expect_view(m(-1, slice(3, end), slice(end, 1, -2)),
+              rm.pick(0, 3).slice(0, 3, std::nullopt, 1).slice(1, std::nullopt, 1, -2));
   expect_view(m(slice(3, 0, -1), slice(), 2)(slice(0, 2), slice(1, end)),
               rm.slice(0, 3, 0, -1).pick(2, 2).slice(0, 0, 2, 1).slice(1, 1, std::nullopt, 1));
   expect_view(m(), rm);
@@ -39,13 +40,16 @@ TEST_P(all_shapes, chains_of_views) {
   expect_view(dsl::flip(x), r.flip(0).flip(1).flip(2));
   expect_view(dsl::diagonal(x, -1), r.diagonal(-1));
   expect_view(dsl::diagonal(x), r.diagonal(0));
-  expect_view(dsl::broadcast_to(x(slice(), slice(2, 3)), 3, 4, 5, 6), r.slice(1, 2, 3, 1).broadcast_to({3, 4, 5, 6}));
+  expect_view(dsl::broadcast_to(x(slice(), slice(2, 3)), 3, 4, 5, 6),
+              r.slice(1, 2, 3, 1).broadcast_to({3, 4, 5, 6}));
   expect_view(dsl::expand_dims(x, 0, -1), r.reshape({1, 4, 5, 6, 1}));
-  expect_view(dsl::squeeze(x(slice(1, 2), slice(), slice(-1, end)), 0, -1), r.pick(0, 1).pick(1, 5));
+  expect_view(dsl::squeeze(x(slice(1, 2), slice(), slice(-1, end)), 0, -1),
+              r.pick(0, 1).pick(1, 5));
   expect_view(dsl::reshape(x, 2, -1, 3), r.reshape({2, 20, 3}));
   expect_view(dsl::reshape(x, dsl::extents<2>{20, 6}), r.reshape({20, 6}));
   expect_view(dsl::ravel(x), r.reshape({120}));
-  expect_view(dsl::reshape(x(slice(), slice(0, 4)), 4, 2, 12), r.slice(1, 0, 4, 1).reshape({4, 2, 12}));
+  expect_view(dsl::reshape(x(slice(), slice(0, 4)), 4, 2, 12),
+              r.slice(1, 0, 4, 1).reshape({4, 2, 12}));
   EXPECT_THROW(dsl::ravel(dsl::transpose(x)), dsl::shape_error);
 }
 
@@ -80,10 +84,12 @@ TEST_P(all_shapes, expressions) {
   expect(dsl::permute(e, 1, 0, 2), r.permute({1, 0, 2}));
   expect(e(slice(1, end), 2), r.slice(0, 1, std::nullopt, 1).pick(1, 2));
   expect(dsl::diagonal(e, 1), r.diagonal(1));
-  expect(dsl::broadcast_to(e(0, slice(1, 2)), 3, 6), r.pick(0, 0).slice(0, 1, 2, 1).broadcast_to({3, 6}));
+  expect(dsl::broadcast_to(e(0, slice(1, 2)), 3, 6),
+         r.pick(0, 0).slice(0, 1, 2, 1).broadcast_to({3, 6}));
   expect(dsl::squeeze(dsl::expand_dims(e, 0), 0), r);
-  expect(dsl::reshape(dsl::reshape(dsl::arange<int>(120), 20, -1)(slice(end, end, -1)) + 0, 20, 2, 3),
-         r.reshape({20, 6}).flip(0).reshape({20, 2, 3}));
+  expect(
+      dsl::reshape(dsl::reshape(dsl::arange<int>(120), 20, -1)(slice(end, end, -1)) + 0, 20, 2, 3),
+      r.reshape({20, 6}).flip(0).reshape({20, 2, 3}));
   EXPECT_THROW(dsl::reshape(e, 120), dsl::shape_error);  // `row` cannot be stretched over it
 
   // The stretched operand is what is flipped and cut.
@@ -104,8 +110,8 @@ TEST_P(all_shapes, generators) {
   dsl::array<std::int64_t, 2> rows = dsl::index(0, 2, 3), columns = dsl::index(-1, 2, 3);
   EXPECT_EQ(rows.copy_to_host(), (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(columns.copy_to_host(), (std::vector<std::int64_t>{0, 1, 2, 0, 1, 2}));
-  dsl::array<double, 2> radius =
-      sqrt(dsl::cast<double>(dsl::index(0, 4, 4) * dsl::index(0, 4, 4) + dsl::index(1, 4, 4) * dsl::index(1, 4, 4)));
+  dsl::array<double, 2> radius = sqrt(dsl::cast<double>(dsl::index(0, 4, 4) * dsl::index(0, 4, 4) +
+                                                        dsl::index(1, 4, 4) * dsl::index(1, 4, 4)));
   EXPECT_EQ(radius(3, 0), 3.0);
   EXPECT_THROW(dsl::index(2, 4, 4), dsl::shape_error);
   dsl::array<std::int64_t, 2> turned = dsl::flip(dsl::transpose(dsl::index(1, 2, 3)), 0);
@@ -113,7 +119,9 @@ TEST_P(all_shapes, generators) {
 
   dsl::array<float, 2> threes = dsl::broadcast_to(3.0f, 2, 2) + dsl::arange<float>(2);
   EXPECT_EQ(threes.copy_to_host(), (std::vector<float>{3, 4, 3, 4}));
-  static_assert(dsl::dtype_of_expression<decltype(dsl::broadcast_to(1.0, 2) + dsl::arange<float>(2))> == dsl::dtype::float64);
+  static_assert(
+      dsl::dtype_of_expression<decltype(dsl::broadcast_to(1.0, 2) + dsl::arange<float>(2))> ==
+      dsl::dtype::float64);
   EXPECT_THROW(dsl::broadcast_to(1.0, -2), dsl::shape_error);
   EXPECT_EQ(dsl::eval(dsl::arange<std::int64_t>(9007199254740992, 9007199254740995)).size(), 3);
   EXPECT_EQ(dsl::eval(dsl::arange<unsigned>(7, 1)).size(), 0);

@@ -1,5 +1,5 @@
-// Views and functions of shape as operands and targets, in any order, against a reference that maps indices one by one on the
-// host.
+// Views and functions of shape as operands and targets, in any order, against a reference that maps
+// indices one by one on the host.
 #include "../on_device.hpp"
 #include "places.hpp"
 
@@ -84,7 +84,8 @@ TEST_P(shape, right_side_is_complete_before_the_first_write) {
   EXPECT_EQ(a.copy_to_host(), want);
   a(slice(0, end, 2)) = a(slice(end, end, -2)) + a(slice(1, end, 2));
   auto before = want;
-  for (std::size_t i = 0; i < want.size(); i += 2) want[i] = before[want.size() - 1 - i] + before[i + 1];
+  for (std::size_t i = 0; i < want.size(); i += 2)
+    want[i] = before[want.size() - 1 - i] + before[i + 1];
   EXPECT_EQ(a.copy_to_host(), want);
 
   auto m = counting(side, side);
@@ -120,11 +121,15 @@ TEST_P(shape, random_chains_of_views_and_of_expressions) {
       const std::int64_t extent = want.shape[axis];
       switch (pick(0, 3)) {
         case 0: {
-          const std::int64_t start = pick(-extent - 2, extent + 2), stop = pick(-extent - 2, extent + 2),
+          const std::int64_t start = pick(-extent - 2, extent + 2),
+                             stop = pick(-extent - 2, extent + 2),
                              step = pick(0, 1) == 1 ? pick(1, 3) : pick(-3, -1);
           const slice cut = pick(0, 2) > 0 ? slice(end, end, step) : slice(start, stop, step);
-          on_both([&](const auto& y) { return axis == 0 ? y(cut) : axis == 1 ? y(slice(), cut) : y(slice(), slice(), cut); });
-          want = cut.start.omitted ? want.slice(axis, std::nullopt, std::nullopt, step) : want.slice(axis, start, stop, step);
+          on_both([&](const auto& y) {
+            return axis == 0 ? y(cut) : axis == 1 ? y(slice(), cut) : y(slice(), slice(), cut);
+          });
+          want = cut.start.omitted ? want.slice(axis, std::nullopt, std::nullopt, step)
+                                   : want.slice(axis, start, stop, step);
           story += " slice";
           break;
         }
@@ -205,7 +210,8 @@ TEST_P(shape, const_arrays_give_views_that_only_read) {
   static_assert(std::is_same_v<decltype(dsl::eval(x(0))), dsl::array<int, 1>>);
   const dsl::view<const int, 2> v = y;
   expect_view(v, reference(3, 4));
-  expect(x(slice(), slice(1, end)) + y(slice(), slice(1, end)) * 0, reference(3, 4).slice(1, 1, std::nullopt, 1));
+  expect(x(slice(), slice(1, end)) + y(slice(), slice(1, end)) * 0,
+         reference(3, 4).slice(1, 1, std::nullopt, 1));
 }
 
 TEST_P(shape, stretched_targets_are_refused) {
@@ -238,7 +244,8 @@ TEST_P(shape, views_without_memory_are_named) {
   const std::string operand = "an operand without memory, never assigned or moved from, in ";
   EXPECT_EQ(message([&] { target = target + 2 * unassigned; }), operand + "a + 2 * b");
   EXPECT_EQ(message([&] { never = target; }), operand + "a");
-  EXPECT_EQ(message([&] { dsl::scalar<std::int64_t> sum = dsl::sum(target * moved); }), operand + "an expression");
+  EXPECT_EQ(message([&] { dsl::scalar<std::int64_t> sum = dsl::sum(target * moved); }),
+            operand + "an expression");
   EXPECT_EQ(message([&] { dsl::transpose(target + never); }), operand + "an expression");
   EXPECT_EQ(unassigned.copy_to_host(), ints{});
   dsl::scalar<int> s = 1, t = std::move(s);

@@ -14,7 +14,8 @@ namespace {
 using sorting = on_device;
 ON_EVERY_DEVICE(sorting);
 
-const double nan_value = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+const double nan_value = std::numeric_limits<double>::quiet_NaN(),
+             infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
 bool is_before(T a, T b) {
@@ -32,7 +33,8 @@ void expect_sorted(const std::vector<T>& host) {
   });
   const auto got = dsl::sort(x).copy_to_host();
   ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_TRUE(got[i] == want[i] || (got[i] != got[i] && want[i] != want[i])) << i;
+  for (std::size_t i = 0; i < want.size(); ++i)
+    ASSERT_TRUE(got[i] == want[i] || (got[i] != got[i] && want[i] != want[i])) << i;
   ASSERT_EQ(dsl::argsort(x).copy_to_host(), order);
 }
 
@@ -50,8 +52,12 @@ TEST_P(sorting, of_every_size_of_elements) {
       i8[i] = static_cast<std::int8_t>(drawn);
       u16[i] = static_cast<std::uint16_t>(drawn);
       i32[i] = static_cast<std::int32_t>(drawn % 100) - 50;
-      f32[i] = drawn % 50 == 0 ? static_cast<float>(nan_value) : static_cast<float>(static_cast<std::int32_t>(drawn)) / 1e6f;
-      f64[i] = drawn % 40 == 0 ? -0.0 : drawn % 41 == 0 ? 0.0 : drawn % 43 == 0 ? -infinity : static_cast<double>(drawn) - 9e18;
+      f32[i] = drawn % 50 == 0 ? static_cast<float>(nan_value)
+                               : static_cast<float>(static_cast<std::int32_t>(drawn)) / 1e6f;
+      f64[i] = drawn % 40 == 0   ? -0.0
+               : drawn % 41 == 0 ? 0.0
+               : drawn % 43 == 0 ? -infinity
+                                 : static_cast<double>(drawn) - 9e18;
       i64[i] = static_cast<std::int64_t>(drawn);
     }
     expect_sorted(i8);
@@ -64,11 +70,13 @@ TEST_P(sorting, of_every_size_of_elements) {
 }
 
 TEST_P(sorting, distinct_elements) {
-  const auto x = dsl::to_device(std::vector<double>{3, nan_value, -1, 3, nan_value, 0, -1, infinity});
+  const auto x =
+      dsl::to_device(std::vector<double>{3, nan_value, -1, 3, nan_value, 0, -1, infinity});
   const dsl::array<double> u = dsl::unique(x);
   const auto got = u.copy_to_host();
   ASSERT_EQ(got.size(), 5u);
-  EXPECT_EQ((std::vector<double>(got.begin(), got.end() - 1)), (std::vector<double>{-1, 0, 3, infinity}));
+  EXPECT_EQ((std::vector<double>(got.begin(), got.end() - 1)),
+            (std::vector<double>{-1, 0, 3, infinity}));
   EXPECT_TRUE(std::isnan(got.back()));
   dsl::array<int> values(6);
   dsl::scalar<std::int64_t> count;
@@ -88,7 +96,8 @@ TEST_P(sorting, medians_and_percentiles) {
   EXPECT_FLOAT_EQ(dsl::percentile(x, 90).value(), 9.1f);
   EXPECT_EQ(dsl::median(dsl::to_device(std::vector<std::int32_t>{4, 1, 3})).value(), 3.0);
   EXPECT_EQ(dsl::median(dsl::to_device(std::vector<std::int32_t>{4, 1})).value(), 2.5);
-  EXPECT_TRUE(std::isnan(dsl::median(dsl::to_device(std::vector<double>{1, nan_value, 2})).value()));
+  EXPECT_TRUE(
+      std::isnan(dsl::median(dsl::to_device(std::vector<double>{1, nan_value, 2})).value()));
   EXPECT_THROW(dsl::median(dsl::array<float>(0)), dsl::shape_error);
   EXPECT_THROW(dsl::percentile(x, 101), dsl::value_error);
 }
@@ -103,16 +112,23 @@ TEST_P(sorting, medians_and_percentiles_of_infinities_are_numpys) {
   };
   const auto is_one = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
   for (const auto& [x, median, percentiles] :
-       {of_numpy{{1, 2, inf}, 2, {1, 1.5f, nan, nan, nan}}, of_numpy{{1, inf}, inf, {nan, inf, nan, nan, nan}},
-        of_numpy{{inf, inf, inf}, inf, {nan, nan, nan, nan, nan}}, of_numpy{{1, inf, inf}, inf, {nan, nan, nan, nan, nan}},
-        of_numpy{{-inf, inf}, nan, {nan, nan, nan, nan, nan}}, of_numpy{{-inf, -inf, 1}, -inf, {nan, nan, nan, -inf, 1}},
-        of_numpy{{1, nan, inf}, nan, {nan, nan, nan, nan, nan}}, of_numpy{{-inf, 0, inf}, 0, {nan, -inf, nan, nan, nan}},
-        of_numpy{{-inf, 1, 2, inf}, 1.5f, {nan, -inf, 1.5f, inf, nan}}, of_numpy{{inf}, inf, {nan, nan, nan, nan, nan}},
-        of_numpy{{-huge, huge}, 0, {nan, inf, -inf, -inf, huge}}, of_numpy{{7, 1, 3, 10}, 5, {1, 2.5f, 5, 7.75f, 10}}}) {
+       {of_numpy{{1, 2, inf}, 2, {1, 1.5f, nan, nan, nan}},
+        of_numpy{{1, inf}, inf, {nan, inf, nan, nan, nan}},
+        of_numpy{{inf, inf, inf}, inf, {nan, nan, nan, nan, nan}},
+        of_numpy{{1, inf, inf}, inf, {nan, nan, nan, nan, nan}},
+        of_numpy{{-inf, inf}, nan, {nan, nan, nan, nan, nan}},
+        of_numpy{{-inf, -inf, 1}, -inf, {nan, nan, nan, -inf, 1}},
+        of_numpy{{1, nan, inf}, nan, {nan, nan, nan, nan, nan}},
+        of_numpy{{-inf, 0, inf}, 0, {nan, -inf, nan, nan, nan}},
+        of_numpy{{-inf, 1, 2, inf}, 1.5f, {nan, -inf, 1.5f, inf, nan}},
+        of_numpy{{inf}, inf, {nan, nan, nan, nan, nan}},
+        of_numpy{{-huge, huge}, 0, {nan, inf, -inf, -inf, huge}},
+        of_numpy{{7, 1, 3, 10}, 5, {1, 2.5f, 5, 7.75f, 10}}}) {
     const auto on_device = dsl::to_device(x);
     EXPECT_TRUE(is_one(dsl::median(on_device).value(), median)) << testing::PrintToString(x);
     for (std::size_t i = 0; i < percentiles.size(); ++i)
-      EXPECT_TRUE(is_one(dsl::percentile(on_device, 25. * static_cast<double>(i)).value(), percentiles[i]))
+      EXPECT_TRUE(
+          is_one(dsl::percentile(on_device, 25. * static_cast<double>(i)).value(), percentiles[i]))
           << testing::PrintToString(x) << ", " << 25 * i;
   }
   // Here NumPy's sum overflows.
@@ -120,21 +136,23 @@ TEST_P(sorting, medians_and_percentiles_of_infinities_are_numpys) {
 }
 
 template <class T, class X>
-void expect_found(const std::vector<T>& sorted, const std::vector<X>& x, const std::vector<std::int64_t>& left,
-                  const std::vector<std::int64_t>& right) {
+void expect_found(const std::vector<T>& sorted, const std::vector<X>& x,
+                  const std::vector<std::int64_t>& left, const std::vector<std::int64_t>& right) {
   const auto in = dsl::to_device(sorted);
   const auto wanted = dsl::to_device(x);
   EXPECT_EQ(dsl::eval(dsl::searchsorted(in, wanted)).copy_to_host(), left);
   EXPECT_EQ(dsl::eval(dsl::searchsorted(in, wanted, dsl::right)).copy_to_host(), right);
 }
 
-// Any dtypes, none of which is converted to the other's; all pairs are in ir/integer_arithmetic_test.cpp.
+// Any dtypes, none of which is converted to the other's; all pairs are in
+// ir/integer_arithmetic_test.cpp.
 TEST_P(sorting, searches_compare_exactly) {
   const std::int64_t wide = std::int64_t{1} << 53, most = std::numeric_limits<std::int64_t>::max();
   expect_found<std::uint8_t, std::int32_t>({1, 2, 3}, {-1, 257, 2, 0}, {0, 3, 1, 0}, {0, 3, 2, 0});
-  expect_found<std::int64_t, double>({wide, wide + 1, wide + 2, most},
-                                     {9007199254740992, 2.5, 0x1p63, nan_value, infinity, -infinity}, {0, 0, 4, 4, 4, 0},
-                                     {1, 0, 4, 4, 4, 0});
+  expect_found<std::int64_t, double>(
+      {wide, wide + 1, wide + 2, most},
+      {9007199254740992, 2.5, 0x1p63, nan_value, infinity, -infinity}, {0, 0, 4, 4, 4, 0},
+      {1, 0, 4, 4, 4, 0});
   expect_found<dsl::half, float>({0.5f, 1.f, 65504.f}, {1.0001f, 1, 1e6f}, {2, 1, 3}, {2, 2, 3});
   const auto in = dsl::to_device(std::vector<std::int32_t>{1, 2, 3});
   EXPECT_EQ(dsl::eval(dsl::searchsorted(in, 2.5)).value(), 2);
@@ -148,7 +166,8 @@ TEST_P(sorting, search_among_sorted_elements) {
   std::vector<std::int64_t> left, right;
   for (const double w : wanted) {
     left.push_back(std::lower_bound(host.begin(), host.end(), w, is_before<double>) - host.begin());
-    right.push_back(std::upper_bound(host.begin(), host.end(), w, is_before<double>) - host.begin());
+    right.push_back(std::upper_bound(host.begin(), host.end(), w, is_before<double>) -
+                    host.begin());
   }
   EXPECT_EQ(dsl::eval(dsl::searchsorted(sorted, x)).copy_to_host(), left);
   EXPECT_EQ(dsl::eval(dsl::searchsorted(sorted, x, dsl::right)).copy_to_host(), right);
@@ -167,8 +186,9 @@ TEST_P(sorting, writing_to_positions) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{-1, 8, -1, 7, -1, 8}));
   dsl::array<std::int32_t, 2> m = dsl::zeros<std::int32_t>(2, 3);
   dsl::scatter_add(m, index, 1);
-  EXPECT_EQ(error_of([&] { dsl::put(m, index, std::int64_t{1} << 32); }),
-            "the integer 4294967296 is out of bounds for int32, the dtype that it is computed with");
+  EXPECT_EQ(
+      error_of([&] { dsl::put(m, index, std::int64_t{1} << 32); }),
+      "the integer 4294967296 is out of bounds for int32, the dtype that it is computed with");
   EXPECT_EQ(m.copy_to_host(), (std::vector<std::int32_t>{0, 3, 0, 1, 0, 1}));
 }
 
@@ -178,7 +198,8 @@ TEST_P(sorting, writing_to_few_positions) {
   std::mt19937 engine(3);
   std::vector<std::int32_t> index;
   std::vector<float> sums(static_cast<std::size_t>(2 * n), 1), last(sums);
-  for (std::int64_t i = 0; i < count; ++i) index.push_back(static_cast<std::int32_t>(engine() % 90 * 33) - 60);
+  for (std::int64_t i = 0; i < count; ++i)
+    index.push_back(static_cast<std::int32_t>(engine() % 90 * 33) - 60);
   for (std::size_t i = 0; i < index.size(); ++i) {
     const auto at = static_cast<std::size_t>(2 * (index[i] < 0 ? index[i] + n : index[i]));
     sums[at] += static_cast<float>(i);
@@ -199,12 +220,16 @@ TEST_P(sorting, writing_to_few_positions) {
   EXPECT_EQ(dsl::sum(counts).value(), count);
 }
 
-// Positions that are none are told as they were given; elsewhere nothing is written to them, nor to the last element.
+// Positions that are none are told as they were given; elsewhere nothing is written to them, nor to
+// the last element.
 TEST_P(sorting, positions_of_no_element) {
-  const auto beyond = dsl::to_device(std::vector<std::uint64_t>{~std::uint64_t{0}, std::uint64_t{1} << 63});
-  for (const std::int64_t n : {2, 40}) {  // positions that are few or many beside the target's elements
+  const auto beyond =
+      dsl::to_device(std::vector<std::uint64_t>{~std::uint64_t{0}, std::uint64_t{1} << 63});
+  for (const std::int64_t n :
+       {2, 40}) {  // positions that are few or many beside the target's elements
     auto x = dsl::zeros<float>(n);
-    const std::string elements = " is none of " + std::to_string(n) + " elements", most = "9223372036854775807 or more";
+    const std::string elements = " is none of " + std::to_string(n) + " elements",
+                      most = "9223372036854775807 or more";
     const std::string added = n == 2 ? " is none of 2 groups" : elements;
     const auto expect = [&](const std::string& said, const auto& write) {
       const std::string error = error_of(write);

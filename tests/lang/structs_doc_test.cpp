@@ -15,7 +15,8 @@ TEST_P(structs_doc, structure_of_arrays) {
   EXPECT_NEAR(p.position(999).value(), 100.1, 0.01);
   particle<dsl::array<float>, dsl::array<float>> q;
   EXPECT_EQ(dsl::load_checkpoint("run", q), 1000);
-  EXPECT_TRUE(std::filesystem::exists("run/0.position.npy") && std::filesystem::exists("run/1.velocity.npy"));
+  EXPECT_TRUE(std::filesystem::exists("run/0.position.npy") &&
+              std::filesystem::exists("run/1.velocity.npy"));
   EXPECT_EQ(q.position.copy_to_host(), p.position.copy_to_host());
   std::filesystem::remove_all("run");
 }

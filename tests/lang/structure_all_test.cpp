@@ -22,7 +22,8 @@ TEST_P(all_structure, takes_memory_and_other_targets) {
 
 TEST_P(all_structure, inside_another_and_inside_another_formula) {
   cloud<particles, dsl::scalar<double>> c{some_particles(10), {}, {}};
-  dsl::tie(c.energy) = dsl::vectorize([](auto c) { return dsl::sum(climbed(c.particles) + 0 * c.steps); })(c);
+  dsl::tie(c.energy) =
+      dsl::vectorize([](auto c) { return dsl::sum(climbed(c.particles) + 0 * c.steps); })(c);
   EXPECT_EQ(c.energy.value(), 40);
 }
 
@@ -49,10 +50,11 @@ TEST_P(all_structure, has_histories_by_name) {
     c.steps = c.steps + 1;
     return std::tuple{c, count + 2};
   });
-  const auto [of_cloud, counts, recorded] = dsl::iterate(8, step, dsl::state(c, count), 0.5, dsl::until(c.steps >= 6.0),
-                                                         dsl::record([](auto c, auto count) { return c.energy * 2 + count; }));
-  const std::vector<double> energy = of_cloud.energy.copy_to_host(), steps = of_cloud.steps.copy_to_host(),
-                            twice = recorded.copy_to_host();
+  const auto [of_cloud, counts, recorded] =
+      dsl::iterate(8, step, dsl::state(c, count), 0.5, dsl::until(c.steps >= 6.0),
+                   dsl::record([](auto c, auto count) { return c.energy * 2 + count; }));
+  const std::vector<double> energy = of_cloud.energy.copy_to_host(),
+                            steps = of_cloud.steps.copy_to_host(), twice = recorded.copy_to_host();
   for (std::size_t k = 0; k < 8; ++k) {
     const double e = 100 * (2 - 9.75 * 0.5 * static_cast<double>(k + 1));
     EXPECT_EQ(energy[k], k < 6 ? e : 0);
@@ -65,18 +67,21 @@ TEST_P(all_structure, has_histories_by_name) {
 
 TEST_P(all_structure, arrays_of_structs_in_structs) {
   std::vector<tagged_body<body<float, double>, std::int32_t>> host(33);
-  for (std::size_t i = 0; i < host.size(); ++i) host[i] = {static_cast<std::int32_t>(i), {0.5f, 1.5}};
+  for (std::size_t i = 0; i < host.size(); ++i)
+    host[i] = {static_cast<std::int32_t>(i), {0.5f, 1.5}};
   const auto bodies = dsl::to_device(host);
   const auto all = dsl::members(bodies);
-  EXPECT_EQ(dsl::sum(all.number * all.it.mass + all.it.charge).value(), 0.5 * 32 * 33 / 2 + 1.5 * 33);
+  EXPECT_EQ(dsl::sum(all.number * all.it.mass + all.it.charge).value(),
+            0.5 * 32 * 33 / 2 + 1.5 * 33);
 }
 
 TEST_P(all_structure, arrays_of_structs_give_their_members) {
   std::vector<body<float, double>> host(1001);
-  for (std::size_t i = 0; i < host.size(); ++i) host[i] = {static_cast<float>(i), 2.0 * static_cast<double>(i)};
+  for (std::size_t i = 0; i < host.size(); ++i)
+    host[i] = {static_cast<float>(i), 2.0 * static_cast<double>(i)};
   auto bodies = dsl::to_device(host);
-  static_assert(
-      std::is_same_v<decltype(dsl::members(std::as_const(bodies))), body<dsl::view<const float>, dsl::view<const double>>>);
+  static_assert(std::is_same_v<decltype(dsl::members(std::as_const(bodies))),
+                               body<dsl::view<const float>, dsl::view<const double>>>);
   const auto all = dsl::members(std::as_const(bodies));
   EXPECT_EQ(dsl::sum(all.charge * all.mass).value(), 2.0 * 1000 * 1001 * 2001 / 6);
   auto target = dsl::members(bodies);

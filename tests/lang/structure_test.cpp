@@ -17,8 +17,8 @@ TEST_P(structure, is_updated_by_one_kernel) {
     const std::vector<double> before = p.position.copy_to_host();
     dsl::tie(p) = dsl::vectorize(fly)(p, 0.5);
     EXPECT_EQ(dsl::plan_of(dsl::tie(p), dsl::vectorize(fly)(p, 0.5)).elements, n);
-    const std::vector<double> position = p.position.copy_to_host(), height = p.height.copy_to_host(),
-                              climb = p.climb.copy_to_host();
+    const std::vector<double> position = p.position.copy_to_host(),
+                              height = p.height.copy_to_host(), climb = p.climb.copy_to_host();
     for (std::size_t i = 0; i < before.size(); ++i) {
       EXPECT_EQ(position[i], before[i] + 0.5);
       EXPECT_EQ(height[i], 1);
@@ -39,10 +39,12 @@ TEST_P(structure, names_its_members_in_errors) {
   const column x = dsl::ones<double>(10);
   column wrong(3);
   try {
-    wrong = dsl::vectorize([](auto x, auto c, auto y) { return x + c.particles.climb * c.energy - y; })(x, c, wrong);
+    wrong = dsl::vectorize(
+        [](auto x, auto c, auto y) { return x + c.particles.climb * c.energy - y; })(x, c, wrong);
     FAIL();
   } catch (const dsl::shape_error& e) {
-    EXPECT_NE(std::string(e.what()).find("a + b.particles.climb * b.energy - c"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("a + b.particles.climb * b.energy - c"), std::string::npos)
+        << e.what();
   }
 }
 
@@ -51,8 +53,8 @@ TEST_P(structure, is_in_a_checkpoint_by_name) {
   const std::string folder = scratch.folder;
   const cloud<particles, dsl::scalar<double>> c{some_particles(10), 3.0, 4.0};
   dsl::save_checkpoint(folder, 7, c, c.energy);
-  for (const char* file :
-       {"0.particles.position.npy", "3.particles.climb.npy", "4.energy.npy", "5.steps.npy", "6.npy", "steps.npy"})
+  for (const char* file : {"0.particles.position.npy", "3.particles.climb.npy", "4.energy.npy",
+                           "5.steps.npy", "6.npy", "steps.npy"})
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
   cloud<particles, dsl::scalar<double>> d;
   dsl::scalar<double> energy;
@@ -77,7 +79,8 @@ struct plain {
 
 TEST_P(structure, members_of_structs_that_are_no_templates) {
   auto all = dsl::to_device(std::vector<plain>{{1, 2, 3, {4, 5}}, {4, 5, 6, {7, 8}}});
-  dsl::member(all, &plain::d) = dsl::member(all, &plain::x) + dsl::member(all, &plain::k) * dsl::member(all, &plain::d);
+  dsl::member(all, &plain::d) =
+      dsl::member(all, &plain::x) + dsl::member(all, &plain::k) * dsl::member(all, &plain::d);
   dsl::member(all, &plain::z) = conj(dsl::member(all, &plain::z));
   EXPECT_EQ(all.copy_to_host()[1].d, 34);
   EXPECT_EQ(all.copy_to_host()[1].z, std::complex<float>(7, -8));

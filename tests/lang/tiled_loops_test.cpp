@@ -1,5 +1,6 @@
-// Loops over neighbours by tiles, each beside a launch a step, to the bit: shapes, where arrays lie, blocks and their order are
-// drawn at random; boundaries and distances are those of the formulas.
+// Loops over neighbours by tiles, each beside a launch a step, to the bit: shapes, where arrays
+// lie, blocks and their order are drawn at random; boundaries and distances are those of the
+// formulas.
 #include "../on_device.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ using std::int64_t;
 struct tiled_loops : on_device {
   void SetUp() override {
     on_device::SetUp();
-    if (!IsSkipped() && dsl::device::current().kind == dsl::backend::host) GTEST_SKIP() << "no tiles";
+    if (!IsSkipped() && dsl::device::current().kind == dsl::backend::host)
+      GTEST_SKIP() << "no tiles";
   }
 };
 ON_EVERY_DEVICE(tiled_loops);
@@ -25,34 +27,45 @@ ON_EVERY_DEVICE(tiled_loops);
 template <boundary Beyond, int Rows, int Columns>
 constexpr auto one_field = dsl::vectorize([](auto u, auto t) {
   auto diagonal = shift(shift(u, Rows, Beyond, 0), -Columns, Beyond, 1);
-  return (u * 3 + shift(u, Rows, Beyond, 0) * 5 + shift(u, -1, Beyond, 0) * 7 + shift(u, Columns, Beyond, 1) * 11 +
-          shift(u, -1, Beyond, 1) * 13 + diagonal + t) &
+  return (u * 3 + shift(u, Rows, Beyond, 0) * 5 + shift(u, -1, Beyond, 0) * 7 +
+          shift(u, Columns, Beyond, 1) * 11 + shift(u, -1, Beyond, 1) * 13 + diagonal + t) &
          0xffff;
 });
 
-// A shifted formula, whose zeros are not those of its operands; arrays of three sizes, one of them read in place alone; what is
-// reduced is fed back; parameters that are broadcast and that are read beside.
-constexpr auto three_fields = dsl::vectorize([](auto u, auto v, auto w, auto total, auto row, auto weight, auto t) {
-  auto around =
-      shift(u + 1, 1, boundary::zero, 0) + shift(u, -2, boundary::zero, 1) + dsl::cast<int>(shift(w, 1, boundary::wrap, 1));
-  auto un = (around * 5 + dsl::cast<int>(v) + row + shift(weight, 1, boundary::clamp, 1) + dsl::cast<int>(t)) & 0xfff;
-  auto vn = dsl::cast<std::int16_t>((dsl::cast<int>(v) * 3 + u + dsl::cast<int>(total & 31)) & 0x3ff);
-  return std::tuple{un, vn, dsl::cast<std::uint8_t>(shift(w, -1, boundary::wrap, 0) + dsl::cast<std::uint8_t>(u & 15)),
-                    dsl::sum(dsl::cast<int64_t>(un))};
-});
+// A shifted formula, whose zeros are not those of its operands; arrays of three sizes, one of them
+// read in place alone; what is reduced is fed back; parameters that are broadcast and that are read
+// beside.
+constexpr auto three_fields =
+    dsl::vectorize([](auto u, auto v, auto w, auto total, auto row, auto weight, auto t) {
+      auto around = shift(u + 1, 1, boundary::zero, 0) + shift(u, -2, boundary::zero, 1) +
+                    dsl::cast<int>(shift(w, 1, boundary::wrap, 1));
+      auto un = (around * 5 + dsl::cast<int>(v) + row + shift(weight, 1, boundary::clamp, 1) +
+                 dsl::cast<int>(t)) &
+                0xfff;
+      auto vn =
+          dsl::cast<std::int16_t>((dsl::cast<int>(v) * 3 + u + dsl::cast<int>(total & 31)) & 0x3ff);
+      return std::tuple{un, vn,
+                        dsl::cast<std::uint8_t>(shift(w, -1, boundary::wrap, 0) +
+                                                dsl::cast<std::uint8_t>(u & 15)),
+                        dsl::sum(dsl::cast<int64_t>(un))};
+    });
 
 constexpr auto in_space = dsl::vectorize([](auto u) {
-  return (u * 3 + shift(u, 1, boundary::wrap, 0) + shift(u, -1, boundary::wrap, 0) * 5 + shift(u, 1, boundary::reflect, 1) * 7 +
-          shift(u, -2, boundary::reflect, 1) + shift(u, 3, boundary::clamp, 2) * 11 + shift(u, -1, boundary::clamp, 2)) &
+  return (u * 3 + shift(u, 1, boundary::wrap, 0) + shift(u, -1, boundary::wrap, 0) * 5 +
+          shift(u, 1, boundary::reflect, 1) * 7 + shift(u, -2, boundary::reflect, 1) +
+          shift(u, 3, boundary::clamp, 2) * 11 + shift(u, -1, boundary::clamp, 2)) &
          0xffff;
 });
 
 struct drawing {
   std::mt19937 engine;
   int64_t below(int64_t n) { return static_cast<int64_t>(engine() % static_cast<unsigned>(n)); }
-  int64_t one_of(std::initializer_list<int64_t> all) { return all.begin()[below(static_cast<int64_t>(all.size()))]; }
+  int64_t one_of(std::initializer_list<int64_t> all) {
+    return all.begin()[below(static_cast<int64_t>(all.size()))];
+  }
   dsl::launch blocks() {
-    return {.block = static_cast<int>(one_of({0, 32, 64, 96})), .grid = static_cast<int>(one_of({1, 2, 3, 4, 6, 9, 12}))};
+    return {.block = static_cast<int>(one_of({0, 32, 64, 96})),
+            .grid = static_cast<int>(one_of({1, 2, 3, 4, 6, 9, 12}))};
   }
 };
 
@@ -101,21 +114,24 @@ void expect_same(drawing& draw, const std::string& what, const Run& run) {
         if (fixed.grid > 100) throw;
       }
   };
-  ASSERT_EQ(on_chip(), want) << what << ", seed " << seed << ", " << fixed.grid << " blocks of " << fixed.block << ", order "
-                             << order;
+  ASSERT_EQ(on_chip(), want) << what << ", seed " << seed << ", " << fixed.grid << " blocks of "
+                             << fixed.block << ", order " << order;
 }
 
 template <boundary Beyond, int Rows, int Columns>
 void loops_of_one_field(int rounds) {
   drawing draw{std::mt19937(static_cast<unsigned>(Beyond) * 100 + Rows)};
   for (int round = 0; round < rounds; ++round) {
-    const dsl::extents<2> n{draw.one_of({12, 13, 17, 30, 64}), draw.one_of({12, 15, 16, 33, 64, 101, 150})};
+    const dsl::extents<2> n{draw.one_of({12, 13, 17, 30, 64}),
+                            draw.one_of({12, 15, 16, 33, 64, 101, 150})};
     const int64_t steps = draw.one_of({0, 1, 2, 3, 8});
-    expect_same(draw, std::to_string(n[0]) + " x " + std::to_string(n[1]), [&](drawing& same, strategy how, dsl::launch fixed) {
-      placed<int, 2> u(same, n);
-      dsl::iterate(steps, one_field<Beyond, Rows, Columns>, dsl::state(u.part), dsl::cast<int>(dsl::step), how, fixed);
-      return u.memory.copy_to_host();
-    });
+    expect_same(draw, std::to_string(n[0]) + " x " + std::to_string(n[1]),
+                [&](drawing& same, strategy how, dsl::launch fixed) {
+                  placed<int, 2> u(same, n);
+                  dsl::iterate(steps, one_field<Beyond, Rows, Columns>, dsl::state(u.part),
+                               dsl::cast<int>(dsl::step), how, fixed);
+                  return u.memory.copy_to_host();
+                });
   }
 }
 TEST_P(tiled_loops, with_every_boundary) {
@@ -130,26 +146,30 @@ TEST_P(tiled_loops, of_several_fields) {
   for (int round = 0; round < 30; ++round) {
     const dsl::extents<2> n{draw.one_of({12, 19, 48}), draw.one_of({12, 31, 80})};
     const int64_t steps = draw.one_of({1, 2, 7});
-    expect_same(draw, std::to_string(n[0]) + " x " + std::to_string(n[1]), [&](drawing& same, strategy how, dsl::launch fixed) {
-      placed<int, 2> u(same, n), weight(same, n);
-      placed<std::int16_t, 2> v(same, n);
-      placed<std::uint8_t, 2> w(same, n);
-      const auto row = dsl::eval(dsl::cast<int>(dsl::arange<int64_t>(n[1]) & 7));
-      dsl::scalar<int64_t> total = int64_t{5};
-      const auto history = dsl::iterate(steps, three_fields, dsl::state(u.part, v.part, w.part, total), row, weight.part,
-                                        dsl::step, dsl::from_step(3), how, fixed);
-      return std::tuple{u.memory.copy_to_host(), v.memory.copy_to_host(), w.memory.copy_to_host(), total.value(),
-                        history.copy_to_host()};
-    });
+    expect_same(draw, std::to_string(n[0]) + " x " + std::to_string(n[1]),
+                [&](drawing& same, strategy how, dsl::launch fixed) {
+                  placed<int, 2> u(same, n), weight(same, n);
+                  placed<std::int16_t, 2> v(same, n);
+                  placed<std::uint8_t, 2> w(same, n);
+                  const auto row = dsl::eval(dsl::cast<int>(dsl::arange<int64_t>(n[1]) & 7));
+                  dsl::scalar<int64_t> total = int64_t{5};
+                  const auto history =
+                      dsl::iterate(steps, three_fields, dsl::state(u.part, v.part, w.part, total),
+                                   row, weight.part, dsl::step, dsl::from_step(3), how, fixed);
+                  return std::tuple{u.memory.copy_to_host(), v.memory.copy_to_host(),
+                                    w.memory.copy_to_host(), total.value(), history.copy_to_host()};
+                });
   }
 }
 
 TEST_P(tiled_loops, in_three_dimensions) {
   drawing draw{std::mt19937(3)};
   for (int round = 0; round < 20; ++round) {
-    const dsl::extents<3> n{draw.one_of({12, 13, 20}), draw.one_of({16, 17, 21}), draw.one_of({12, 16, 35})};
+    const dsl::extents<3> n{draw.one_of({12, 13, 20}), draw.one_of({16, 17, 21}),
+                            draw.one_of({12, 16, 35})};
     const int64_t steps = draw.one_of({1, 2, 5});
-    expect_same(draw, std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]),
+    expect_same(draw,
+                std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]),
                 [&](drawing& same, strategy how, dsl::launch fixed) {
                   placed<int, 3> u(same, n);
                   dsl::iterate(steps, in_space, dsl::state(u.part), how, fixed);
@@ -165,7 +185,9 @@ TEST_P(tiled_loops, end_and_go_on) {
     return std::tuple{next, dsl::sum(dsl::cast<int64_t>(next)) + 0 * total};
   });
   const int64_t n = 40;
-  const auto begin = [&] { return dsl::eval(dsl::reshape(dsl::cast<int>(dsl::arange<int64_t>(n * n) * 7 & 63), n, n)); };
+  const auto begin = [&] {
+    return dsl::eval(dsl::reshape(dsl::cast<int>(dsl::arange<int64_t>(n * n) * 7 & 63), n, n));
+  };
   const dsl::launch four{.block = 64, .grid = 4};
   for (const int64_t length : {1, 2, 5}) {
     auto u = begin(), v = begin();
@@ -173,7 +195,8 @@ TEST_P(tiled_loops, end_and_go_on) {
     const auto all = dsl::iterate(10, step, dsl::state(u, a), strategy::launches).copy_to_host();
     std::vector<int64_t> parts;
     for (int64_t k = 0; k < 10; k += length)
-      for (const int64_t sum : dsl::iterate(length, step, dsl::state(v, b), strategy::tiled, four).copy_to_host())
+      for (const int64_t sum :
+           dsl::iterate(length, step, dsl::state(v, b), strategy::tiled, four).copy_to_host())
         parts.push_back(sum);
     EXPECT_EQ(v.copy_to_host(), u.copy_to_host());
     EXPECT_EQ(parts, all);
@@ -181,8 +204,9 @@ TEST_P(tiled_loops, end_and_go_on) {
     for (const std::size_t last : {std::size_t{3}, std::size_t{6}}) {
       auto x = begin(), y = begin();
       dsl::scalar<int64_t> s = int64_t{0}, t = int64_t{0}, ran = int64_t{0};
-      const auto rows = dsl::iterate(10, step, dsl::state(x, s), dsl::until(s == all[last], ran), strategy::tiled, four,
-                                     dsl::every(2), dsl::record([](auto field, auto) { return dsl::max(field); }));
+      const auto rows = dsl::iterate(10, step, dsl::state(x, s), dsl::until(s == all[last], ran),
+                                     strategy::tiled, four, dsl::every(2),
+                                     dsl::record([](auto field, auto) { return dsl::max(field); }));
       dsl::iterate(ran.value(), step, dsl::state(y, t), strategy::launches);
       EXPECT_EQ(ran.value(), static_cast<int64_t>(last) + 1);
       EXPECT_EQ(x.copy_to_host(), y.copy_to_host());
@@ -191,7 +215,8 @@ TEST_P(tiled_loops, end_and_go_on) {
     // Between launches somebody watches.
     auto watched = begin();
     dsl::scalar<int64_t> c = int64_t{0};
-    dsl::iterate(10, step, dsl::state(watched, c), strategy::tiled, four, dsl::progress([](int64_t, int64_t) { return true; }));
+    dsl::iterate(10, step, dsl::state(watched, c), strategy::tiled, four,
+                 dsl::progress([](int64_t, int64_t) { return true; }));
     EXPECT_EQ(watched.copy_to_host(), u.copy_to_host());
   }
 }
@@ -203,11 +228,13 @@ TEST_P(tiled_loops, are_chosen_and_refused) {
   EXPECT_EQ(plan.loop, strategy::tiled);
   EXPECT_EQ(plan.tiles[0] * plan.tiles[1] * plan.tiles[2], plan.grid);
   EXPECT_NE(std::string(plan.describe().c_str()).find("tiles"), std::string::npos);
-  EXPECT_EQ(dsl::plan_of(step, dsl::state(small), dsl::cast<int>(dsl::step)).loop, strategy::launches);
+  EXPECT_EQ(dsl::plan_of(step, dsl::state(small), dsl::cast<int>(dsl::step)).loop,
+            strategy::launches);
   EXPECT_THROW(dsl::iterate(1, step, dsl::state(small), 1, strategy::tiled), dsl::device_error);
   EXPECT_THROW(dsl::iterate(1, step, dsl::state(u), u, strategy::tiled), dsl::shape_error);
   auto line = dsl::zeros<int>(64);
-  EXPECT_THROW(dsl::iterate(1, dsl::vectorize([](auto x) { return x + 1; }), dsl::state(line), strategy::tiled),
+  EXPECT_THROW(dsl::iterate(1, dsl::vectorize([](auto x) { return x + 1; }), dsl::state(line),
+                            strategy::tiled),
                dsl::device_error);
 }
 

@@ -1,4 +1,5 @@
-// Copies from the host and to it: into arrays that are there, from page-locked memory, beside the program.
+// Copies from the host and to it: into arrays that are there, from page-locked memory, beside the
+// program.
 #include <span>
 
 #include "../on_device.hpp"
@@ -37,7 +38,8 @@ TEST_P(transfer, into_parts) {
   dsl::array<int, 2> m = dsl::zeros<int>(4, 6);
   m(dsl::slice(), 1).copy_from_host(counted(4, 1));
   dsl::transpose(m)(dsl::slice(2, 4)).copy_from_host(counted(8, 10));
-  EXPECT_EQ(m.copy_to_host(), (std::vector<int>{0, 1, 10, 14, 0, 0, 0, 2, 11, 15, 0, 0, 0, 3, 12, 16, 0, 0, 0, 4, 13, 17, 0, 0}));
+  EXPECT_EQ(m.copy_to_host(), (std::vector<int>{0, 1, 10, 14, 0, 0, 0, 2, 11, 15, 0, 0,
+                                                0, 3, 12, 16, 0, 0, 0, 4, 13, 17, 0, 0}));
   m(dsl::slice(0, 0)).copy_from_host(std::vector<int>());
 }
 
@@ -61,7 +63,9 @@ TEST_P(transfer, from_and_to_page_locked_memory) {
   }
   out.wait();
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t want = i < 50'000 ? 2 * i : i < 75'001 ? 2 * (50'001 + 2 * (i - 50'000)) : -1;
+    const std::int64_t want = i < 50'000   ? 2 * i
+                              : i < 75'001 ? 2 * (50'001 + 2 * (i - 50'000))
+                                           : -1;
     ASSERT_EQ(out[i], want) << i;
   }
   EXPECT_THROW((void)out.subspan(n - 1, 2), dsl::index_error);

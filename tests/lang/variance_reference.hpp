@@ -18,15 +18,19 @@ double variance(const std::vector<T>& x, std::size_t first, std::size_t n, std::
   return static_cast<double>(squares / static_cast<long double>(n));
 }
 template <class T>
-void check_variances(const std::vector<T>& h, std::size_t rows, double bound, const std::string& what) {
+void check_variances(const std::vector<T>& h, std::size_t rows, double bound,
+                     const std::string& what) {
   const std::size_t columns = h.size() / rows;
-  const auto m = dsl::reshape(dsl::to_device(h), static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns));
+  const auto m = dsl::reshape(dsl::to_device(h), static_cast<std::int64_t>(rows),
+                              static_cast<std::int64_t>(columns));
   const auto close = [&](double got, double want, const char* axes) {
     EXPECT_NEAR(got, want, bound * want) << what << ' ' << axes << ' ' << rows << " x " << columns;
   };
   close(dsl::var(m).value(), variance(h, 0, h.size(), 1), "all");
   const auto of_rows = dsl::eval(dsl::var(m, dsl::axis(1))).copy_to_host(),
              of_columns = dsl::eval(dsl::var(m, dsl::axis(0))).copy_to_host();
-  for (std::size_t i = 0; i < rows; ++i) close(of_rows[i], variance(h, i * columns, columns, 1), "row");
-  for (std::size_t j = 0; j < columns; ++j) close(of_columns[j], variance(h, j, rows, columns), "column");
+  for (std::size_t i = 0; i < rows; ++i)
+    close(of_rows[i], variance(h, i * columns, columns, 1), "row");
+  for (std::size_t j = 0; j < columns; ++j)
+    close(of_columns[j], variance(h, j, rows, columns), "column");
 }

@@ -15,7 +15,9 @@ struct collatz {  // a loop on data
   }
 };
 struct quotient_and_rest {  // several results, of different dtypes
-  DSL_FN std::tuple<int, double> operator()(int a, int b, double scale) const { return {a / b, scale * (a % b)}; }
+  DSL_FN std::tuple<int, double> operator()(int a, int b, double scale) const {
+    return {a / b, scale * (a % b)};
+  }
 };
 struct halvings_from {  // called, not traced, for one parameter takes no symbol
   DSL_FN auto operator()(auto n, double from) const {
@@ -68,7 +70,8 @@ TEST_P(vectorize, loops_helpers_and_other_vectorized_functions_compose) {
 }
 
 TEST_P(vectorize, several_outputs_of_several_dtypes) {
-  const auto parts = dsl::vectorize([](auto z, auto s) { return std::tuple{real(z) * s, z * 2, imag(z) > 0}; });
+  const auto parts =
+      dsl::vectorize([](auto z, auto s) { return std::tuple{real(z) * s, z * 2, imag(z) > 0}; });
   const auto z = dsl::to_device(std::vector<std::complex<double>>{{1, 2}, {3, -4}, {5, 6}});
   dsl::array<double> re;  // takes the shape of what is assigned
   dsl::array<std::complex<double>> twice(3);
@@ -97,7 +100,8 @@ TEST_P(vectorize, functors_are_called_once_an_element) {
 TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {
   const auto f = dsl::vectorize([](auto v) {
     const auto root = sqrt(dsl::constant(2.0));
-    return std::tuple{v * root + exp(-dsl::constant(1)), root * 2, v * exp(dsl::constant(std::complex<double>(0, 1)) / 2)};
+    return std::tuple{v * root + exp(-dsl::constant(1)), root * 2,
+                      v * exp(dsl::constant(std::complex<double>(0, 1)) / 2)};
   });
   const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   dsl::array<float> y;
@@ -152,7 +156,8 @@ TEST_P(vectorize, symbols_take_compound_assignment) {
 }
 
 TEST_P(vectorize, tuples_of_expressions_are_one_assignment) {
-  auto a = dsl::to_device(std::vector<float>{1, 2, 3}), b = dsl::to_device(std::vector<float>{10, 20, 30});
+  auto a = dsl::to_device(std::vector<float>{1, 2, 3}),
+       b = dsl::to_device(std::vector<float>{10, 20, 30});
   dsl::tie(a, b) = std::tuple{b + 0, a + 0};  // a swap
   EXPECT_EQ(a.copy_to_host(), (std::vector<float>{10, 20, 30}));
   EXPECT_EQ(b.copy_to_host(), (std::vector<float>{1, 2, 3}));

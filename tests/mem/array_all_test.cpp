@@ -31,7 +31,8 @@ TEST_P(all_arrays, fills_with_every_size_of_element) {
 TEST_P(all_arrays, moved_from_is_no_loops_variable) {
   dsl::scalar<float> s = 2.0f;
   const dsl::scalar<float> t = std::move(s);
-  EXPECT_THROW(dsl::iterate(1, dsl::vectorize([](auto v) { return v + 1; }), dsl::state(s)), dsl::memory_error);
+  EXPECT_THROW(dsl::iterate(1, dsl::vectorize([](auto v) { return v + 1; }), dsl::state(s)),
+               dsl::memory_error);
   EXPECT_EQ(t.value(), 2.0f);
 }
 

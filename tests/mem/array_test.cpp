@@ -37,7 +37,8 @@ TEST_P(array, copies_are_deep_and_moves_keep_the_memory) {
   EXPECT_EQ(a.size(), 5);
 }
 
-// Copying into memory is an assignment, moving takes over. Every pair of shapes fits as an array where it fits as an expression.
+// Copying into memory is an assignment, moving takes over. Every pair of shapes fits as an array
+// where it fits as an expression.
 TEST_P(array, copies_into_memory_follow_the_rules_of_assignment) {
   std::vector<dsl::extents<2>> shapes;
   for (const std::int64_t rows : {0, 1, 3})
@@ -98,7 +99,8 @@ TEST_P(array, without_memory_it_takes_the_shape_of_its_own_rank) {
 
 // What was moved from is no source; as a target it is given memory.
 TEST_P(array, is_made_of_one_of_a_narrower_dtype) {
-  const dsl::array<std::int16_t, 2> m = dsl::reshape(dsl::to_device(std::vector<std::int16_t>{-3, 1, 30'000, 0, 7, 9}), 2, 3);
+  const dsl::array<std::int16_t, 2> m =
+      dsl::reshape(dsl::to_device(std::vector<std::int16_t>{-3, 1, 30'000, 0, 7, 9}), 2, 3);
   const dsl::array<double, 2> wide = m;
   EXPECT_EQ(wide.extents(), m.extents());
   EXPECT_EQ(wide.copy_to_host(), (std::vector<double>{-3, 1, 30'000, 0, 7, 9}));
@@ -184,12 +186,15 @@ TEST_P(array, what_the_host_has_no_room_for) {
   const auto z = dsl::ones<std::complex<double>>(1);
   const auto b = dsl::full<bool>(true, 1);
   EXPECT_THROW(dsl::broadcast_to(x, std::int64_t{1} << 61).copy_to_host(), dsl::memory_error);
-  EXPECT_THROW(dsl::broadcast_to(z, std::int64_t{1} << 60).copy_to_host(), dsl::memory_error);  // 2^64 bytes
-  EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(z, std::int64_t{1} << 60)), dsl::memory_error);
+  EXPECT_THROW(dsl::broadcast_to(z, std::int64_t{1} << 60).copy_to_host(),
+               dsl::memory_error);  // 2^64 bytes
+  EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(z, std::int64_t{1} << 60)),
+               dsl::memory_error);
 #if !defined(__SANITIZE_ADDRESS__)  // which ends the program where so much is asked for
   EXPECT_THROW(dsl::broadcast_to(x, std::int64_t{1} << 50).copy_to_host(), dsl::memory_error);
   EXPECT_THROW(dsl::broadcast_to(b, std::int64_t{1} << 50).copy_to_host(), dsl::memory_error);
-  EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(x, std::int64_t{1} << 50)), dsl::memory_error);
+  EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(x, std::int64_t{1} << 50)),
+               dsl::memory_error);
 #endif
 }
 
@@ -273,7 +278,8 @@ TEST_P(array, eval_copies_what_is_evaluated_already) {
   dsl::scalar<int> s = 7;
   auto all = dsl::eval(x), part = dsl::eval(x(dsl::slice(dsl::end, 1, -1)));
   auto one = dsl::eval(s), element = dsl::eval(x(2));
-  static_assert(std::is_same_v<decltype(all), dsl::array<int>> && std::is_same_v<decltype(one), dsl::scalar<int>> &&
+  static_assert(std::is_same_v<decltype(all), dsl::array<int>> &&
+                std::is_same_v<decltype(one), dsl::scalar<int>> &&
                 std::is_same_v<decltype(element), dsl::scalar<int>>);
   x = 0;
   s = 0;
@@ -296,15 +302,25 @@ TEST_P(array, single_values_take_compound_assignment) {
 
 TEST_P(array, shape_errors_name_the_shapes_and_the_expression_and_change_nothing) {
   auto a = dsl::ones<float>(3), b = dsl::ones<float>(4);
-  EXPECT_EQ(message<dsl::shape_error>([&] { a = exp(a) + 2 * b; }), "shapes do not broadcast: (3), (4) in exp(a) + 2 * b");
-  EXPECT_EQ(message<dsl::shape_error>([&] { a = 2 * b; }), "an expression of shape (4) cannot be assigned to shape (3): 2 * a");
+  EXPECT_EQ(message<dsl::shape_error>([&] { a = exp(a) + 2 * b; }),
+            "shapes do not broadcast: (3), (4) in exp(a) + 2 * b");
+  EXPECT_EQ(message<dsl::shape_error>([&] { a = 2 * b; }),
+            "an expression of shape (4) cannot be assigned to shape (3): 2 * a");
   EXPECT_EQ(a.copy_to_host(), std::vector<float>(3, 1.0f));
-  EXPECT_NE(message<dsl::shape_error>([&] { dsl::reshape(a, 2, 2); }).find("cannot reshape (3) to (2, 2)"), std::string::npos);
-  EXPECT_NE(message<dsl::shape_error>([&] { dsl::zeros<float>(-1); }).find("negative"), std::string::npos);
-  EXPECT_NE(message<dsl::shape_error>([&] { dsl::array<double, 3>(1ll << 31, 1ll << 31, 8); }).find("too large"),
+  EXPECT_NE(message<dsl::shape_error>([&] {
+              dsl::reshape(a, 2, 2);
+            }).find("cannot reshape (3) to (2, 2)"),
+            std::string::npos);
+  EXPECT_NE(message<dsl::shape_error>([&] { dsl::zeros<float>(-1); }).find("negative"),
+            std::string::npos);
+  EXPECT_NE(message<dsl::shape_error>([&] {
+              dsl::array<double, 3>(1ll << 31, 1ll << 31, 8);
+            }).find("too large"),
             std::string::npos);
   std::vector<float> small(2);
-  EXPECT_NE(message<dsl::shape_error>([&] { a.copy_to_host(small); }).find("2 elements were given for 3"), std::string::npos);
+  EXPECT_NE(
+      message<dsl::shape_error>([&] { a.copy_to_host(small); }).find("2 elements were given for 3"),
+      std::string::npos);
 }
 
 TEST_P(array, out_of_memory_says_how_much_was_asked_for) {
@@ -320,7 +336,9 @@ TEST(device, names) {
   EXPECT_EQ(dsl::device("cuda:3"), dsl::device(dsl::backend::cuda, 3));
   EXPECT_EQ(std::string(dsl::device(dsl::backend::cuda, 1).name()), "cuda:1");
   for (const char* bad : {"gpu", "", "cuda:", "cuda:x", "Host"})
-    EXPECT_NE(message<dsl::device_error>([&] { dsl::device{bad}; }).find("valid are \"host\", \"sim\""), std::string::npos)
+    EXPECT_NE(
+        message<dsl::device_error>([&] { dsl::device{bad}; }).find("valid are \"host\", \"sim\""),
+        std::string::npos)
         << bad;
   const std::string none = message<dsl::device_error>([] { dsl::device_guard g("cuda:97"); });
   EXPECT_NE(none.find("cuda:97"), std::string::npos) << none;
@@ -342,10 +360,12 @@ TEST(device, that_is_not_there) {
 
 TEST(device, name_compares_with_strings) {
   const dsl::text name = dsl::device("sim").name();
-  EXPECT_TRUE(name == "sim" && "sim" == name && name != "host" && name != "simulator" && name != "si");
-  EXPECT_TRUE(name == std::string("sim") && std::string("host") != name && name == std::string_view("simulator").substr(0, 3));
-  EXPECT_TRUE(name == dsl::device("sim").name() && name != dsl::device("host").name() && dsl::text() == "" &&
-              dsl::text(nullptr) == "");
+  EXPECT_TRUE(name == "sim" && "sim" == name && name != "host" && name != "simulator" &&
+              name != "si");
+  EXPECT_TRUE(name == std::string("sim") && std::string("host") != name &&
+              name == std::string_view("simulator").substr(0, 3));
+  EXPECT_TRUE(name == dsl::device("sim").name() && name != dsl::device("host").name() &&
+              dsl::text() == "" && dsl::text(nullptr) == "");
   EXPECT_FALSE(name == static_cast<const char*>(nullptr));
 }
 
@@ -383,7 +403,8 @@ TEST(device, operands_must_share_one) {
   const auto a = dsl::ones<float>(3);
   const dsl::device_guard sim("sim");
   const auto b = dsl::ones<float>(3);
-  EXPECT_NE(message<dsl::device_error>([&] { dsl::array<float> c = a + b; }).find("host and sim"), std::string::npos);
+  EXPECT_NE(message<dsl::device_error>([&] { dsl::array<float> c = a + b; }).find("host and sim"),
+            std::string::npos);
 }
 
 }  // namespace

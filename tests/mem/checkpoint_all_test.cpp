@@ -14,11 +14,12 @@ struct all_checkpoints : on_device, scratch_folder {};
 ON_EVERY_DEVICE(all_checkpoints);
 
 TEST_P(all_checkpoints, a_loop_goes_on_as_if_it_had_not_stopped) {
-  const auto step =
-      dsl::vectorize([](auto F, auto x, auto, auto h) { return std::tuple{F + h * c32(0, 1) * F * x, x - h * x, dsl::sum(x)}; });
+  const auto step = dsl::vectorize([](auto F, auto x, auto, auto h) {
+    return std::tuple{F + h * c32(0, 1) * F * x, x - h * x, dsl::sum(x)};
+  });
   const auto start = [] {
-    return std::tuple{dsl::array<c32, 2>(dsl::full<c32>(c32(1, 2), 3, 5)), dsl::array<float, 2>(dsl::full<float>(0.5f, 3, 5)),
-                      dsl::scalar<float>()};
+    return std::tuple{dsl::array<c32, 2>(dsl::full<c32>(c32(1, 2), 3, 5)),
+                      dsl::array<float, 2>(dsl::full<float>(0.5f, 3, 5)), dsl::scalar<float>()};
   };
   auto [F, x, total] = start();
   dsl::iterate(7, step, dsl::state(F, x, total), 0.125f);

@@ -27,7 +27,8 @@ TEST_P(checkpoint, views_are_read_in_place) {
   dsl::save_checkpoint(folder, 1, dsl::transpose(m), m(0, dsl::slice()));
   auto whole = dsl::zeros<float>(2, 3);
   auto row = dsl::zeros<float>(6);
-  EXPECT_EQ(dsl::load_checkpoint(folder, dsl::transpose(whole), row(dsl::slice(0, dsl::end, 2))), 1);
+  EXPECT_EQ(dsl::load_checkpoint(folder, dsl::transpose(whole), row(dsl::slice(0, dsl::end, 2))),
+            1);
   EXPECT_EQ(whole.copy_to_host(), m.copy_to_host());
   EXPECT_EQ(row.copy_to_host(), (std::vector<float>{0, 0, 1, 0, 2, 0}));
 }
@@ -55,7 +56,8 @@ TEST_P(checkpoint, gives_memory_to_what_has_none) {
 
 TEST_P(checkpoint, says_what_does_not_fit_and_writes_nothing) {
   auto x = dsl::ones<float>(4), y = dsl::full<float>(7, 4);
-  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, x); }), folder.string() + ": there is no checkpoint");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, x); }),
+            folder.string() + ": there is no checkpoint");
   dsl::save_checkpoint(folder, 1, x, x);
   auto longer = dsl::zeros<float>(5);
   dsl::array<double> wide;
@@ -63,8 +65,10 @@ TEST_P(checkpoint, says_what_does_not_fit_and_writes_nothing) {
             (folder / "1.npy").string() + ": holds float32 (4); variable 1: float32 (5)");
   EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, wide); }),
             (folder / "1.npy").string() + ": holds float32 (4); variable 1: float64 of rank 1");
-  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y); }), folder.string() + ": holds 2 variables; asked for: 1");
-  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, x, x); }), folder.string() + ": holds 2 variables; asked for: 3");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y); }),
+            folder.string() + ": holds 2 variables; asked for: 1");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, y, x, x); }),
+            folder.string() + ": holds 2 variables; asked for: 3");
   EXPECT_EQ(y.copy_to_host(), (std::vector<float>(4, 7)));
 }
 
@@ -72,8 +76,10 @@ TEST_P(checkpoint, leaves_other_files_alone) {
   const auto x = dsl::ones<float>(4);
   fs::create_directories(folder);
   std::ofstream(folder / "results.txt") << "mine";
-  EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 1, x); }),
-            folder.string() + ": holds results.txt, which is no checkpoint's: a checkpoint needs a folder of its own");
+  EXPECT_EQ(
+      error_of([&] { dsl::save_checkpoint(folder, 1, x); }),
+      folder.string() +
+          ": holds results.txt, which is no checkpoint's: a checkpoint needs a folder of its own");
   EXPECT_TRUE(fs::exists(folder / "results.txt"));
   fs::remove(folder / "results.txt");
   dsl::save_checkpoint(folder, 1, x);  // an empty folder will do
@@ -90,7 +96,8 @@ TEST_P(checkpoint, leaves_other_files_alone) {
 TEST_P(checkpoint, takes_the_place_of_the_one_before_with_its_links_and_permissions) {
   const auto x = dsl::ones<float>(4);
   const fs::path store = outer / "store", link = outer / "link";
-  const fs::perms of_file = fs::perms::owner_read | fs::perms::owner_write, of_folder = fs::perms::owner_all;
+  const fs::perms of_file = fs::perms::owner_read | fs::perms::owner_write,
+                  of_folder = fs::perms::owner_all;
   fs::create_directories(store);
   fs::create_directories(outer / "run");
   fs::create_directory_symlink("store", link);
@@ -128,9 +135,11 @@ TEST_P(checkpoint, removes_nothing_but_its_own_files) {
     EXPECT_TRUE(fs::exists(place / "0.npy" / "precious")) << beside;
     fs::remove_all(place);
     mine(outer / "elsewhere" / "0.npy");
-    fs::create_directory_symlink(outer / "elsewhere",
-                                 place);  // as the folder's name it is followed, beside it it is someone else's
-    EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 3, x); }) == "no error", *beside == '\0') << beside;
+    fs::create_directory_symlink(
+        outer / "elsewhere",
+        place);  // as the folder's name it is followed, beside it it is someone else's
+    EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 3, x); }) == "no error", *beside == '\0')
+        << beside;
     EXPECT_TRUE(fs::exists(outer / "elsewhere" / "0.npy")) << beside;
   }
 }
@@ -142,7 +151,9 @@ TEST_P(checkpoint, needs_the_name_of_a_folder) {
   fs::current_path(folder);
   dsl::array<float> got;
   for (const char* name : {"", ".", "./", "..", "../", "/", "./.", "../.."}) {
-    EXPECT_NE(error_of([&] { dsl::save_checkpoint(name, 1, x); }).find("needs the name of a folder of its own"),
+    EXPECT_NE(error_of([&] {
+                dsl::save_checkpoint(name, 1, x);
+              }).find("needs the name of a folder of its own"),
               std::string::npos)
         << name;
     EXPECT_NE(error_of([&] { dsl::load_checkpoint(name, got); }), "no error") << name;
@@ -182,7 +193,8 @@ TEST_P(checkpoint, is_found_after_a_stop) {
     std::ofstream(beside(".new") + "/0.npy") << "\x93NUM";
   };
   half_written();
-  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, got); }), folder.string() + ": there is no checkpoint");
+  EXPECT_EQ(error_of([&] { dsl::load_checkpoint(folder, got); }),
+            folder.string() + ": there is no checkpoint");
   dsl::save_checkpoint(folder, 1, x);
   half_written();
   EXPECT_EQ(dsl::load_checkpoint(folder, got), 1);
@@ -199,7 +211,9 @@ TEST_P(checkpoint, is_found_after_a_stop) {
 TEST_P(checkpoint, writes_all_of_a_folder_or_nothing) {
   const auto x = dsl::zeros<double>(100);
   const std::string wanted = (folder / "0.npy").string() + ": cannot be written: File too large";
-  const auto there = [&] { return std::distance(fs::directory_iterator(folder.parent_path()), {}); };
+  const auto there = [&] {
+    return std::distance(fs::directory_iterator(folder.parent_path()), {});
+  };
   EXPECT_EQ(error_with_full_disk(300, [&] { dsl::save_checkpoint(folder, 1, x); }), wanted);
   EXPECT_EQ(there(), 0);
   dsl::save_checkpoint(folder, 2, x);
@@ -212,7 +226,8 @@ TEST_P(checkpoint, writes_all_of_a_folder_or_nothing) {
 }
 
 // A process that does nothing but save is killed at any time.
-struct checkpoint_on_host : testing::Test, scratch_folder {};  // a process cannot take a GPU with it when it forks
+struct checkpoint_on_host : testing::Test,
+                            scratch_folder {};  // a process cannot take a GPU with it when it forks
 TEST_F(checkpoint_on_host, survives_a_kill) {
   const dsl::device_guard guard("host");
   dsl::save_checkpoint(folder, 0, dsl::zeros<std::int64_t>(5000), dsl::zeros<std::int64_t>(3));
@@ -223,7 +238,8 @@ TEST_F(checkpoint_on_host, survives_a_kill) {
     const pid_t child = fork();
     if (child == 0) {
       for (std::int64_t k = last + 1;; ++k)
-        dsl::save_checkpoint(folder, k, dsl::full<std::int64_t>(k, 5000), dsl::full<std::int64_t>(-k, 3));
+        dsl::save_checkpoint(folder, k, dsl::full<std::int64_t>(k, 5000),
+                             dsl::full<std::int64_t>(-k, 3));
     }
     ASSERT_GT(child, 0);
     usleep(static_cast<useconds_t>(kill_after_us));

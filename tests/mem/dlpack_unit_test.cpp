@@ -1,5 +1,5 @@
-// DLPack in and out, on the devices that are this machine's memory; tests/python has the libraries' own tensors, those of GPUs
-// too.
+// DLPack in and out, on the devices that are this machine's memory; tests/python has the libraries'
+// own tensors, those of GPUs too.
 #include "../on_device.hpp"
 
 #include <array>
@@ -33,7 +33,8 @@ struct producer {
   std::vector<float> data = std::vector<float>(12);
   std::array<std::int64_t, 2> shape{3, 4}, strides{4, 1};
   int deleted = 0;
-  versioned tensor{{1, 0}, this, [](versioned* t) { ++static_cast<producer*>(t->manager_ctx)->deleted; }, 0, {}};
+  versioned tensor{
+      {1, 0}, this, [](versioned* t) { ++static_cast<producer*>(t->manager_ctx)->deleted; }, 0, {}};
 
   producer() {
     for (std::size_t i = 0; i != data.size(); ++i) data[i] = static_cast<float>(i);
@@ -42,7 +43,8 @@ struct producer {
 };
 
 struct dlpack : on_device {};
-INSTANTIATE_TEST_SUITE_P(all, dlpack, testing::Values("host", "sim"), [](const auto& name) { return std::string(name.param); });
+INSTANTIATE_TEST_SUITE_P(all, dlpack, testing::Values("host", "sim"),
+                         [](const auto& name) { return std::string(name.param); });
 
 TEST_P(dlpack, a_tensor_is_used_in_place_and_deleted_with_the_last_view) {
   producer p;
@@ -82,7 +84,8 @@ TEST_P(dlpack, strides_offsets_and_missing_strides_are_read) {
   EXPECT_EQ((dsl::from_dlpack<float, 2>(&empty.tensor).size()), 0);
   producer single;
   single.tensor.dl_tensor.ndim = 0;
-  EXPECT_EQ((dsl::from_dlpack<const float, 0>(&single.tensor).copy_to_host()), (std::vector<float>{0}));
+  EXPECT_EQ((dsl::from_dlpack<const float, 0>(&single.tensor).copy_to_host()),
+            (std::vector<float>{0}));
 }
 
 TEST_P(dlpack, what_does_not_fit_is_an_error_and_leaves_the_tensor_to_the_caller) {
@@ -96,8 +99,10 @@ TEST_P(dlpack, what_does_not_fit_is_an_error_and_leaves_the_tensor_to_the_caller
     }
     EXPECT_EQ(p.deleted, 0);
   };
-  refused([&] { dsl::from_dlpack<double, 2>(&p.tensor); }, "a DLPack tensor of float32 as a view of float64");
-  refused([&] { dsl::from_dlpack<float, 1>(&p.tensor); }, "a DLPack tensor of rank 2 as a view of rank 1");
+  refused([&] { dsl::from_dlpack<double, 2>(&p.tensor); },
+          "a DLPack tensor of float32 as a view of float64");
+  refused([&] { dsl::from_dlpack<float, 1>(&p.tensor); },
+          "a DLPack tensor of rank 2 as a view of rank 1");
   p.tensor.flags = 1;
   refused([&] { dsl::from_dlpack<float, 2>(&p.tensor); }, "may only be read");
   p.tensor.flags = 0;
@@ -130,8 +135,10 @@ TEST_P(dlpack, arrays_are_given_away_with_their_memory) {
   }
   const auto& d = t->dl_tensor;
   EXPECT_EQ(d.ndim, 2);
-  EXPECT_EQ((std::array{d.shape[0], d.shape[1], d.strides[0], d.strides[1]}), (std::array<std::int64_t, 4>{3, 2, 4, -2}));
-  EXPECT_EQ((std::array<int, 3>{d.dtype.code, d.dtype.bits, d.dtype.lanes}), (std::array{0, 16, 1}));
+  EXPECT_EQ((std::array{d.shape[0], d.shape[1], d.strides[0], d.strides[1]}),
+            (std::array<std::int64_t, 4>{3, 2, 4, -2}));
+  EXPECT_EQ((std::array<int, 3>{d.dtype.code, d.dtype.bits, d.dtype.lanes}),
+            (std::array{0, 16, 1}));
   EXPECT_EQ(d.device.device_type, 1);
   EXPECT_EQ(static_cast<const std::int16_t*>(d.data)[4 - 2], 5);
   // There and back, under a name of another header.

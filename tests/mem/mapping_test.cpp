@@ -1,4 +1,5 @@
-// The arithmetic of shapes, which needs no memory: every element's place against a reference that maps indices one by one.
+// The arithmetic of shapes, which needs no memory: every element's place against a reference that
+// maps indices one by one.
 #include "../view_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ namespace {
 
 using dsl::detail::mapping;
 using index = view_reference::index;
-constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                       most = std::numeric_limits<std::int64_t>::max();
 
 mapping packed(const index& shape) {
   mapping m{static_cast<int>(shape.size()), {}, {}, 0};
@@ -43,24 +45,29 @@ mapping sliced(const mapping& m, std::vector<dsl::detail::subscript> chosen) {
   return dsl::detail::subscripted(m, chosen.data(), static_cast<int>(chosen.size()));
 }
 
-// Beside an extent of 0, too, strides and the products of some extents are numbers; NumPy refuses the same shapes.
+// Beside an extent of 0, too, strides and the products of some extents are numbers; NumPy refuses
+// the same shapes.
 TEST(mapping, sizes_pass_no_limit_beside_an_extent_of_0) {
   using dsl::detail::element_count;
   const std::int64_t big = std::int64_t{1} << 40;
   const auto count = [](const index& shape, int size) {
     return element_count(shape.data(), static_cast<int>(shape.size()), size);
   };
-  for (const index& shape : {index{0, big, big}, index{big, 0, big}, index{big, big, 0}, index{0, most}})
+  for (const index& shape :
+       {index{0, big, big}, index{big, 0, big}, index{big, big, 0}, index{0, most}})
     EXPECT_THROW(count(shape, 1), dsl::shape_error);
-  for (const index& shape : {index{0, big, 1 << 18}, index{big, 0, 1 << 18}, index{1 << 18, big, 0}, index{0, 0, 0}})
+  for (const index& shape :
+       {index{0, big, 1 << 18}, index{big, 0, 1 << 18}, index{1 << 18, big, 0}, index{0, 0, 0}})
     EXPECT_EQ(count(shape, 8), 0);
   EXPECT_EQ(count({big, 1 << 22}, 1), std::int64_t{1} << 62);
   EXPECT_THROW(count({big, 1 << 22}, 2), dsl::shape_error);
-  const mapping wide = dsl::detail::diagonal(dsl::detail::broadcast_to(packed({1, most}), index{1, most}.data(), 2), 0);
+  const mapping wide = dsl::detail::diagonal(
+      dsl::detail::broadcast_to(packed({1, most}), index{1, most}.data(), 2), 0);
   EXPECT_EQ(shape_of(wide), (index{1}));
   const mapping ends = sliced(packed({most}), {dsl::slice(0, dsl::end, most - 1)});
   EXPECT_EQ(shape_of(dsl::detail::reshape(ends, index{2, 1}.data(), 2)), (index{2, 1}));
-  EXPECT_EQ(shape_of(dsl::detail::reshape(dsl::detail::broadcast_to(ends, index{3, 2}.data(), 2), index{3, 2, 1}.data(), 3)),
+  EXPECT_EQ(shape_of(dsl::detail::reshape(dsl::detail::broadcast_to(ends, index{3, 2}.data(), 2),
+                                          index{3, 2, 1}.data(), 3)),
             (index{3, 2, 1}));
 }
 
@@ -73,8 +80,9 @@ TEST(mapping, slices_as_python) {
   for (std::int64_t n = 0; n <= 6; ++n)
     for (const auto& start : bounds)
       for (const auto& stop : bounds)
-        for (const std::int64_t step : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{-1},
-                                        std::int64_t{-2}, std::int64_t{-7}}) {
+        for (const std::int64_t step :
+             {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{-1},
+              std::int64_t{-2}, std::int64_t{-7}}) {
           const mapping m = sliced(packed({n}), {dsl::slice(bound(start), bound(stop), step)});
           ASSERT_EQ(places_of(m), view_reference::positions(n, start, stop, step))
               << n << ": " << start.value_or(99) << ':' << stop.value_or(99) << ':' << step;
@@ -87,7 +95,8 @@ TEST(mapping, slices_as_python) {
 
 TEST(mapping, extents_and_strides_are_64_bit) {
   const mapping m = packed({5, std::int64_t{1} << 40, 3});
-  const mapping part = sliced(m, {-1, dsl::slice(-2, dsl::end, -(std::int64_t{1} << 35)), dsl::slice(1, dsl::end)});
+  const mapping part =
+      sliced(m, {-1, dsl::slice(-2, dsl::end, -(std::int64_t{1} << 35)), dsl::slice(1, dsl::end)});
   EXPECT_EQ(shape_of(part), (index{32, 2}));
   EXPECT_EQ(part.offset, (4 * (std::int64_t{1} << 40) + (std::int64_t{1} << 40) - 2) * 3 + 1);
   EXPECT_EQ(part.strides[0], -3 * (std::int64_t{1} << 35));
@@ -97,8 +106,9 @@ TEST(mapping, extents_and_strides_are_64_bit) {
   EXPECT_EQ(back.offset, 15 * (std::int64_t{1} << 40) - 1);
   const std::int64_t huge[] = {std::int64_t{1} << 32, std::int64_t{1} << 32};
   EXPECT_THROW(dsl::detail::broadcast_to(mapping{}, huge, 2), dsl::shape_error);
-  EXPECT_EQ(dsl::detail::diagonal(packed({std::int64_t{1} << 31, std::int64_t{1} << 31}), 5).extents[0],
-            (std::int64_t{1} << 31) - 5);
+  EXPECT_EQ(
+      dsl::detail::diagonal(packed({std::int64_t{1} << 31, std::int64_t{1} << 31}), 5).extents[0],
+      (std::int64_t{1} << 31) - 5);
   EXPECT_EQ(dsl::detail::diagonal(packed({4, 4}), least).extents[0], 0);
   EXPECT_EQ(dsl::detail::diagonal(packed({4, 4}), most).extents[0], 0);
 }
@@ -113,7 +123,8 @@ TEST(mapping, counts_the_steps_of_ranges) {
         ASSERT_EQ(count_steps(start, stop, step), want) << start << ' ' << stop << ' ' << step;
         ASSERT_EQ(count_steps(double(start), double(stop), double(step)), want);
         if (start >= 0 && stop >= 0 && step > 0) {
-          ASSERT_EQ(count_steps(std::uint64_t(start), std::uint64_t(stop), std::uint64_t(step)), want);
+          ASSERT_EQ(count_steps(std::uint64_t(start), std::uint64_t(stop), std::uint64_t(step)),
+                    want);
         }
       }
   EXPECT_EQ(count_steps(most - 10, most, std::int64_t{3}), 4);  // doubles cannot tell these apart
@@ -131,7 +142,8 @@ struct random_chain {
   mapping m;
   view_reference want;
 
-  random_chain(unsigned seed, index shape) : engine(seed), m(packed(shape)), want(view_reference::of(shape)) {}
+  random_chain(unsigned seed, index shape)
+      : engine(seed), m(packed(shape)), want(view_reference::of(shape)) {}
   std::int64_t pick(std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(engine);
   }
@@ -163,10 +175,12 @@ struct random_chain {
       case 0:
       case 1: {
         if (rank == 0) return "";
-        const std::int64_t start = pick(-extent - 2, extent + 2), stop = pick(-extent - 2, extent + 2),
-                           steps[] = {-3, -2, -1, 1, 1, 2, 3}, step = steps[pick(0, 6)];
+        const std::int64_t start = pick(-extent - 2, extent + 2),
+                           stop = pick(-extent - 2, extent + 2), steps[] = {-3, -2, -1, 1, 1, 2, 3},
+                           step = steps[pick(0, 6)];
         const bool open = pick(0, 3) == 0;
-        at_axis(dsl::slice(start, open ? dsl::detail::bound(dsl::end) : dsl::detail::bound(stop), step));
+        at_axis(dsl::slice(start, open ? dsl::detail::bound(dsl::end) : dsl::detail::bound(stop),
+                           step));
         want = want.slice(axis, start, open ? std::nullopt : std::optional(stop), step);
         return "slice";
       }
@@ -238,9 +252,11 @@ struct random_chain {
         to.push_back(left);
         std::shuffle(to.begin(), to.end(), engine);
         index given = to;
-        if (pick(0, 1) == 1) given[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(to.size()) - 1))] = -1;
+        if (pick(0, 1) == 1)
+          given[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(to.size()) - 1))] = -1;
         if (!is_strided(want.reshape(to))) {
-          EXPECT_THROW(dsl::detail::reshape(m, given.data(), static_cast<int>(given.size())), dsl::shape_error);
+          EXPECT_THROW(dsl::detail::reshape(m, given.data(), static_cast<int>(given.size())),
+                       dsl::shape_error);
           return "";
         }
         m = dsl::detail::reshape(m, given.data(), static_cast<int>(given.size()));
@@ -256,7 +272,8 @@ TEST(mapping, random_chains) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     std::mt19937 engine(seed);
     index shape;
-    for (unsigned rank = seed % 5; rank > 0; --rank) shape.push_back(std::uniform_int_distribution<std::int64_t>(1, 7)(engine));
+    for (unsigned rank = seed % 5; rank > 0; --rank)
+      shape.push_back(std::uniform_int_distribution<std::int64_t>(1, 7)(engine));
     random_chain chain(seed, shape);
     std::string story;
     int steps = 0;
@@ -269,7 +286,8 @@ TEST(mapping, random_chains) {
       ASSERT_EQ(places_of(chain.m), chain.want.places) << story << seed;
       bool in_order = true;
       for (std::size_t i = 0; i < chain.want.places.size(); ++i)
-        in_order = in_order && chain.want.places[i] == chain.want.places[0] + static_cast<std::int64_t>(i);
+        in_order =
+            in_order && chain.want.places[i] == chain.want.places[0] + static_cast<std::int64_t>(i);
       ASSERT_EQ(dsl::detail::is_contiguous(chain.m), in_order) << story << seed;
     }
     longest = std::max(longest, steps);
@@ -296,8 +314,9 @@ TEST(mapping, errors_say_what_was_asked_of_which_shape) {
             "index 4 is out of range for axis 1 of extent 4, in shape (3, 4)");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {-4}); }),
             "index -4 is out of range for axis 0 of extent 3, in shape (3, 4)");
-  EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {std::size_t{0} - 1}); }),
-            "index 9223372036854775807 or more is out of range for axis 0 of extent 3, in shape (3, 4)");
+  EXPECT_EQ(
+      message<dsl::index_error>([&] { sliced(m, {std::size_t{0} - 1}); }),
+      "index 9223372036854775807 or more is out of range for axis 0 of extent 3, in shape (3, 4)");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(packed({0}), {0}); }),
             "index 0 is out of range for axis 0 of extent 0, in shape (0)");
   EXPECT_EQ(message<dsl::index_error>([&] { sliced(m, {dsl::slice(), dsl::slice(0, 3, 0)}); }),
@@ -307,23 +326,31 @@ TEST(mapping, errors_say_what_was_asked_of_which_shape) {
   EXPECT_EQ(message<dsl::shape_error>([&] { flip(m, -3); }),
             "flip of shape (3, 4): there is no axis -3: axes are 0 to 1, or -2 to -1 from the end");
   const int twice[] = {1, -1};
-  EXPECT_EQ(message<dsl::shape_error>([&] { permute(m, twice, 2); }), "permute of shape (3, 4): axis -1 is given twice");
-  EXPECT_EQ(message<dsl::shape_error>([&] { squeeze(m, twice, 1); }), "squeeze of shape (3, 4): axis 1 is not of extent 1");
+  EXPECT_EQ(message<dsl::shape_error>([&] { permute(m, twice, 2); }),
+            "permute of shape (3, 4): axis -1 is given twice");
+  EXPECT_EQ(message<dsl::shape_error>([&] { squeeze(m, twice, 1); }),
+            "squeeze of shape (3, 4): axis 1 is not of extent 1");
   const int far = 3;
-  EXPECT_EQ(message<dsl::shape_error>([&] { expand_dims(m, &far, 1); }),
-            "expand_dims of shape (3, 4): there is no axis 3: axes are 0 to 2, or -3 to -1 from the end");
-  const std::int64_t five[] = {5, 4};
-  EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five, 2); }), "shape (3, 4) does not broadcast to (5, 4)");
-  EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five + 1, 1); }), "shape (3, 4) does not broadcast to (4)");
-  EXPECT_EQ(message<dsl::shape_error>(reshape_to(m, {5, 2})), "cannot reshape (3, 4) to (5, 2): the numbers of elements differ");
-  EXPECT_EQ(message<dsl::shape_error>(reshape_to(m, {5, -1})),
-            "cannot reshape (3, 4) to (5, -1): no extent in the place of -1 gives as many elements");
-  EXPECT_EQ(message<dsl::shape_error>(reshape_to(packed({0, 4}), {0, -1})),
-            "cannot reshape (0, 4) to (0, -1): no extent in the place of -1 gives as many elements");
-  EXPECT_NE(message<dsl::shape_error>(reshape_to(m, {-1, -1})).find("negative"), std::string::npos);
   EXPECT_EQ(
-      message<dsl::shape_error>(reshape_to(transpose(m), {12})),
-      "cannot reshape (4, 3) to (12): its elements do not lie in an order that allows it without a copy (dsl::eval makes one)");
+      message<dsl::shape_error>([&] { expand_dims(m, &far, 1); }),
+      "expand_dims of shape (3, 4): there is no axis 3: axes are 0 to 2, or -3 to -1 from the end");
+  const std::int64_t five[] = {5, 4};
+  EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five, 2); }),
+            "shape (3, 4) does not broadcast to (5, 4)");
+  EXPECT_EQ(message<dsl::shape_error>([&] { broadcast_to(m, five + 1, 1); }),
+            "shape (3, 4) does not broadcast to (4)");
+  EXPECT_EQ(message<dsl::shape_error>(reshape_to(m, {5, 2})),
+            "cannot reshape (3, 4) to (5, 2): the numbers of elements differ");
+  EXPECT_EQ(
+      message<dsl::shape_error>(reshape_to(m, {5, -1})),
+      "cannot reshape (3, 4) to (5, -1): no extent in the place of -1 gives as many elements");
+  EXPECT_EQ(
+      message<dsl::shape_error>(reshape_to(packed({0, 4}), {0, -1})),
+      "cannot reshape (0, 4) to (0, -1): no extent in the place of -1 gives as many elements");
+  EXPECT_NE(message<dsl::shape_error>(reshape_to(m, {-1, -1})).find("negative"), std::string::npos);
+  EXPECT_EQ(message<dsl::shape_error>(reshape_to(transpose(m), {12})),
+            "cannot reshape (4, 3) to (12): its elements do not lie in an order that allows it "
+            "without a copy (dsl::eval makes one)");
   EXPECT_EQ(message<dsl::shape_error>([&] { index_mapping(2, five, 2); }),
             "index of shape (5, 4): there is no axis 2: axes are 0 to 1, or -2 to -1 from the end");
 }

@@ -12,7 +12,9 @@ namespace {
 using dsl::detail::parse_members;
 using dsl::detail::spell_members;
 
-std::vector<int> listed(std::string_view list) { return parse_members(list, 8).value_or(std::vector<int>{}); }
+std::vector<int> listed(std::string_view list) {
+  return parse_members(list, 8).value_or(std::vector<int>{});
+}
 
 TEST(mesh, members_are_listed) {
   EXPECT_EQ(listed("0-3"), (std::vector{0, 1, 2, 3}));
@@ -24,8 +26,8 @@ TEST(mesh, members_are_listed) {
 }
 
 TEST(mesh, what_is_no_list) {
-  for (const char* list :
-       {"", ",", "0,", ",0", "0-", "-1", "3-1", "0--1", "0-1-2", " 0", "0 ", "0,,1", "a", "all,1", "256", "0-256", "1000", "+1"})
+  for (const char* list : {"", ",", "0,", ",0", "0-", "-1", "3-1", "0--1", "0-1-2", " 0", "0 ",
+                           "0,,1", "a", "all,1", "256", "0-256", "1000", "+1"})
     EXPECT_FALSE(parse_members(list, 8).has_value()) << list;
 }
 
@@ -39,7 +41,8 @@ TEST(mesh, the_shortest_list) {
 TEST(mesh, names_of_devices) {
   for (const char* name : {"host:0-1", "host:0", "sim:0-", "cuda:0-1,", "cuda:0-1000"})
     EXPECT_EQ(error_of([&] { dsl::device{name}; }).substr(0, 19), "there is no device ") << name;
-  EXPECT_EQ(error_of([] { dsl::device{"cuda:0-2,1"}; }), "the mesh \"cuda:0-2,1\" has device 1 twice");
+  EXPECT_EQ(error_of([] { dsl::device{"cuda:0-2,1"}; }),
+            "the mesh \"cuda:0-2,1\" has device 1 twice");
 }
 
 TEST(mesh, a_number_that_no_name_has_given_out_is_no_device) {

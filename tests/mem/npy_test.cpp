@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path data(const std::string& name) { return fs::path(__FILE__).parent_path() / "../data/npy" / (name + ".npy"); }
+fs::path data(const std::string& name) {
+  return fs::path(__FILE__).parent_path() / "../data/npy" / (name + ".npy");
+}
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -32,7 +34,8 @@ ON_EVERY_DEVICE(npy);
 template <class T>
 T element_at(std::size_t k) {
   if constexpr (std::is_same_v<T, bool>) return k % 2 == 1;
-  else if constexpr (requires(T x) { x.imag(); }) return T(1, -2) * static_cast<typename T::value_type>(k);
+  else if constexpr (requires(T x) { x.imag(); })
+    return T(1, -2) * static_cast<typename T::value_type>(k);
   else return static_cast<T>(static_cast<float>(k));
 }
 
@@ -42,7 +45,8 @@ void expect_elements(const std::string& name, const std::array<std::int64_t, Ran
   EXPECT_EQ(a.extents(), shape) << name;
   const auto got = a.copy_to_host();
   ASSERT_EQ(got.size(), static_cast<std::size_t>(a.size()));
-  for (std::size_t k = 0; k < got.size(); ++k) EXPECT_TRUE(got[k] == element_at<T>(k)) << name << " " << k;
+  for (std::size_t k = 0; k < got.size(); ++k)
+    EXPECT_TRUE(got[k] == element_at<T>(k)) << name << " " << k;
 }
 
 template <class T>
@@ -107,11 +111,13 @@ TEST_P(npy, views_are_written_in_their_own_order) {
   EXPECT_EQ(back.extents(), (dsl::extents<2>{3, 2}));
   EXPECT_EQ(back.copy_to_host(), (std::vector<float>{0, 3, 1, 4, 2, 5}));
   dsl::save_npy(folder / "column.npy", a(dsl::slice(), 1));
-  EXPECT_EQ((dsl::load_npy<float>(folder / "column.npy").copy_to_host()), (std::vector<float>{1, 4}));
+  EXPECT_EQ((dsl::load_npy<float>(folder / "column.npy").copy_to_host()),
+            (std::vector<float>{1, 4}));
 }
 
 void expect_error(const std::string& name, const std::string& wanted) {
-  EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(data(name)); }), data(name).string() + ": " + wanted);
+  EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(data(name)); }),
+            data(name).string() + ": " + wanted);
 }
 
 TEST_P(npy, says_what_is_wrong_with_a_file) {
@@ -126,29 +132,35 @@ TEST_P(npy, says_what_is_wrong_with_a_file) {
   expect_error("version_9", "is of version 9.0 of the format; 1.0, 2.0 and 3.0 are known");
   expect_error("long_double", "holds elements of dtype '<f16', which there is none for");
   for (const char* name : {"without_shape", "negative_extent", "structured"})
-    EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data(name)); }).find("has a header that is not understood: {'descr'"),
+    EXPECT_NE(error_of([&] {
+                dsl::load_npy<double, 2>(data(name));
+              }).find("has a header that is not understood: {'descr'"),
               std::string::npos)
         << name;
-  EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data("huge")); }).find("4294967296"), std::string::npos);
-  EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(folder); }), folder.string() + ": cannot be read: Is a directory");
+  EXPECT_NE(error_of([&] { dsl::load_npy<double, 2>(data("huge")); }).find("4294967296"),
+            std::string::npos);
+  EXPECT_EQ(error_of([&] { dsl::load_npy<double, 2>(folder); }),
+            folder.string() + ": cannot be read: Is a directory");
 }
 
 // A file of one row of bytes under a given header.
 void write_file(const fs::path& file, const std::string& header, const std::string& elements) {
   const std::string text = header + '\n';
   std::ofstream out(file, std::ios::binary);
-  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(text.size() & 0xff) << static_cast<char>(text.size() >> 8)
-      << text << elements;
+  out << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(text.size() & 0xff)
+      << static_cast<char>(text.size() >> 8) << text << elements;
 }
 
 TEST_P(npy, a_bool_is_0_or_1_whatever_the_byte) {
-  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': False, 'shape': (5,), }", std::string("\0\1\2\x80\xff", 5));
+  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': False, 'shape': (5,), }",
+             std::string("\0\1\2\x80\xff", 5));
   const auto a = dsl::load_npy<bool>(folder / "b.npy");
   EXPECT_EQ(a.copy_to_host(), (std::vector<bool>{false, true, true, true, true}));
   EXPECT_EQ(dsl::count_nonzero(a).value(), 4);
   dsl::array<bool> n = !a;
   EXPECT_EQ(n.copy_to_host(), (std::vector<bool>{true, false, false, false, false}));
-  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 2), }", "\2\3\4\5");
+  write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 2), }",
+             "\2\3\4\5");
   EXPECT_EQ(dsl::eval(dsl::sum<std::int64_t>(dsl::load_npy<bool, 2>(folder / "b.npy"))).value(), 4);
   write_file(folder / "b.npy", "{'descr': '|b1', 'fortran_order': False, 'shape': (), }", "\x40");
   EXPECT_EQ(dsl::eval(dsl::cast<int>(dsl::load_npy<bool, 0>(folder / "b.npy"))).value(), 1);
@@ -157,18 +169,23 @@ TEST_P(npy, a_bool_is_0_or_1_whatever_the_byte) {
 TEST_P(npy, headers_are_one_dictionary_with_each_key_once) {
   const auto outcome = [&](const std::string& header) {
     write_file(folder / "a.npy", header, "abcd");
-    const std::string error = error_of([&] { EXPECT_EQ(dsl::load_npy<std::uint8_t>(folder / "a.npy").size(), 4); });
-    return error.find("has a header that is not understood") != std::string::npos ? "not understood" : error;
+    const std::string error =
+        error_of([&] { EXPECT_EQ(dsl::load_npy<std::uint8_t>(folder / "a.npy").size(), 4); });
+    return error.find("has a header that is not understood") != std::string::npos ? "not understood"
+                                                                                  : error;
   };
-  const std::string descr = "'descr': '|u1', ", order = "'fortran_order': False, ", shape = "'shape': (4,), ";
-  for (const std::string& good : {'{' + descr + order + shape + '}', '{' + shape + descr + order + "}   ",
-                                  std::string("{\"shape\":(4L,),'descr':\"|u1\",'fortran_order':  False}\t\n")})
+  const std::string descr = "'descr': '|u1', ", order = "'fortran_order': False, ",
+                    shape = "'shape': (4,), ";
+  for (const std::string& good :
+       {'{' + descr + order + shape + '}', '{' + shape + descr + order + "}   ",
+        std::string("{\"shape\":(4L,),'descr':\"|u1\",'fortran_order':  False}\t\n")})
     EXPECT_EQ(outcome(good), "no error") << good;
   const std::string all = descr + order + shape;
   for (const std::string& bad :
-       {'{' + descr + order + "'shape': (4)}", '{' + descr + order + "'shape': (04,)}", '{' + descr + order + "'shape': (L,)}",
-        '{' + all + descr + '}', '{' + all + shape + '}', '{' + descr + descr + order + '}', '{' + all + "'more': 1}",
-        '{' + all + "} and more", '{' + all + "}}", '{' + all + '}' + std::string(1, '\0'), '{' + all, '{' + all + ",}",
+       {'{' + descr + order + "'shape': (4)}", '{' + descr + order + "'shape': (04,)}",
+        '{' + descr + order + "'shape': (L,)}", '{' + all + descr + '}', '{' + all + shape + '}',
+        '{' + descr + descr + order + '}', '{' + all + "'more': 1}", '{' + all + "} and more",
+        '{' + all + "}}", '{' + all + '}' + std::string(1, '\0'), '{' + all, '{' + all + ",}",
         std::string(1, '\0') + '{' + all + '}', '(' + all + ')', std::string("{}"), std::string()})
     EXPECT_EQ(outcome(bad), "not understood") << bad;
 }
@@ -200,9 +217,11 @@ TEST_P(npy, a_name_that_is_none) {
 
 TEST_P(npy, writes_all_of_a_file_or_nothing) {
   const auto a = dsl::zeros<double>(100);
-  EXPECT_EQ(error_of([&] { dsl::save_npy(folder / "none" / "a.npy", a); }),
-            (folder / "none" / "a.npy").string() + ": cannot be written: No such file or directory");
-  EXPECT_EQ(error_of([&] { dsl::save_npy(folder, a); }), folder.string() + ": is no regular file, and is not replaced by one");
+  EXPECT_EQ(
+      error_of([&] { dsl::save_npy(folder / "none" / "a.npy", a); }),
+      (folder / "none" / "a.npy").string() + ": cannot be written: No such file or directory");
+  EXPECT_EQ(error_of([&] { dsl::save_npy(folder, a); }),
+            folder.string() + ": is no regular file, and is not replaced by one");
   EXPECT_THROW(dsl::save_npy(folder / "a.npy", dsl::array<float>()), dsl::memory_error);
   EXPECT_EQ(files_in(folder), 0u);
 

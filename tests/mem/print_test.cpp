@@ -88,7 +88,8 @@ TEST_P(print, to_the_byte_as_numpy) {
       all.strides[d] = n;
     }
     const stored::bytes elements = elements_of(c, type, n);
-    ASSERT_EQ(static_cast<std::int64_t>(elements.size()), n * dsl::size_of(type)) << c.dtype << ": " << c.elements.substr(0, 200);
+    ASSERT_EQ(static_cast<std::int64_t>(elements.size()), n * dsl::size_of(type))
+        << c.dtype << ": " << c.elements.substr(0, 200);
     const auto memory = dsl::to_device(elements);
     EXPECT_EQ(dsl::detail::to_text(type, memory.view().owner(), memory.data(), all), c.text)
         << c.dtype << ": " << c.elements.substr(0, 200);
@@ -96,8 +97,10 @@ TEST_P(print, to_the_byte_as_numpy) {
 }
 
 TEST_P(print, what_a_stream_is_given) {
-  EXPECT_EQ(printed(dsl::array<int, 3>(dsl::reshape(dsl::arange<int>(8), 2, 2, 2))), "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
-  EXPECT_EQ(printed(dsl::to_device(std::vector<std::complex<float>>{{1, 2}, {0, -1}})), "[1.+2.j 0.-1.j]");
+  EXPECT_EQ(printed(dsl::array<int, 3>(dsl::reshape(dsl::arange<int>(8), 2, 2, 2))),
+            "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
+  EXPECT_EQ(printed(dsl::to_device(std::vector<std::complex<float>>{{1, 2}, {0, -1}})),
+            "[1.+2.j 0.-1.j]");
   EXPECT_EQ(printed(dsl::full<bool>(true, 2)), "[ True  True]");
   EXPECT_EQ(printed(dsl::full<std::uint8_t>(255, 2)), "[255 255]");
 }

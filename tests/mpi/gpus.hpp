@@ -12,11 +12,13 @@ inline int count_gpus() {
   return count;
 }
 
-// Whether there are fewer GPUs than processes: then the first one says that the test is skipped. NCCL takes processes that say
-// they are of several machines for such, though they have the same GPU.
+// Whether there are fewer GPUs than processes: then the first one says that the test is skipped.
+// NCCL takes processes that say they are of several machines for such, though they have the same
+// GPU.
 inline bool lacks_gpus(int rank, int processes) {
   const bool is_on_gpus = dsl::device::current().kind == dsl::backend::cuda;
-  if (!is_on_gpus || count_gpus() >= processes || std::getenv("NCCL_HOSTID") != nullptr) return false;
+  if (!is_on_gpus || count_gpus() >= processes || std::getenv("NCCL_HOSTID") != nullptr)
+    return false;
   if (rank == 0) std::printf("skipped: fewer GPUs than processes\n");
   return true;
 }

@@ -1,5 +1,5 @@
-// A mesh of processes: mpirun -n N processes. Each case computes on the mesh and compares every element, in every process, with
-// the same on the process's own device.
+// A mesh of processes: mpirun -n N processes. Each case computes on the mesh and compares every
+// element, in every process, with the same on the process's own device.
 #include <dsl/by_key.hpp>
 #include <dsl/cuda_array_interface.hpp>
 #include <dsl/dlpack.hpp>
@@ -33,8 +33,9 @@ void check(const char* what, const std::vector<T>& got, const std::vector<T>& wa
   ++failures;
   std::size_t i = 0;
   while (i < got.size() && i < wanted.size() && got[i] == wanted[i]) ++i;
-  std::printf("process %d: %s: %zu of %zu elements, the first difference at %zu: %g, not %g\n", rank, what, got.size(),
-              wanted.size(), i, i < got.size() ? static_cast<double>(got[i]) : 0.,
+  std::printf("process %d: %s: %zu of %zu elements, the first difference at %zu: %g, not %g\n",
+              rank, what, got.size(), wanted.size(), i,
+              i < got.size() ? static_cast<double>(got[i]) : 0.,
               i < wanted.size() ? static_cast<double>(wanted[i]) : 0.);
 }
 void check(const char* what, bool holds) {
@@ -43,7 +44,8 @@ void check(const char* what, bool holds) {
 
 std::vector<double> numbers(std::int64_t n) {
   std::vector<double> v(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>((i * 37) % 101) - 50;  // whose sums are exact
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] = static_cast<double>((i * 37) % 101) - 50;  // whose sums are exact
   return v;
 }
 dsl::array<double> vector_on(dsl::device where, std::int64_t n) {
@@ -98,7 +100,8 @@ void transfers(std::int64_t n) {
   const std::int64_t first = dsl::first_local_row(a);
   check("local is on the own device", mine.where() == own);
   const auto own_rows = mine.copy_to_host();
-  check("local", own_rows, std::vector<double>(host.begin() + first, host.begin() + first + mine.size()));
+  check("local", own_rows,
+        std::vector<double>(host.begin() + first, host.begin() + first + mine.size()));
   mine = mine + 1.;
   compare("local rows change", [&](dsl::device where) {
     if (where == all) return a.copy_to_host();
@@ -160,7 +163,9 @@ void refusals() {
 }
 
 void reductions(std::int64_t n, std::int64_t columns) {
-  const auto values = [](const auto&... each) { return std::vector<double>{static_cast<double>(each.value())...}; };
+  const auto values = [](const auto&... each) {
+    return std::vector<double>{static_cast<double>(each.value())...};
+  };
   compare("reductions of everything", [&](dsl::device where) {
     const auto a = matrix_on(where, n, columns);
     const dsl::scalar<double> total = dsl::sum(a), mean = dsl::mean(a), most = dsl::max(a * 2.);
@@ -182,7 +187,8 @@ void reductions(std::int64_t n, std::int64_t columns) {
     const dsl::array<double> down = dsl::sum(a, dsl::axis(0)), across = dsl::max(a, dsl::axis(1));
     const dsl::array<double, 2> centred = a - dsl::max(a, dsl::axis(0));
     auto got = down.copy_to_host();
-    for (const auto& more : {across.copy_to_host(), centred.copy_to_host()}) got.insert(got.end(), more.begin(), more.end());
+    for (const auto& more : {across.copy_to_host(), centred.copy_to_host()})
+      got.insert(got.end(), more.begin(), more.end());
     return got;
   });
 }
@@ -199,7 +205,8 @@ void loops(std::int64_t n, std::int64_t steps) {
     dsl::scalar<double> mean(1., where), t(0., where);
     const auto [means, times] = dsl::iterate(steps, step, dsl::state(x, mean, t));
     auto got = x.copy_to_host();
-    for (const auto& more : {means.copy_to_host(), times.copy_to_host()}) got.insert(got.end(), more.begin(), more.end());
+    for (const auto& more : {means.copy_to_host(), times.copy_to_host()})
+      got.insert(got.end(), more.begin(), more.end());
     got.push_back(mean.value());
     got.push_back(t.value());
     return got;
@@ -227,7 +234,8 @@ void until_small(std::int64_t n, double factor) {
     auto x = matrix_on(where, n, 4);
     dsl::scalar<double> most(1., where);
     dsl::scalar<std::int64_t> ran(0, where);
-    const dsl::array<double> history = dsl::iterate(1500, step, dsl::state(x, most), factor, dsl::until(most < 0.01, ran));
+    const dsl::array<double> history =
+        dsl::iterate(1500, step, dsl::state(x, most), factor, dsl::until(most < 0.01, ran));
     auto got = x.copy_to_host();
     for (const double value : history.copy_to_host()) got.push_back(value);
     got.push_back(most.value());
@@ -258,7 +266,8 @@ void along_rows(std::int64_t n) {
 
 // Along the rows' own axis, near and far, by each boundary; one step of a loop after the other.
 void neighbours(std::int64_t n) {
-  for (const dsl::boundary beyond : {dsl::boundary::zero, dsl::boundary::wrap, dsl::boundary::clamp, dsl::boundary::reflect})
+  for (const dsl::boundary beyond :
+       {dsl::boundary::zero, dsl::boundary::wrap, dsl::boundary::clamp, dsl::boundary::reflect})
     for (const std::int64_t distance : {1, -2, 40})
       compare("neighbours by the distance", [&](dsl::device where) {
         const auto a = matrix_on(where, n, 5);
@@ -269,7 +278,8 @@ void neighbours(std::int64_t n) {
   compare("neighbours in a loop", [&](dsl::device where) {
     auto x = matrix_on(where, n, 6);
     const auto step = dsl::vectorize([](auto x) {
-      return x + dsl::shift(x, 1, dsl::boundary::wrap, 0) + dsl::shift(x, -1, dsl::boundary::wrap, 0) -
+      return x + dsl::shift(x, 1, dsl::boundary::wrap, 0) +
+             dsl::shift(x, -1, dsl::boundary::wrap, 0) -
              2. * dsl::shift(x, 1, dsl::boundary::zero, 1);
     });
     dsl::iterate(3, step, dsl::state(x));
@@ -284,7 +294,8 @@ void neighbours(std::int64_t n) {
 
 // Files have the names of who writes them: tests run side by side.
 std::string file_name(const std::string& what) {
-  return "processes_test_" + std::string(own.name()).substr(0, 4) + std::to_string(processes) + "_" + what;
+  return "processes_test_" + std::string(own.name()).substr(0, 4) + std::to_string(processes) +
+         "_" + what;
 }
 std::string bytes_of_file(const std::string& name) {
   std::ifstream in(name, std::ios::binary);
@@ -294,7 +305,8 @@ std::string bytes_of_file(const std::string& name) {
 // What the processes write together has the bytes of what one writes.
 template <class Make>
 void same_file(const char* what, const Make& make) {
-  const std::string together = file_name("all.npy"), alone = file_name("own" + std::to_string(rank) + ".npy");
+  const std::string together = file_name("all.npy"),
+                    alone = file_name("own" + std::to_string(rank) + ".npy");
   const auto save = [&](dsl::device where, const std::string& name) {
     const dsl::device_guard current(where);
     make(where, [&name](const auto& x) { dsl::save_npy(name, x); });
@@ -310,17 +322,23 @@ void same_file(const char* what, const Make& make) {
 
 void saved(std::int64_t n) {
   same_file("a matrix", [n](auto where, auto save) { save(matrix_on(where, n, 3)); });
-  same_file("some of its rows", [n](auto where, auto save) { save(matrix_on(where, n, 3)(dsl::slice(1, dsl::end, 2))); });
-  same_file("rows backwards", [n](auto where, auto save) { save(matrix_on(where, n, 3)(dsl::slice(dsl::end, dsl::end, -1))); });
-  same_file("a transpose", [n](auto where, auto save) { save(dsl::transpose(matrix_on(where, n, 3))); });
-  same_file("another shape", [n](auto where, auto save) { save(dsl::reshape(matrix_on(where, n, 6), 3, 2 * n)); });
+  same_file("some of its rows", [n](auto where, auto save) {
+    save(matrix_on(where, n, 3)(dsl::slice(1, dsl::end, 2)));
+  });
+  same_file("rows backwards", [n](auto where, auto save) {
+    save(matrix_on(where, n, 3)(dsl::slice(dsl::end, dsl::end, -1)));
+  });
+  same_file("a transpose",
+            [n](auto where, auto save) { save(dsl::transpose(matrix_on(where, n, 3))); });
+  same_file("another shape",
+            [n](auto where, auto save) { save(dsl::reshape(matrix_on(where, n, 6), 3, 2 * n)); });
   same_file("a scalar", [](auto where, auto save) { save(dsl::scalar<double>(3., where)); });
 }
 
 // A file in Fortran order, of doubles in the other byte order.
 void write_fortran(const std::string& name, std::int64_t rows, std::int64_t columns) {
-  std::string header =
-      "{'descr': '>f8', 'fortran_order': True, 'shape': (" + std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+  std::string header = "{'descr': '>f8', 'fortran_order': True, 'shape': (" + std::to_string(rows) +
+                       ", " + std::to_string(columns) + "), }";
   header.append((64 - (11 + header.size()) % 64) % 64, ' ') += '\n';
   std::ofstream out(name, std::ios::binary);
   out << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size()) << '\0' << header;
@@ -335,11 +353,13 @@ void write_fortran(const std::string& name, std::int64_t rows, std::int64_t colu
 }
 
 void loaded(std::int64_t n) {
-  refuse("a file that cannot be written", "no_such_folder", [n] { dsl::save_npy("no_such_folder/file.npy", vector_on(all, n)); });
+  refuse("a file that cannot be written", "no_such_folder",
+         [n] { dsl::save_npy("no_such_folder/file.npy", vector_on(all, n)); });
   const dsl::device_guard current(all);
   const std::string name = file_name("read.npy"), archive = file_name("read.npz");
   const auto require = [n](const char* what, const dsl::array<double, 2>& read) {
-    check("a file's array is divided", dsl::local(read).extent(0) <= (n + processes - 1) / processes);
+    check("a file's array is divided",
+          dsl::local(read).extent(0) <= (n + processes - 1) / processes);
     check(what, read.copy_to_host(), numbers(n * 3));
   };
   dsl::save_npy(name, matrix_on(all, n, 3));
@@ -374,12 +394,14 @@ void checkpoints(std::int64_t n) {
     dsl::save_checkpoint(folder, step, x, y, t);
     dsl::array<double, 2> read_x, read_y = matrix_on(all, 2 * n + 1, 4);
     dsl::scalar<double> read_t;
-    const auto inner = read_y(dsl::slice(1, dsl::end, 2), dsl::slice(1, dsl::end));  // rows in other processes than the file's
+    const auto inner = read_y(dsl::slice(1, dsl::end, 2),
+                              dsl::slice(1, dsl::end));  // rows in other processes than the file's
     check("a checkpoint's steps", dsl::load_checkpoint(folder, read_x, inner, read_t) == step);
     check("a checkpoint's array", read_x.copy_to_host(), x.copy_to_host());
     check("a checkpoint's view", inner.copy_to_host(), y.copy_to_host());
     check("a checkpoint's scalar", read_t.value() == 0.25);
-    refuse("a checkpoint of other variables", "holds 3 variables", [&] { dsl::load_checkpoint(folder, read_x); });
+    refuse("a checkpoint of other variables", "holds 3 variables",
+           [&] { dsl::load_checkpoint(folder, read_x); });
   }
   refuse("a checkpoint of a mesh and of one's own", "beside others",
          [&] { dsl::save_checkpoint(folder, 1, matrix_on(all, n, 3), matrix_on(own, n, 3)); });
@@ -405,13 +427,15 @@ void addresses() {
   check("the own rows' address", dsl::local(x).data() != nullptr);
   const int n = 3;
   int here[n] = {};
-  refuse("memory of one process as a mesh's", "cannot be used on", [&] { (void)dsl::view(here, n, all); });
+  refuse("memory of one process as a mesh's", "cannot be used on",
+         [&] { (void)dsl::view(here, n, all); });
 }
 
 void page() {
 #include <docs/processes/several-processes.inc>
   check("the page's sum", total.value() == 5. * 1000 * 500);
-  check("the page's rows", rows.copy_to_host() == std::vector<double>(static_cast<std::size_t>(rows.size()), 5.));
+  check("the page's rows",
+        rows.copy_to_host() == std::vector<double>(static_cast<std::size_t>(rows.size()), 5.));
 }
 
 void join() {
@@ -419,7 +443,8 @@ void join() {
   own = dsl::local(dsl::array<double>(dsl::extents<1>{1}, all)).where();
   const dsl::device current = dsl::device::current();
   check("its own device",
-        own.kind == current.kind && own.index == (current.kind == dsl::backend::cuda ? rank % count_gpus() : 0));
+        own.kind == current.kind &&
+            own.index == (current.kind == dsl::backend::cuda ? rank % count_gpus() : 0));
   check("its name", std::string(all.name()).find(" processes of ") != std::string::npos);
 }
 
@@ -438,9 +463,11 @@ int main(int argc, char** argv) {
     for (const std::int64_t n : {0, 1, 3, 16, 1001}) transfers(n);
     for (const std::int64_t n : {1, 2, 7, 130}) elementwise(n, 5);
     refusals();
-    for (const std::int64_t n : {1, 2, 9, 64}) loops(n, 5), steps_alone(n), until_small(n, 0.5), along_rows(n);
+    for (const std::int64_t n : {1, 2, 9, 64})
+      loops(n, 5), steps_alone(n), until_small(n, 0.5), along_rows(n);
     loops(9, 1300), until_small(9, 0.99);  // a graph, where they are no one kernel
-    if (dsl::device::current().kind == dsl::backend::cuda) loops(20011, 5), loops(3000000, 5);  // held in registers, streamed
+    if (dsl::device::current().kind == dsl::backend::cuda)
+      loops(20011, 5), loops(3000000, 5);  // held in registers, streamed
     for (const std::int64_t n : {2, 13, 64}) neighbours(n);
     shown();
     addresses();

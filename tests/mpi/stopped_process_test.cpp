@@ -1,6 +1,7 @@
-// mpirun -n N stopped_process_test P hangs|dies: process P stops before a sum, and the others must not wait for ever. On GPUs
-// they have begun it: first NCCL's kernels are given up, then they ask who has not come.
-// With reads|reduces|shifts process P does not stop, but runs another statement than the others: all are told so.
+// mpirun -n N stopped_process_test P hangs|dies: process P stops before a sum, and the others must
+// not wait for ever. On GPUs they have begun it: first NCCL's kernels are given up, then they ask
+// who has not come. With reads|reduces|shifts process P does not stop, but runs another statement
+// than the others: all are told so.
 #include <dsl/dsl.hpp>
 #include <dsl/mpi.hpp>
 
@@ -17,7 +18,9 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-double seconds_since(clock_type::time_point begin) { return std::chrono::duration<double>(clock_type::now() - begin).count(); }
+double seconds_since(clock_type::time_point begin) {
+  return std::chrono::duration<double>(clock_type::now() - begin).count();
+}
 
 // Whether it throws, and names the process that stopped.
 bool is_refused(const dsl::array<double>& x, int stopped) {
@@ -33,7 +36,8 @@ bool is_refused(const dsl::array<double>& x, int stopped) {
   }
 }
 
-// What all but process P run, and what that runs in its place: bytes of other numbers, as many bytes, other messages.
+// What all but process P run, and what that runs in its place: bytes of other numbers, as many
+// bytes, other messages.
 void run_statement(const dsl::array<double>& x, const std::string& how, bool differs) {
   dsl::array<double> y(x.size());
   dsl::scalar<double> total;
@@ -44,9 +48,10 @@ void run_statement(const dsl::array<double>& x, const std::string& how, bool dif
 }
 // Whether all processes are told that one runs another statement, now and from then on.
 bool are_told(const dsl::array<double>& x, const std::string& how, int rank, int other) {
-  const std::string named = how == "shifts" ? "some processes of a mesh run other statements than process 0"
-                            : other == 0    ? "processes 1 and 2 run other statements than process 0"
-                                            : "process " + std::to_string(other) + " runs other statements than process 0";
+  const std::string named =
+      how == "shifts" ? "some processes of a mesh run other statements than process 0"
+      : other == 0 ? "processes 1 and 2 run other statements than process 0"
+                   : "process " + std::to_string(other) + " runs other statements than process 0";
   int told = 0;
   for (int k = 0; k < 2; ++k) {
     try {
@@ -85,8 +90,8 @@ int main(int argc, char** argv) {
     return passed ? 0 : 1;
   }
 
-  // The others wait for the first process twice as long; one that is late is told so, but for the first, which the others have
-  // left.
+  // The others wait for the first process twice as long; one that is late is told so, but for the
+  // first, which the others have left.
   const auto begin = clock_type::now();
   if (rank == stopped) {
     std::this_thread::sleep_for(std::chrono::duration<double>(3.5 + begun));
@@ -100,7 +105,8 @@ int main(int argc, char** argv) {
     }
     passed = refused >= (begun > 0 ? 1 : 2) && passed;  // GPUs had sent what the first sum needs
   } else {
-    passed = is_refused(x, stopped) && seconds_since(begin) < begun + (stopped == 0 ? 3 : 2) && passed;
+    passed =
+        is_refused(x, stopped) && seconds_since(begin) < begun + (stopped == 0 ? 3 : 2) && passed;
     passed = is_refused(x, stopped) && seconds_since(begin) < begun + 3.2 && passed;
   }
   if (!passed) std::printf("process %d failed\n", rank);

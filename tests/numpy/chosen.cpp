@@ -1,5 +1,6 @@
-// NumPy's values for some compiled programs: every row of the op table once, every dtype. All dtypes of every row are compiled in
-// the other files, for `./dev test --all`, and interpreted in interpreted_test.cpp.
+// NumPy's values for some compiled programs: every row of the op table once, every dtype. All
+// dtypes of every row are compiled in the other files, for `./dev test --all`, and interpreted in
+// interpreted_test.cpp.
 #include "../written_rows.hpp"
 #include "reference.hpp"
 
@@ -86,19 +87,26 @@ template <std::size_t First, std::size_t Count> struct program {
       for (std::size_t k = 0; k < rows[First + i].arity; ++k) all[places[i] + k] = {First + i, k};
     return all;
   }();
-  template <std::size_t J> static constexpr dtype operand_type = rows[operands[J].row].types[operands[J].number];
+  template <std::size_t J> static constexpr dtype operand_type =
+      rows[operands[J].row].types[operands[J].number];
 
   struct formula {
-    template <class... S> constexpr auto operator()(S... x) const { return all(std::tuple{x...}, row_numbers{}); }
-    template <class T, std::size_t... I> static constexpr auto all(const T& x, std::index_sequence<I...>) {
+    template <class... S> constexpr auto operator()(S... x) const {
+      return all(std::tuple{x...}, row_numbers{});
+    }
+    template <class T, std::size_t... I> static constexpr auto all(const T& x,
+                                                                   std::index_sequence<I...>) {
       return std::make_tuple(row<I>(x, std::make_index_sequence<rows[First + I].arity>{})...);
     }
-    template <std::size_t I, class T, std::size_t... K> static constexpr auto row(const T& x, std::index_sequence<K...>) {
+    template <std::size_t I, class T, std::size_t... K> static constexpr auto row(
+        const T& x, std::index_sequence<K...>) {
       return written_row<rows[First + I].code>::of(std::get<places[I] + K>(x)...);
     }
   };
 
-  static section section_of_row(std::size_t i) { return section_of({rows[i].types, rows[i].types + rows[i].arity}); }
+  static section section_of_row(std::size_t i) {
+    return section_of({rows[i].types, rows[i].types + rows[i].arity});
+  }
 
   // Sections are of different lengths; the shorter ones begin anew.
   template <std::size_t J> static auto array_of(std::size_t bytes_an_element, std::size_t count) {
@@ -113,21 +121,25 @@ template <std::size_t First, std::size_t Count> struct program {
     bytes got = stored::bytes_of(result.copy_to_host());
     got.resize(s.operands[0].size() / static_cast<std::size_t>(dsl::size_of(s.types[0])) *
                static_cast<std::size_t>(dsl::size_of(dsl::dtype_v<T>)));
-    expect_equal(s, rows[First + I].code, dsl::dtype_v<T>, got, dsl::device::current().kind == dsl::backend::cuda);
+    expect_equal(s, rows[First + I].code, dsl::dtype_v<T>, got,
+                 dsl::device::current().kind == dsl::backend::cuda);
   }
 
-  template <std::size_t... I, std::size_t... J> static void run(std::index_sequence<I...>, std::index_sequence<J...>) {
+  template <std::size_t... I, std::size_t... J> static void run(std::index_sequence<I...>,
+                                                                std::index_sequence<J...>) {
     std::size_t count = 0;
     for (const operand& o : operands) {
       const auto size = static_cast<std::size_t>(dsl::size_of(rows[o.row].types[o.number]));
       count = std::max(count, section_of_row(o.row).operands[o.number].size() / size);
     }
-    std::tuple<
-        dsl::array<dsl::element_t<std::tuple_element_t<I, decltype(formula{}(dsl::symbol<operand_type<J>>{}...))>::type.type>>...>
+    std::tuple<dsl::array<dsl::element_t<
+        std::tuple_element_t<I, decltype(formula{}(dsl::symbol<operand_type<J>>{}...))>::type
+            .type>>...>
         results;
     std::apply(
         [&](auto&... r) {
-          dsl::tie(r...) = dsl::vectorize(formula{})(array_of<J>(sizeof(dsl::element_t<operand_type<J>>), count)...);
+          dsl::tie(r...) = dsl::vectorize(formula{})(
+              array_of<J>(sizeof(dsl::element_t<operand_type<J>>), count)...);
         },
         results);
     (compare<I>(std::get<I>(results)), ...);
@@ -137,7 +149,8 @@ template <std::size_t First, std::size_t Count> struct program {
 template <std::size_t First> void run_from() {
   if constexpr (First < rows.size()) {
     constexpr std::size_t left = rows.size() - First, count = left < 15 ? left : 15;
-    program<First, count>::run(std::make_index_sequence<count>{}, typename program<First, count>::operand_numbers{});
+    program<First, count>::run(std::make_index_sequence<count>{},
+                               typename program<First, count>::operand_numbers{});
     run_from<First + count>();
   }
 }

@@ -1,4 +1,5 @@
-// Every row of the op table, on operands of given dtypes, against NumPy. Compiling is what this costs, so rows share programs.
+// Every row of the op table, on operands of given dtypes, against NumPy. Compiling is what this
+// costs, so rows share programs.
 #pragma once
 
 #include "../written_rows.hpp"
@@ -11,7 +12,8 @@ namespace numpy_values {
 using dsl::dtype;
 using dsl::op;
 
-// With 6, 12, 24 and 29, GCC needs 11.0, 10.2, 9.3 and 10.3 s for all of float32; a kernel takes 32 operands and outputs.
+// With 6, 12, 24 and 29, GCC needs 11.0, 10.2, 9.3 and 10.3 s for all of float32; a kernel takes 32
+// operands and outputs.
 inline constexpr std::size_t rows_in_a_program = 24;
 
 template <dtype... D>
@@ -67,9 +69,14 @@ class comparison {
   template <std::size_t First, std::size_t... I>
   void program(std::index_sequence<I...> numbers, const dsl::array<dsl::element_t<D>>&... x) {
     constexpr auto& codes = rows_for<D...>::codes;
-    std::tuple<dsl::array<dsl::element_t<dsl::resolve(codes[First + I], dsl::weak_dtype{D}...).result.type>>...> results;
-    std::apply([&](auto&... result) { dsl::tie(result...) = dsl::vectorize(formula<First, decltype(numbers), D...>{})(x...); },
-               results);
+    std::tuple<dsl::array<
+        dsl::element_t<dsl::resolve(codes[First + I], dsl::weak_dtype{D}...).result.type>>...>
+        results;
+    std::apply(
+        [&](auto&... result) {
+          dsl::tie(result...) = dsl::vectorize(formula<First, decltype(numbers), D...>{})(x...);
+        },
+        results);
     (compare(codes[First + I], std::get<I>(results)), ...);
   }
 
@@ -85,7 +92,8 @@ class comparison {
   }
 
   const section section_ = section_of({D...});
-  const std::tuple<dsl::array<dsl::element_t<D>>...> operands_ = operands(section_, std::make_index_sequence<sizeof...(D)>{});
+  const std::tuple<dsl::array<dsl::element_t<D>>...> operands_ =
+      operands(section_, std::make_index_sequence<sizeof...(D)>{});
 };
 
 /// All functions of operands of one dtype.

@@ -1,4 +1,5 @@
-// NumPy's values for every row of the op table and every dtype, interpreted in every form that a back end has.
+// NumPy's values for every row of the op table and every dtype, interpreted in every form that a
+// back end has.
 #include "../interpreter/language.hpp"
 #include "../table_rows.hpp"
 #include "reference.hpp"
@@ -35,7 +36,8 @@ TEST(interpreted_numpy, every_row_and_dtype_in_every_form) {
         const auto program = formula.program({result});
         stored::bytes got(count * static_cast<std::size_t>(dsl::size_of(result.type.type)));
         void* const out[] = {got.data()};
-        interpreter::executable(interpreter::view_of(program)).run(how, static_cast<int>(count), in, out);
+        interpreter::executable(interpreter::view_of(program))
+            .run(how, static_cast<int>(count), in, out);
         numpy_values::expect_equal(s, code, result.type.type, got, false);
         ++rows;
       }

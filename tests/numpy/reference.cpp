@@ -58,37 +58,47 @@ std::int64_t place(const bytes& from, std::size_t i, dsl::dtype type) {
 }
 
 double epsilon(dsl::dtype type) {
-  return type == dsl::dtype::float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  return type == dsl::dtype::float32 ? std::numeric_limits<float>::epsilon()
+                                     : std::numeric_limits<double>::epsilon();
 }
 
-// Where a zero's sign is not defined: IEEE 754 leaves it open which of two zeros is the smaller, and NumPy's dtypes differ.
+// Where a zero's sign is not defined: IEEE 754 leaves it open which of two zeros is the smaller,
+// and NumPy's dtypes differ.
 bool any_zero(dsl::op code) {
-  return code == dsl::op::min || code == dsl::op::max || code == dsl::op::fmin || code == dsl::op::fmax ||
-         code == dsl::op::clip || code == dsl::op::nextafter;
+  return code == dsl::op::min || code == dsl::op::max || code == dsl::op::fmin ||
+         code == dsl::op::fmax || code == dsl::op::clip || code == dsl::op::nextafter;
 }
 
 bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, dsl::op code,
                  const accuracy::bound& allowed) {
   const double g = real_value(got, i, type), w = real_value(want, i, type);
   if (std::isnan(w)) return std::isnan(g);
-  if (std::isinf(w) || w == 0) return g == w && (std::signbit(g) == std::signbit(w) || any_zero(code));
+  if (std::isinf(w) || w == 0)
+    return g == w && (std::signbit(g) == std::signbit(w) || any_zero(code));
   const bool is_float = type == dsl::dtype::float32;
   const double steps = dsl::size_of(type) == 2 ? allowed.float32 != 0 : allowed.ulps(is_float);
   if (std::isnan(g)) return false;
   const std::int64_t off = place(got, i, type) - place(want, i, type);
-  return std::abs(static_cast<double>(off)) <= steps || (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
+  return std::abs(static_cast<double>(off)) <= steps ||
+         (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
 }
 
 // A part that is NaN or infinite is so exactly, and so is the sign of a zero.
-bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type, double epsilons) {
+bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type,
+                    double epsilons) {
   const dsl::dtype part = dsl::real_of(type);
   const std::complex<double> g(real_value(got, 2 * i, part), real_value(got, 2 * i + 1, part));
   const std::complex<double> w(real_value(want, 2 * i, part), real_value(want, 2 * i + 1, part));
-  const auto other_zero = [](double a, double b) { return a == 0 && b == 0 && std::signbit(a) != std::signbit(b); };
+  const auto other_zero = [](double a, double b) {
+    return a == 0 && b == 0 && std::signbit(a) != std::signbit(b);
+  };
   if (other_zero(g.real(), w.real()) || other_zero(g.imag(), w.imag())) return false;
   if (g == w) return true;
-  if (std::isfinite(w.real()) && std::isfinite(w.imag())) return std::abs(g - w) <= epsilons * epsilon(part) * std::abs(w);
-  const auto same = [](double a, double b) { return std::isnan(b) ? std::isnan(a) : std::isinf(b) ? a == b : std::isfinite(a); };
+  if (std::isfinite(w.real()) && std::isfinite(w.imag()))
+    return std::abs(g - w) <= epsilons * epsilon(part) * std::abs(w);
+  const auto same = [](double a, double b) {
+    return std::isnan(b) ? std::isnan(a) : std::isinf(b) ? a == b : std::isfinite(a);
+  };
   return same(g.real(), w.real()) && same(g.imag(), w.imag());
 }
 
@@ -116,40 +126,52 @@ void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& 
   }
   reference->compared = true;
   if (reference->type != type) {
-    ADD_FAILURE() << name << " of " << dsl::name(s.types.back()) << " is " << dsl::name(type) << ", NumPy's is "
-                  << dsl::name(reference->type);
+    ADD_FAILURE() << name << " of " << dsl::name(s.types.back()) << " is " << dsl::name(type)
+                  << ", NumPy's is " << dsl::name(reference->type);
     return;
   }
   ASSERT_EQ(got.size(), reference->values.size()) << name;
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   const bool of_complex = dsl::kind_of(s.types.back()) == dsl::kind::complex;
-  // What is another function of a complex number's parts, or is made of both, is not in the tables itself.
+  // What is another function of a complex number's parts, or is made of both, is not in the tables
+  // itself.
   const dsl::op measured = !of_complex            ? code
                            : code == dsl::op::abs ? dsl::op::hypot
                            : code == dsl::op::arg ? dsl::op::atan2
                                                   : code;
-  const accuracy::bound allowed =
-      measured == dsl::op::abs2 && of_complex ? accuracy::bound{1, 1} : accuracy::bound_of(measured, on_gpu);
-  const double epsilons = code == dsl::op::polar ? 2 : accuracy::complex_bound_of(code);  // polar: two roundings of each part
+  const accuracy::bound allowed = measured == dsl::op::abs2 && of_complex
+                                      ? accuracy::bound{1, 1}
+                                      : accuracy::bound_of(measured, on_gpu);
+  const double epsilons =
+      code == dsl::op::polar
+          ? 2
+          : accuracy::complex_bound_of(code);  // polar: two roundings of each part
   int wrong = 0;
   for (std::size_t i = 0; i < got.size() / size; ++i) {
     bool agrees = false;
     switch (dsl::kind_of(type)) {
-      case dsl::kind::complex: agrees = complex_agrees(got, reference->values, i, type, epsilons); break;
-      case dsl::kind::real: agrees = real_agrees(got, reference->values, i, type, code, allowed); break;
-      default: agrees = std::memcmp(got.data() + i * size, reference->values.data() + i * size, size) == 0;
+      case dsl::kind::complex:
+        agrees = complex_agrees(got, reference->values, i, type, epsilons);
+        break;
+      case dsl::kind::real:
+        agrees = real_agrees(got, reference->values, i, type, code, allowed);
+        break;
+      default:
+        agrees = std::memcmp(got.data() + i * size, reference->values.data() + i * size, size) == 0;
     }
     if (agrees || ++wrong > 4) continue;
     std::ostringstream call;
-    for (std::size_t k = 0; k < s.operands.size(); ++k) call << (k == 0 ? "" : ", ") << printed(s.operands[k], i, s.types[k]);
-    ADD_FAILURE() << name << '(' << call.str() << ") of " << dsl::name(s.types.back()) << " = " << printed(got, i, type)
-                  << ", NumPy has " << printed(reference->values, i, type);
+    for (std::size_t k = 0; k < s.operands.size(); ++k)
+      call << (k == 0 ? "" : ", ") << printed(s.operands[k], i, s.types[k]);
+    ADD_FAILURE() << name << '(' << call.str() << ") of " << dsl::name(s.types.back()) << " = "
+                  << printed(got, i, type) << ", NumPy has " << printed(reference->values, i, type);
   }
 }
 
 void expect_complete(const section& s) {
   for (const function_values& f : s.functions)
-    EXPECT_TRUE(f.compared) << f.name << " of " << dsl::name(s.types.back()) << " is in functions.txt, but not in the language";
+    EXPECT_TRUE(f.compared) << f.name << " of " << dsl::name(s.types.back())
+                            << " is in functions.txt, but not in the language";
 }
 
 }  // namespace numpy_values

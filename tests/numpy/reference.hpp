@@ -1,4 +1,5 @@
-// NumPy's values (tests/data/functions.txt), and the comparison with them. Compiled once: the dtypes are values here.
+// NumPy's values (tests/data/functions.txt), and the comparison with them. Compiled once: the
+// dtypes are values here.
 #pragma once
 
 #include "../on_device.hpp"
@@ -28,10 +29,14 @@ struct section {
 /// Whether functions.txt has a row for operands of these dtypes.
 constexpr bool takes(dsl::op code, const dsl::dtype* types, std::size_t count) {
   const dsl::op_info& row = dsl::info(code);
-  const auto type_of = [&](std::size_t i) { return i < count ? dsl::weak_dtype{types[i]} : dsl::weak_dtype{}; };
-  if (row.arity != count || !dsl::resolve(code, type_of(0), type_of(1), type_of(2)).valid) return false;
+  const auto type_of = [&](std::size_t i) {
+    return i < count ? dsl::weak_dtype{types[i]} : dsl::weak_dtype{};
+  };
+  if (row.arity != count || !dsl::resolve(code, type_of(0), type_of(1), type_of(2)).valid)
+    return false;
   switch (row.operands) {
-    case dsl::op_operands::selection: return types[0] == dsl::dtype::boolean && types[1] == types[2];
+    case dsl::op_operands::selection:
+      return types[0] == dsl::dtype::boolean && types[1] == types[2];
     case dsl::op_operands::scaled: return types[1] == dsl::dtype::int32;
     default: {
       bool same = true;
@@ -43,11 +48,13 @@ constexpr bool takes(dsl::op code, const dsl::dtype* types, std::size_t count) {
 
 /// All of the file's, none of their functions compared yet.
 const std::vector<section>& all_sections();
-/// The section of operands of these dtypes, none of its functions compared yet. Throws std::runtime_error where there is none.
+/// The section of operands of these dtypes, none of its functions compared yet. Throws
+/// std::runtime_error where there is none.
 section section_of(const std::vector<dsl::dtype>& types);
 
-/// Expects a function's elements, as they lie in memory, to be NumPy's: dtypes, integers, NaNs, infinities and signs of zeros
-/// exactly, other numbers within the function's bound (accuracy/bounds.hpp). Of 16-bit floats the last place alone may differ.
+/// Expects a function's elements, as they lie in memory, to be NumPy's: dtypes, integers, NaNs,
+/// infinities and signs of zeros exactly, other numbers within the function's bound
+/// (accuracy/bounds.hpp). Of 16-bit floats the last place alone may differ.
 void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& got, bool on_gpu);
 
 /// Expects that no function of the section has been left out.

@@ -1,4 +1,5 @@
-// Integration with steps that follow the error: against SciPy's steps and closed solutions, and where there is no solution.
+// Integration with steps that follow the error: against SciPy's steps and closed solutions, and
+// where there is no solution.
 #include "integrations.hpp"
 
 #include <cmath>
@@ -11,8 +12,8 @@ using dsl::ode::outcome;
 ON_EVERY_DEVICE(integrate);
 
 constexpr double always = std::numeric_limits<double>::infinity();
-constexpr auto oscillator =
-    dsl::ode::with_time([](auto t, auto u, auto v) { return std::tuple{v, 5 * (1 - u * u) * v - u + cos(t)}; });
+constexpr auto oscillator = dsl::ode::with_time(
+    [](auto t, auto u, auto v) { return std::tuple{v, 5 * (1 - u * u) * v - u + cos(t)}; });
 constexpr struct scipy_run {
   double t0, t1, relative, absolute, first_step, largest_step;
   std::int64_t steps, rejected;
@@ -23,17 +24,21 @@ constexpr struct scipy_run {
 
 TEST_P(integrate, takes_the_steps_that_scipy_takes) {
   for (const scipy_run& want : scipy_runs) {
-    auto u = dsl::to_device(std::vector<double>{2, 0.5, -1}), v = dsl::to_device(std::vector<double>{0, 1, 0.25});
-    const auto got = dsl::ode::integrate(oscillator, dsl::state(u, v), want.t0, want.t1,
-                                         {.relative = want.relative,
-                                          .absolute = want.absolute,
-                                          .first_step = want.first_step,
-                                          .largest_step = want.largest_step > 0 ? want.largest_step : always});
+    auto u = dsl::to_device(std::vector<double>{2, 0.5, -1}),
+         v = dsl::to_device(std::vector<double>{0, 1, 0.25});
+    const auto got =
+        dsl::ode::integrate(oscillator, dsl::state(u, v), want.t0, want.t1,
+                            {.relative = want.relative,
+                             .absolute = want.absolute,
+                             .first_step = want.first_step,
+                             .largest_step = want.largest_step > 0 ? want.largest_step : always});
     EXPECT_EQ(got.outcome(), outcome::reached);
     EXPECT_EQ(got.t.value(), want.t1);
     EXPECT_EQ(got.h.value(), 0);
-    EXPECT_EQ(got.steps.value(), want.steps) << want.t0 << ' ' << want.t1 << ' ' << want.largest_step;
-    EXPECT_EQ(got.rejected.value(), want.rejected) << want.t0 << ' ' << want.t1 << ' ' << want.largest_step;
+    EXPECT_EQ(got.steps.value(), want.steps)
+        << want.t0 << ' ' << want.t1 << ' ' << want.largest_step;
+    EXPECT_EQ(got.rejected.value(), want.rejected)
+        << want.t0 << ' ' << want.t1 << ' ' << want.largest_step;
     const auto us = u.copy_to_host(), vs = v.copy_to_host();
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(us[i], want.arrived[i], 1e-9 * std::abs(want.arrived[i]));
@@ -44,11 +49,15 @@ TEST_P(integrate, takes_the_steps_that_scipy_takes) {
 
 // y' = rate y before a time and then something else.
 constexpr auto changing =
-    dsl::ode::with_time([](auto t, auto y, auto rate, auto until, auto after) { return where(t < until, rate * y, after); });
-auto integrate_decay(dsl::array<double>& y, double t0, double t1, const dsl::ode::tolerance& wanted = {}) {
+    dsl::ode::with_time([](auto t, auto y, auto rate, auto until, auto after) {
+      return where(t < until, rate * y, after);
+    });
+auto integrate_decay(dsl::array<double>& y, double t0, double t1,
+                     const dsl::ode::tolerance& wanted = {}) {
   return dsl::ode::integrate(changing, dsl::state(y), t0, t1, wanted, -1.0, always, 0.0);
 }
-auto integrate_jump(dsl::array<double>& y, double t0, double t1, const dsl::ode::tolerance& wanted, double after) {
+auto integrate_jump(dsl::array<double>& y, double t0, double t1, const dsl::ode::tolerance& wanted,
+                    double after) {
   return dsl::ode::integrate(changing, dsl::state(y), t0, t1, wanted, 0.0, 1.0, after);
 }
 
@@ -58,7 +67,8 @@ TEST_P(integrate, a_jump_costs_rejections_and_nothing_else) {
   EXPECT_EQ(at.outcome(), outcome::reached);
   EXPECT_GT(at.rejected.value(), 5);
   EXPECT_LT(at.rejected.value(), at.steps.value());
-  EXPECT_NEAR(y(0).value(), 4, 1e-6);  // the jump itself is where the estimate of the error does not hold
+  EXPECT_NEAR(y(0).value(), 4,
+              1e-6);  // the jump itself is where the estimate of the error does not hold
 }
 
 TEST_P(integrate, stops_where_the_right_hand_side_is_nan) {
@@ -79,7 +89,11 @@ TEST_P(integrate, stops_where_the_right_hand_side_is_nan) {
 }
 
 TEST_P(integrate, ends_at_t1_exactly_in_either_direction) {
-  for (const auto& [t0, t1] : {std::pair{0.1, 0.7}, {1. / 3, -2e-3}, {-1e9, -1e9 + 0.1}, {0.0, 1e-12}, {1.0, 1 + 0x1p-52}}) {
+  for (const auto& [t0, t1] : {std::pair{0.1, 0.7},
+                               {1. / 3, -2e-3},
+                               {-1e9, -1e9 + 0.1},
+                               {0.0, 1e-12},
+                               {1.0, 1 + 0x1p-52}}) {
     auto y = dsl::to_device(std::vector<double>{1, 2});
     const auto there = integrate_decay(y, t0, t1, {.relative = 1e-9, .absolute = 1e-12});
     EXPECT_EQ(there.outcome(), outcome::reached);
@@ -109,7 +123,8 @@ TEST_P(integrate, nothing_to_do) {
 }
 
 TEST_P(integrate, refuses_what_cannot_be) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                   inf = std::numeric_limits<double>::infinity();
   const struct {
     double t0, t1;
     dsl::ode::tolerance wanted;
@@ -133,7 +148,8 @@ TEST_P(integrate, refuses_what_cannot_be) {
                     {0, 1, {.most_steps = -1}}};
   auto y = dsl::to_device(std::vector<double>{1, 2});
   for (const auto& [t0, t1, wanted] : impossible)
-    EXPECT_THROW(integrate_decay(y, t0, t1, wanted), dsl::value_error) << t0 << ' ' << t1 << ' ' << wanted.relative;
+    EXPECT_THROW(integrate_decay(y, t0, t1, wanted), dsl::value_error)
+        << t0 << ' ' << t1 << ' ' << wanted.relative;
   EXPECT_THROW(dsl::ode::integrate(oscillator, dsl::state(y, y), 0, 1), dsl::shape_error);
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
 }
@@ -158,7 +174,8 @@ TEST_P(integrate, takes_no_step_that_leaves_the_time_as_it_is) {
     EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
   }
   auto y = dsl::to_device(std::vector<double>{1, 2});
-  const auto at = integrate_decay(y, 1, 2, {.relative = 1e-6, .first_step = 1e-20});  // SciPy's is 2e-15 then, too
+  const auto at = integrate_decay(
+      y, 1, 2, {.relative = 1e-6, .first_step = 1e-20});  // SciPy's is 2e-15 then, too
   EXPECT_EQ(at.outcome(), outcome::reached);
   EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-5);
 }
@@ -166,7 +183,8 @@ TEST_P(integrate, takes_no_step_that_leaves_the_time_as_it_is) {
 TEST_P(integrate, goes_on_where_its_fields_are) {
   auto y = dsl::to_device(std::vector<double>{1, 2});
   const dsl::device here = dsl::device::current();
-  const dsl::device_guard elsewhere(dsl::device(here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host));
+  const dsl::device_guard elsewhere(
+      dsl::device(here.kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host));
   const auto at = integrate_decay(y, 0, 1);
   EXPECT_EQ(at.outcome(), outcome::reached);
   EXPECT_EQ(at.t.where(), here);
@@ -177,10 +195,12 @@ TEST_P(integrate, obeys_what_is_said_of_steps) {
   auto y = dsl::to_device(std::vector<double>{1, 2});
   const auto slow = integrate_decay(y, 0, 1, {.first_step = 0x1p-10, .largest_step = 0x1p-4});
   EXPECT_EQ(slow.outcome(), outcome::reached);
-  EXPECT_EQ(slow.steps.value(), 2 + 16);  // 2^-10, and ten times that; then 15 of 2^-4 leave less than another
+  EXPECT_EQ(slow.steps.value(),
+            2 + 16);  // 2^-10, and ten times that; then 15 of 2^-4 leave less than another
   EXPECT_EQ(slow.rejected.value(), 0);
 
-  const auto long_first = integrate_decay(y, 1, 0, {.relative = 1e-9, .absolute = 1e-9, .first_step = 100});
+  const auto long_first =
+      integrate_decay(y, 1, 0, {.relative = 1e-9, .absolute = 1e-9, .first_step = 100});
   EXPECT_EQ(long_first.t.value(), 0);
   EXPECT_NEAR(y.copy_to_host()[1], 2, 1e-6);
 

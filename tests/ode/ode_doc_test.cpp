@@ -26,15 +26,17 @@ TEST_P(ode_page, steps_of_a_fixed_size) {
   const auto deltas = history.copy_to_host();
   EXPECT_EQ(deltas.back(), delta.value());
   const auto f = F.copy_to_host(), g = G.copy_to_host();
-  EXPECT_NEAR(std::norm(f[7]) + std::norm(g[7] - 0.5f), 1e-4 + 0.0625, 1e-5);  // a constant of the motion
+  EXPECT_NEAR(std::norm(f[7]) + std::norm(g[7] - 0.5f), 1e-4 + 0.0625,
+              1e-5);  // a constant of the motion
   EXPECT_NEAR(std::abs(deltas.back() - 100.0f * f[0]), 0, 1e-4);
 }
 
 TEST_P(ode_page, neighbours) {
   constexpr int n = 50;
-  const double rate = 1.25, wave = std::numbers::pi / (n + 1), slope = -4 * rate * std::pow(std::sin(wave / 2), 2),
-               z = 0.5 * slope;
-  dsl::array<double> u = sin(wave * dsl::arange<double>(1, n + 1));  // fades as a whole, by the same factor in each step
+  const double rate = 1.25, wave = std::numbers::pi / (n + 1),
+               slope = -4 * rate * std::pow(std::sin(wave / 2), 2), z = 0.5 * slope;
+  dsl::array<double> u = sin(
+      wave * dsl::arange<double>(1, n + 1));  // fades as a whole, by the same factor in each step
   const auto first = u.copy_to_host();
 #include <docs/ode/neighbours.inc>
   const auto last = u.copy_to_host();

@@ -1,5 +1,5 @@
-// Arrays as states of Boost.odeint's steppers: Lorenz's equations for many parameters at once, against the same steppers on
-// numbers of the host's in higher precision.
+// Arrays as states of Boost.odeint's steppers: Lorenz's equations for many parameters at once,
+// against the same steppers on numbers of the host's in higher precision.
 #include <dsl/odeint.hpp>
 
 #include <boost/numeric/odeint.hpp>
@@ -14,8 +14,9 @@ using state = dsl::array<double, 2>;  // x, y and z, a column for each parameter
 struct odeint_states : on_device {};
 ON_EVERY_DEVICE(odeint_states);
 
-const auto lorenz = dsl::vectorize(
-    [](auto x, auto y, auto z, auto rho) { return std::tuple{10.0 * (y - x), x * (rho - z) - y, x * y - 8.0 / 3.0 * z}; });
+const auto lorenz = dsl::vectorize([](auto x, auto y, auto z, auto rho) {
+  return std::tuple{10.0 * (y - x), x * (rho - z) - y, x * y - 8.0 / 3.0 * z};
+});
 
 struct equations {
   dsl::array<double> rho;
@@ -52,7 +53,8 @@ void expect_near(const state& x, double tolerance, const Integrate& integrate) {
   for (std::size_t i = 0; i < n; i += 37) {
     exact y{1, 1, 1};
     integrate(exact_equations{static_cast<double>(rho_of(i))}, y);
-    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(values[k * n + i], static_cast<double>(y[k]), tolerance) << i << ", " << k;
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_NEAR(values[k * n + i], static_cast<double>(y[k]), tolerance) << i << ", " << k;
   }
 }
 
@@ -73,13 +75,15 @@ TEST_P(odeint_states, steps_of_one_length) {
 
 TEST_P(odeint_states, steps_that_follow_the_error) {
   state x = start();
-  const std::size_t steps = odeint::integrate_adaptive(odeint::make_controlled<odeint::runge_kutta_dopri5<state>>(1e-9, 1e-9),
-                                                       many(), x, 0.0, 1.0, 0.1);
+  const std::size_t steps = odeint::integrate_adaptive(
+      odeint::make_controlled<odeint::runge_kutta_dopri5<state>>(1e-9, 1e-9), many(), x, 0.0, 1.0,
+      0.1);
   EXPECT_GT(steps, 50u);
   EXPECT_LT(steps, 500u);
   expect_near(x, 2e-6, [](const exact_equations& f, exact& y) {
-    odeint::integrate_adaptive(odeint::make_controlled<odeint::runge_kutta_fehlberg78<exact, long double>>(1e-15L, 1e-15L), f, y,
-                               0.0L, 1.0L, 0.01L);
+    odeint::integrate_adaptive(
+        odeint::make_controlled<odeint::runge_kutta_fehlberg78<exact, long double>>(1e-15L, 1e-15L),
+        f, y, 0.0L, 1.0L, 0.01L);
   });
 }
 

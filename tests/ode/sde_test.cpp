@@ -15,11 +15,12 @@ ON_EVERY_DEVICE(stochastic);
 const dsl::random::key seed{2026};
 
 struct errors { double strong, weak; };
-// Of geometric Brownian motion, dx = a x dt + b x dW, from 1 to time 1. A second field takes the same noise: it is W itself, of
-// which the exact solution is exp((a - b b / 2) + b W).
+// Of geometric Brownian motion, dx = a x dt + b x dW, from 1 to time 1. A second field takes the
+// same noise: it is W itself, of which the exact solution is exp((a - b b / 2) + b W).
 errors errors_after(int steps, double a, double b, std::int64_t paths) {
-  const auto step = dsl::ode::sde([](auto y, auto, auto drift, auto) { return std::tuple{drift * y, 0.0}; },
-                                  [](auto y, auto, auto, auto diffusion) { return std::tuple{diffusion * y, 1.0}; });
+  const auto step = dsl::ode::sde(
+      [](auto y, auto, auto drift, auto) { return std::tuple{drift * y, 0.0}; },
+      [](auto y, auto, auto, auto diffusion) { return std::tuple{diffusion * y, 1.0}; });
   dsl::array<double> x = dsl::ones<double>(paths), w = dsl::zeros<double>(paths);
   const auto noise = dsl::random::normal<double>(seed.fold(steps).fold(dsl::step), paths);
   dsl::iterate(steps, step, dsl::state(x, w), a, b, 1.0 / steps, noise, noise);
@@ -44,13 +45,18 @@ TEST_P(stochastic, a_step_by_hand) {
   dsl::array<float> x = dsl::random::uniform<float>(seed, n);
   const dsl::array<float> w = dsl::random::normal<float>(seed.fold(1), n);
   const auto before = x.copy_to_host(), noise = w.copy_to_host();
-  const auto step = dsl::ode::sde(dsl::ode::with_time([](auto t, auto y, auto rate) { return rate * (t - y); }),
-                                  [](auto y, auto) { return 0.5 * y; });
+  const auto step =
+      dsl::ode::sde(dsl::ode::with_time([](auto t, auto y, auto rate) { return rate * (t - y); }),
+                    [](auto y, auto) { return 0.5 * y; });
   x = step(x, 3.0f, 2.0, 0.25, w);  // rate, t, h
-  static_assert(std::is_same_v<decltype(dsl::eval(step(x, 3.0f, 2.0, 0.25, w))), dsl::array<float>>);
+  static_assert(
+      std::is_same_v<decltype(dsl::eval(step(x, 3.0f, 2.0, 0.25, w))), dsl::array<float>>);
   const auto after = x.copy_to_host();
   for (std::size_t i = 0; i < n; ++i)
-    ASSERT_NEAR(after[i], before[i] + 0.25f * 3 * (2 - before[i]) + 0.5f * (0.5f * before[i]) * noise[i], 1e-6) << i;
+    ASSERT_NEAR(after[i],
+                before[i] + 0.25f * 3 * (2 - before[i]) + 0.5f * (0.5f * before[i]) * noise[i],
+                1e-6)
+        << i;
 }
 
 TEST_P(stochastic, complex_fields_have_complex_noise) {
@@ -58,7 +64,8 @@ TEST_P(stochastic, complex_fields_have_complex_noise) {
   dsl::array<std::complex<float>> z(n);
   z = dsl::cast<std::complex<float>>(0 * dsl::arange<float>(n));
   const auto step = dsl::ode::sde([](auto y) { return 0 * y; }, [](auto y) { return 0 * y + 2; });
-  dsl::iterate(16, step, dsl::state(z), 1.0f / 16, dsl::random::normal<std::complex<float>>(seed.fold(dsl::step), n));
+  dsl::iterate(16, step, dsl::state(z), 1.0f / 16,
+               dsl::random::normal<std::complex<float>>(seed.fold(dsl::step), n));
   EXPECT_NEAR(dsl::mean(abs2(z)).value(), 4, 4 * 5 / std::sqrt(static_cast<double>(n)));
 }
 

@@ -1,4 +1,5 @@
-// Runge-Kutta steps: the order at which they converge, their values against long double, what they feed back.
+// Runge-Kutta steps: the order at which they converge, their values against long double, what they
+// feed back.
 #include "tableau.hpp"
 
 #include <cmath>
@@ -8,7 +9,8 @@ namespace {
 
 ON_EVERY_DEVICE(steppers);
 
-// Three problems at once: y' = y cos t; u = sech(s), v = tanh(s); and a phase F that follows a decaying N.
+// Three problems at once: y' = y cos t; u = sech(s), v = tanh(s); and a phase F that follows a
+// decaying N.
 constexpr auto three_problems = [](auto t, auto y, auto u, auto v, auto F, auto N) {
   return std::tuple{y * cos(t), -u * v, u * u, 1i * N * F, -N};
 };
@@ -29,10 +31,12 @@ errors after(int steps, const Step& step) {
     F[i] = c64(y[i], 1);
     N[i] = 2 * y[i];
   }
-  auto dy = dsl::to_device(y), du = dsl::to_device(u), dv = dsl::to_device(v), dN = dsl::to_device(N);
+  auto dy = dsl::to_device(y), du = dsl::to_device(u), dv = dsl::to_device(v),
+       dN = dsl::to_device(N);
   auto dF = dsl::to_device(F);
   const double h = (end - begin) / steps;
-  for (int k = 0; k < steps; ++k) dsl::tie(dy, du, dv, dF, dN) = step(dy, du, dv, dF, dN, begin + k * h, h);
+  for (int k = 0; k < steps; ++k)
+    dsl::tie(dy, du, dv, dF, dN) = step(dy, du, dv, dF, dN, begin + k * h, h);
   y = dy.copy_to_host();
   u = du.copy_to_host();
   v = dv.copy_to_host();
@@ -41,9 +45,12 @@ errors after(int steps, const Step& step) {
   errors most{};
   for (std::size_t i = 0; i < n; ++i) {
     const double r = first(i), took = end - begin;
-    most.of_time = std::max(most.of_time, std::abs(y[i] - r * std::exp(std::sin(end) - std::sin(begin))));
-    most.nonlinear = std::max(most.nonlinear, std::hypot(u[i] - 1 / std::cosh(r + took), v[i] - std::tanh(r + took)));
-    most.complex = std::max(most.complex, std::abs(F[i] - c64(r, 1) * std::polar(1.0, 2 * r * (1 - std::exp(-took)))));
+    most.of_time =
+        std::max(most.of_time, std::abs(y[i] - r * std::exp(std::sin(end) - std::sin(begin))));
+    most.nonlinear = std::max(
+        most.nonlinear, std::hypot(u[i] - 1 / std::cosh(r + took), v[i] - std::tanh(r + took)));
+    most.complex = std::max(
+        most.complex, std::abs(F[i] - c64(r, 1) * std::polar(1.0, 2 * r * (1 - std::exp(-took)))));
   }
   return most;
 }
@@ -51,9 +58,12 @@ errors after(int steps, const Step& step) {
 template <class Step>
 void expect_order(double order, int steps, const Step& step) {
   const errors a = after(steps, step), b = after(2 * steps, step);
-  EXPECT_NEAR(std::log2(a.of_time / b.of_time), order, 0.04 * order) << a.of_time << " " << b.of_time;
-  EXPECT_NEAR(std::log2(a.nonlinear / b.nonlinear), order, 0.04 * order) << a.nonlinear << " " << b.nonlinear;
-  EXPECT_NEAR(std::log2(a.complex / b.complex), order, 0.04 * order) << a.complex << " " << b.complex;
+  EXPECT_NEAR(std::log2(a.of_time / b.of_time), order, 0.04 * order)
+      << a.of_time << " " << b.of_time;
+  EXPECT_NEAR(std::log2(a.nonlinear / b.nonlinear), order, 0.04 * order)
+      << a.nonlinear << " " << b.nonlinear;
+  EXPECT_NEAR(std::log2(a.complex / b.complex), order, 0.04 * order)
+      << a.complex << " " << b.complex;
 }
 
 constexpr auto right_side = dsl::ode::with_time(three_problems);
@@ -65,22 +75,26 @@ TEST_P(steppers, fehlberg8_is_of_order_8) { expect_order(8, 7, dsl::ode::fehlber
 
 // Measured: 7e-16, and 4.5e-7 in float.
 TEST_P(steppers, values_of_double_fields) {
-  expect_reference<dsl::ode::detail::heun_method, double>(dsl::ode::heun(coupled_fields), 0.25, 2e-15);
+  expect_reference<dsl::ode::detail::heun_method, double>(dsl::ode::heun(coupled_fields), 0.25,
+                                                          2e-15);
 }
 TEST_P(steppers, values_of_float_fields_stay_float_whatever_h_is) {
-  expect_reference<dsl::ode::detail::rk4_method, float>(dsl::ode::rk4(coupled_fields), dsl::scalar<double>(0.25), 1e-6);
+  expect_reference<dsl::ode::detail::rk4_method, float>(dsl::ode::rk4(coupled_fields),
+                                                        dsl::scalar<double>(0.25), 1e-6);
 }
 
 TEST_P(steppers, rk4_is_what_one_writes_by_hand) {
   const auto by_hand = dsl::vectorize(rk4_fields);
   const auto made = dsl::ode::rk4(coupled_fields);
   const std::int64_t n = 300;
-  dsl::array<c32> F = dsl::full<c32>(c32(1, 0.5f), n), G = dsl::full<c32>(c32(0.25f, 2), n), F2 = F, G2 = G;
+  dsl::array<c32> F = dsl::full<c32>(c32(1, 0.5f), n), G = dsl::full<c32>(c32(0.25f, 2), n), F2 = F,
+                  G2 = G;
   const dsl::scalar<c32> d = c32(0.3f, 0.1f);
   const dsl::plan got = dsl::plan_of(dsl::tie(F, G), made(F, G, d, 0.01f)),
                   want = dsl::plan_of(dsl::tie(F, G), by_hand(F, G, d, 0.01f));
   EXPECT_EQ(got.per_element.flops, want.per_element.flops);
-  EXPECT_EQ(got.per_element.load_bytes + got.per_element.store_bytes, want.per_element.load_bytes + want.per_element.store_bytes);
+  EXPECT_EQ(got.per_element.load_bytes + got.per_element.store_bytes,
+            want.per_element.load_bytes + want.per_element.store_bytes);
   EXPECT_EQ(got.block, want.block);
   EXPECT_EQ(got.lanes, want.lanes);
   EXPECT_LE(got.registers, want.registers + want.registers / 10);
@@ -92,8 +106,9 @@ TEST_P(steppers, rk4_is_what_one_writes_by_hand) {
 
 TEST_P(steppers, feed_back_several_values_that_see_the_other_arguments) {
   const auto decay = [](auto x, auto, auto, auto rate) { return -rate * x; };
-  const auto step =
-      dsl::ode::euler(decay, [](auto x, auto, auto, auto rate) { return std::tuple{dsl::sum(x), rate * dsl::max(x)}; });
+  const auto step = dsl::ode::euler(decay, [](auto x, auto, auto, auto rate) {
+    return std::tuple{dsl::sum(x), rate * dsl::max(x)};
+  });
   auto x = dsl::to_device(std::vector<double>{1, 2});
   dsl::scalar<double> sum, most;
   dsl::iterate(2, step, dsl::state(x, sum, most), 4.0, 0.125);
@@ -101,13 +116,14 @@ TEST_P(steppers, feed_back_several_values_that_see_the_other_arguments) {
   EXPECT_EQ(std::tuple(sum.value(), most.value()), std::tuple(0.75, 2.0));
 }
 
-// A derivative that is a constant, a real one of a complex field, a narrower one; time as an integer; fields of several
-// precisions.
+// A derivative that is a constant, a real one of a complex field, a narrower one; time as an
+// integer; fields of several precisions.
 TEST_P(steppers, take_derivatives_of_any_narrower_dtype) {
   auto z = dsl::to_device(std::vector<c64>{c64(1, 2)});
   auto x = dsl::to_device(std::vector<float>{1});
   auto w = dsl::to_device(std::vector<double>{1});
-  const auto step = dsl::ode::heun(dsl::ode::with_time([](auto t, auto, auto x, auto) { return std::tuple{x, 2, t * x}; }));
+  const auto step = dsl::ode::heun(
+      dsl::ode::with_time([](auto t, auto, auto x, auto) { return std::tuple{x, 2, t * x}; }));
   dsl::tie(z, x, w) = step(z, x, w, 0, 0.5);
   EXPECT_EQ(z.copy_to_host()[0], c64(1.75, 2));  // x is 1 at first and 2 in the end
   EXPECT_EQ(x.copy_to_host()[0], 2);

@@ -22,7 +22,8 @@ std::pair<wide, wide> reference(wide F, wide G, wide d, long double h) {
   const auto sum = [&](const auto& c, const std::vector<wide>& k) {
     wide s = 0;
     for (std::size_t j = 0; j < k.size(); ++j)
-      s += k[j] * static_cast<long double>(c[j].numerator) / static_cast<long double>(c[j].denominator);
+      s += k[j] * static_cast<long double>(c[j].numerator) /
+           static_cast<long double>(c[j].denominator);
     return h * s;
   };
   for (int s = 0; s < Method.stages; ++s) {

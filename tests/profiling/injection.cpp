@@ -1,4 +1,5 @@
-// A tool as NVTX sees one: a library that NVTX_INJECTION64_PATH names. It records ranges and their payloads.
+// A tool as NVTX sees one: a library that NVTX_INJECTION64_PATH names. It records ranges and their
+// payloads.
 #include <nvtx3/nvToolsExtPayload.h>
 
 #include <cstring>
@@ -12,7 +13,8 @@ namespace {
 struct domain {
   std::string name;
   std::vector<std::vector<nvtxPayloadSchemaEntry_t>> schemas;
-  std::vector<std::vector<std::string>> fields;  // the schemas' names, which the program need not keep
+  std::vector<std::vector<std::string>>
+      fields;  // the schemas' names, which the program need not keep
 };
 
 std::mutex mutex;
@@ -24,7 +26,9 @@ constexpr std::uint64_t first_schema = 1u << 24;
 
 domain& domain_of(nvtxDomainHandle_t handle) { return *reinterpret_cast<domain*>(handle); }
 
-nvtxDomainHandle_t create(const char* name) { return reinterpret_cast<nvtxDomainHandle_t>(new domain{name, {}, {}}); }
+nvtxDomainHandle_t create(const char* name) {
+  return reinterpret_cast<nvtxDomainHandle_t>(new domain{name, {}, {}});
+}
 
 std::uint64_t add_schema(nvtxDomainHandle_t of, const nvtxPayloadSchemaAttr_t* schema) {
   const std::lock_guard lock(mutex);
@@ -43,14 +47,18 @@ int push(nvtxDomainHandle_t in, const nvtxEventAttributes_t* event) {
   if (event->messageType == NVTX_MESSAGE_TYPE_ASCII) r.message = event->message.ascii;
   r.depth = static_cast<int>(open.size());
   if (event->payloadType == NVTX_PAYLOAD_TYPE_EXT) {
-    const auto* const given = reinterpret_cast<const nvtxPayloadData_t*>(static_cast<std::uintptr_t>(event->payload.ullValue));
+    const auto* const given = reinterpret_cast<const nvtxPayloadData_t*>(
+        static_cast<std::uintptr_t>(event->payload.ullValue));
     for (int k = 0; k < event->reserved0; ++k) {
       const std::size_t schema = given[k].schemaId - first_schema;
       for (std::size_t i = 0; i < d.fields.at(schema).size(); ++i) {
         const nvtxPayloadSchemaEntry_t& e = d.schemas[schema][i];
-        if (e.type != NVTX_PAYLOAD_ENTRY_TYPE_INT64 || e.offset + sizeof(std::int64_t) > given[k].size) continue;
+        if (e.type != NVTX_PAYLOAD_ENTRY_TYPE_INT64 ||
+            e.offset + sizeof(std::int64_t) > given[k].size)
+          continue;
         std::int64_t value = 0;
-        std::memcpy(&value, static_cast<const unsigned char*>(given[k].payload) + e.offset, sizeof value);
+        std::memcpy(&value, static_cast<const unsigned char*>(given[k].payload) + e.offset,
+                    sizeof value);
         r.payload.emplace_back(d.fields[schema][i], value);
       }
     }
@@ -77,10 +85,13 @@ NvtxFunctionPointer as_pointer(Function f) {
 extern "C" {
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t tables) {
-  const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(tables(NVTX_ETID_CALLBACKS));
+  const auto* const callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(tables(NVTX_ETID_CALLBACKS));
   NvtxFunctionTable table = nullptr;
   unsigned size = 0;
-  if (callbacks == nullptr || callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
+  if (callbacks == nullptr ||
+      callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0)
+    return 0;
   *table[NVTX_CBID_CORE2_DomainCreateA] = as_pointer(&create);
   *table[NVTX_CBID_CORE2_DomainRangePushEx] = as_pointer(&push);
   *table[NVTX_CBID_CORE2_DomainRangePop] = as_pointer(&pop);
@@ -88,9 +99,11 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t tables) {
 }
 
 // By its parameter's type, which NVTX hides, it would be hidden as well.
-__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    nvtxExtModuleInfo_t* module) {
   if (module->moduleId == NVTX_EXT_PAYLOAD_MODULEID)
-    module->segments->functionSlots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] = reinterpret_cast<std::intptr_t>(&add_schema);
+    module->segments->functionSlots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
+        reinterpret_cast<std::intptr_t>(&add_schema);
   return 1;
 }
 

@@ -1,4 +1,5 @@
-// A kernel of each kind, whose names names.sh looks at. What profilers are to show stands after "shown:".
+// A kernel of each kind, whose names names.sh looks at. What profilers are to show stands after
+// "shown:".
 #include <dsl/dsl.hpp>
 #include <dsl/scan.hpp>
 
@@ -14,7 +15,8 @@ struct triple {
 void run(dsl::array<float>& a, dsl::array<float>& b, dsl::scalar<float>& s) {
   // shown: map<app::polar, dsl::detail::linear_arguments<4>
   // shown: map<app::polar, dsl::detail::strided_arguments<4>
-  const auto polar = dsl::vectorize<app::polar>([](auto x, auto y) { return std::tuple{sqrt(x * x + y * y), atan2(y, x)}; });
+  const auto polar = dsl::vectorize<app::polar>(
+      [](auto x, auto y) { return std::tuple{sqrt(x * x + y * y), atan2(y, x)}; });
   dsl::tie(a, b) = polar(a, b);
   // shown: map<dsl::kernels::formula<dsl::ops::exp, dsl::ops::multiply, dsl::ops::add>,
   a = exp(a) + 2 * b;
@@ -22,8 +24,8 @@ void run(dsl::array<float>& a, dsl::array<float>& b, dsl::scalar<float>& s) {
   a = dsl::vectorize(app::triple{})(a);
   // shown: reduce<dsl::kernels::formula<dsl::ops::abs2, dsl::ops::sum, dsl::ops::sqrt>,
   s = dsl::norm(a);
-  // shown: map<dsl::kernels::formula<dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add,
-  // dsl::ops::add, dsl::ops::add, dsl::ops::more>,
+  // shown: map<dsl::kernels::formula<dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add,
+  // dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::add, dsl::ops::more>,
   a = a + b + a + b + a + b + a + b + a + b;
   // shown: scan_rows<dsl::kernels::formula<dsl::ops::cumsum>,
   // shown: scan_columns<dsl::kernels::formula<dsl::ops::cumsum>,

@@ -1,4 +1,5 @@
-// Ranges in profilers, as a tool sees them. The tool is injection.cpp; without one nothing is described.
+// Ranges in profilers, as a tool sees them. The tool is injection.cpp; without one nothing is
+// described.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -102,7 +103,8 @@ TEST_P(ranges_on, loops) {
   for (const recorded_range& r : new_ranges()) {
     if (r.depth > 0 || r.message.rfind("axpy (", 0) != 0) continue;
     steps += r.payload.at(1).second;
-    EXPECT_EQ(r.payload, numbers(64, r.payload.at(1).second, r.payload.at(1).second * 64 * 8, r.payload.at(1).second * 64 * 3))
+    EXPECT_EQ(r.payload, numbers(64, r.payload.at(1).second, r.payload.at(1).second * 64 * 8,
+                                 r.payload.at(1).second * 64 * 3))
         << r.message;
   }
   EXPECT_EQ(steps, 5);
@@ -110,7 +112,8 @@ TEST_P(ranges_on, loops) {
   new_ranges();
 }
 
-INSTANTIATE_TEST_SUITE_P(, ranges_on, testing::Values("host", "sim"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(, ranges_on, testing::Values("host", "sim"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(ranges, end_where_something_is_thrown) {
   const dsl::device_guard guard(dsl::device("sim"));

@@ -9,7 +9,7 @@
 struct recorded_range {
   std::string domain, message;
   std::vector<std::pair<std::string, std::int64_t>> payload;  // names and values of its fields
-  int depth = 0;                                              // of ranges of its thread that it lies in
+  int depth = 0;  // of ranges of its thread that it lies in
   bool is_closed = false;
 };
 

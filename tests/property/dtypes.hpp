@@ -1,4 +1,5 @@
-// The dtypes and NumPy 2's promotion as the tests know them: written from NumPy's tables, and without a line of the library's.
+// The dtypes and NumPy 2's promotion as the tests know them: written from NumPy's tables, and
+// without a line of the library's.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,13 @@ enum class dtype : std::uint8_t {
   complex128
 };
 inline constexpr int dtype_count = 15;
-inline constexpr const char* dtype_names[] = {"bool",     "int8",    "int16",   "int32",     "int64",
-                                              "uint8",    "uint16",  "uint32",  "uint64",    "float16",
-                                              "bfloat16", "float32", "float64", "complex64", "complex128"};
+inline constexpr const char* dtype_names[] = {
+    "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
+    "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
 inline constexpr const char* name(dtype t) { return dtype_names[static_cast<int>(t)]; }
-inline constexpr int bytes_of(dtype t) { return "\1\1\2\4\10\1\2\4\10\2\2\4\10\10\20"[static_cast<int>(t)]; }
+inline constexpr int bytes_of(dtype t) {
+  return "\1\1\2\4\10\1\2\4\10\2\2\4\10\10\20"[static_cast<int>(t)];
+}
 
 enum class kind : std::uint8_t { boolean, integer, real, complex };
 constexpr kind kind_of(dtype t) {
@@ -37,7 +40,9 @@ constexpr kind kind_of(dtype t) {
                                : kind::complex;
 }
 constexpr bool is_signed_integer(dtype t) { return t >= dtype::int8 && t <= dtype::int64; }
-constexpr dtype part_of(dtype t) { return t == dtype::complex64 ? dtype::float32 : t == dtype::complex128 ? dtype::float64 : t; }
+constexpr dtype part_of(dtype t) {
+  return t == dtype::complex64 ? dtype::float32 : t == dtype::complex128 ? dtype::float64 : t;
+}
 
 // np.promote_types in NumPy's one-letter codes (E: ml_dtypes' bfloat16).
 inline constexpr const char* dtype_codes = "?bhiqBHIQeEfdFD";
@@ -72,12 +77,14 @@ struct typed {
   friend constexpr bool operator==(typed, typed) = default;
 };
 
-/// NEP 50: a scalar of no higher kind takes the array's dtype; one of a higher kind brings int64, float64, or complex numbers of
-/// the array's precision. Of two scalars that of the higher kind decides, reals and complex numbers by their precision as well.
+/// NEP 50: a scalar of no higher kind takes the array's dtype; one of a higher kind brings int64,
+/// float64, or complex numbers of the array's precision. Of two scalars that of the higher kind
+/// decides, reals and complex numbers by their precision as well.
 constexpr typed promote(typed a, typed b) {
   if (a.weak && b.weak) {
     const bool numbers = kind_of(a.type) >= kind::real && kind_of(b.type) >= kind::real;
-    if (kind_of(a.type) == kind_of(b.type) || numbers) return {promote_arrays(a.type, b.type), true};
+    if (kind_of(a.type) == kind_of(b.type) || numbers)
+      return {promote_arrays(a.type, b.type), true};
     return kind_of(a.type) > kind_of(b.type) ? a : b;
   }
   if (!a.weak && !b.weak) return {promote_arrays(a.type, b.type)};
@@ -85,7 +92,8 @@ constexpr typed promote(typed a, typed b) {
   if (kind_of(scalar) <= kind_of(array)) return {array};
   if (kind_of(scalar) == kind::integer) return {dtype::int64};
   if (kind_of(scalar) == kind::real) return {dtype::float64};
-  return {kind_of(array) == kind::real && array != dtype::float64 ? dtype::complex64 : dtype::complex128};
+  return {kind_of(array) == kind::real && array != dtype::float64 ? dtype::complex64
+                                                                  : dtype::complex128};
 }
 
 }  // namespace property

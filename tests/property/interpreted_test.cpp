@@ -1,5 +1,5 @@
-// Random formulas as data: drawn, traced and run by the interpreter in every form that a back end has, against a reference that
-// shares no code with the library.
+// Random formulas as data: drawn, traced and run by the interpreter in every form that a back end
+// has, against a reference that shares no code with the library.
 #include "../interpreter/language.hpp"
 
 #include <gtest/gtest.h>
@@ -37,15 +37,16 @@ struct dsl_literal {
 dsl_literal literal_of(int number) {
   static const auto all = std::apply(
       [](const auto&... l) {
-        return std::vector<dsl_literal>{
-            {dsl::dtype_v<std::remove_cvref_t<decltype(l)>>, dsl::detail::to_literal(dsl::detail::to_value(l))}...};
+        return std::vector<dsl_literal>{{dsl::dtype_v<std::remove_cvref_t<decltype(l)>>,
+                                         dsl::detail::to_literal(dsl::detail::to_value(l))}...};
       },
       literals);
   return all[static_cast<std::size_t>(number)];
 }
 
 /// The nodes of a formula, as a language makes them.
-template <class Language> std::vector<interpreter::value> trace(Language& to, const bundle& b, const tree& formula) {
+template <class Language> std::vector<interpreter::value> trace(Language& to, const bundle& b,
+                                                                const tree& formula) {
   std::vector<interpreter::value> made;
   for (int i = 0; i < formula.size; ++i) {
     const node& n = formula.nodes[i];
@@ -60,7 +61,8 @@ template <class Language> std::vector<interpreter::value> trace(Language& to, co
     } else {
       interpreter::value x[3]{};
       for (int k = 0; k < arity(n.what); ++k) x[k] = made[static_cast<std::size_t>(n.operand[k])];
-      made.push_back(n.what == operation::cast ? to.cast(dsl_type(n.type.type), x[0]) : to.apply(code_of(n.what), x));
+      made.push_back(n.what == operation::cast ? to.cast(dsl_type(n.type.type), x[0])
+                                               : to.apply(code_of(n.what), x));
     }
   }
   return made;
@@ -84,8 +86,10 @@ class case_of {
       const leaf& l = b.leaves[i];
       elements_.push_back(draw_elements(r, l.type, l.from == source::array ? element_count : 1));
       if (l.from == source::value &&
-          kind_of(l.type) == kind::integer)  // a C++ integer that the dtype beside it does not hold is an error
-        for (std::size_t k = 0; k < elements_.back().size(); ++k) elements_.back()[k] = k == 0 ? elements_.back()[k] & 0x7f : 0;
+          kind_of(l.type) ==
+              kind::integer)  // a C++ integer that the dtype beside it does not hold is an error
+        for (std::size_t k = 0; k < elements_.back().size(); ++k)
+          elements_.back()[k] = k == 0 ? elements_.back()[k] & 0x7f : 0;
       values_.push_back(elements_.back());
       if (l.from == source::value && bytes_of(l.type) == 2 &&
           kind_of(l.type) == kind::real) {  // which the language holds as float
@@ -118,9 +122,11 @@ class case_of {
     }
     if (formulas_.empty()) return;
     count.formulas += static_cast<std::int64_t>(formulas_.size());
-    const auto program = traced.program(outputs), written_program = written.program(written_outputs);
+    const auto program = traced.program(outputs),
+               written_program = written.program(written_outputs);
     count.folded += written_program.heads.size() - program.heads.size();
-    const interpreter::executable made(interpreter::view_of(program)), as_written(interpreter::view_of(written_program));
+    const interpreter::executable made(interpreter::view_of(program)),
+        as_written(interpreter::view_of(written_program));
     evaluate_all(count);
     for (const interpreter::form how : interpreter::forms()) {
       const auto got = run_form(made, how);
@@ -135,15 +141,16 @@ class case_of {
       const typed want = formula.nodes[i].type;
       const dsl::weak_dtype have = made[static_cast<std::size_t>(i)].type;
       EXPECT_TRUE(have.type == dsl_type(want.type) && have.weak == want.weak)
-          << "bundle " << number_ << ": " << spell(formula, bundle_, i) << " is " << dsl::name(have.type) << ", expected "
-          << name(want.type);
+          << "bundle " << number_ << ": " << spell(formula, bundle_, i) << " is "
+          << dsl::name(have.type) << ", expected " << name(want.type);
     }
   }
 
   void evaluate_all(tally& count) {
     value at_index[bundle::most_leaves], work[tree::most_nodes];
     for (int e = 0; e < element_count; ++e) {
-      for (int i = 0; i < bundle_.leaf_count; ++i) at_index[i] = read(bundle_.leaves[i].type, element(i, e));
+      for (int i = 0; i < bundle_.leaf_count; ++i)
+        at_index[i] = read(bundle_.leaves[i].type, element(i, e));
       for (const tree* formula : formulas_) {
         expected_.push_back(stored(evaluate(*formula, at_index, work)));
         count.decided += is_decided(expected_.back(), coarsest(*formula)) ? 1 : 0;
@@ -154,7 +161,9 @@ class case_of {
 
   const unsigned char* element(int leaf, int e) const {
     const auto i = static_cast<std::size_t>(leaf);
-    return elements_[i].data() + (bundle_.leaves[leaf].from == source::array ? e * bytes_of(bundle_.leaves[leaf].type) : 0);
+    return elements_[i].data() + (bundle_.leaves[leaf].from == source::array
+                                      ? e * bytes_of(bundle_.leaves[leaf].type)
+                                      : 0);
   }
 
   std::vector<bytes> run_form(const interpreter::executable& program, interpreter::form how) const {
@@ -163,7 +172,8 @@ class case_of {
     std::vector<bytes> results;
     for (const bytes& b : values_) in.push_back(b.data());
     for (const tree* formula : formulas_)
-      results.emplace_back(static_cast<std::size_t>(element_count * bytes_of(type_of(*formula))), 0xa5);
+      results.emplace_back(static_cast<std::size_t>(element_count * bytes_of(type_of(*formula))),
+                           0xa5);
     for (bytes& b : results) out.push_back(b.data());
     program.run(how, element_count, in.data(), out.data());
     return results;
@@ -174,15 +184,18 @@ class case_of {
   void check(const std::vector<bytes>& got, interpreter::form how, tally& count) const {
     for (std::size_t i = 0; i < expected_.size(); ++i) {
       const std::size_t f = i % formulas_.size(), e = i / formulas_.size();
-      const unsigned char* const at = got[f].data() + e * static_cast<std::size_t>(bytes_of(type_of(*formulas_[f])));
+      const unsigned char* const at =
+          got[f].data() + e * static_cast<std::size_t>(bytes_of(type_of(*formulas_[f])));
       if (agrees(expected_[i], at) || ++count.failures > 20) continue;
-      ADD_FAILURE() << describe(f, static_cast<int>(e)) << "\n  gave " << spell(read(type_of(*formulas_[f]), at)) << " ("
-                    << name(how) << "), expected " << spell(expected_[i]);
+      ADD_FAILURE() << describe(f, static_cast<int>(e)) << "\n  gave "
+                    << spell(read(type_of(*formulas_[f]), at)) << " (" << name(how)
+                    << "), expected " << spell(expected_[i]);
     }
   }
 
   // To the bit, but for the bits of a NaN.
-  void check_same(const std::vector<bytes>& got, const std::vector<bytes>& written, tally& count) const {
+  void check_same(const std::vector<bytes>& got, const std::vector<bytes>& written,
+                  tally& count) const {
     for (std::size_t f = 0; f < formulas_.size(); ++f) {
       const dtype type = type_of(*formulas_[f]);
       const auto size = static_cast<std::size_t>(bytes_of(part_of(type)));
@@ -193,20 +206,23 @@ class case_of {
         };
         if ((is_nan(got[f]) && is_nan(written[f])) || ++count.failures > 20) continue;
         const int e = static_cast<int>(at) / bytes_of(type);
-        ADD_FAILURE() << describe(f, e) << "\n  gave " << spell(read(type, got[f].data() + e * bytes_of(type)))
-                      << ", and as it is written " << spell(read(type, written[f].data() + e * bytes_of(type)));
+        ADD_FAILURE() << describe(f, e) << "\n  gave "
+                      << spell(read(type, got[f].data() + e * bytes_of(type)))
+                      << ", and as it is written "
+                      << spell(read(type, written[f].data() + e * bytes_of(type)));
       }
     }
   }
 
   std::string describe(std::size_t f, int e) const {
     const tree& formula = *formulas_[f];
-    std::string text = "bundle " + std::to_string(number_) + " (" + ::property::name(type_of(formula)) +
+    std::string text = "bundle " + std::to_string(number_) + " (" +
+                       ::property::name(type_of(formula)) +
                        "): " + spell(formula, bundle_, formula.size - 1);
     for (int n = 0; n < formula.size; ++n)
       if (const node& leaf = formula.nodes[n]; leaf.what == operation::leaf)
-        text += "\n  " + spell(formula, bundle_, n) + ": " + ::property::name(leaf.type.type) + " " +
-                spell(read(leaf.type.type, element(leaf.number, e)));
+        text += "\n  " + spell(formula, bundle_, n) + ": " + ::property::name(leaf.type.type) +
+                " " + spell(read(leaf.type.type, element(leaf.number, e)));
     return text;
   }
 
@@ -218,7 +234,8 @@ class case_of {
 };
 
 TEST(interpreted_formulas, agree_with_the_reference_in_every_form) {
-  for (int t = 0; t < dtype_count; ++t) EXPECT_STREQ(name(static_cast<dtype>(t)), dsl::name(static_cast<dsl::dtype>(t)));
+  for (int t = 0; t < dtype_count; ++t)
+    EXPECT_STREQ(name(static_cast<dtype>(t)), dsl::name(static_cast<dsl::dtype>(t)));
   tally count;
   for (int i = first_bundle; i < first_bundle + bundle_count && count.failures < 20; ++i) {
     const bundle b = make_bundle(i);

@@ -1,14 +1,17 @@
-// Every value that a real operation may give: correctly rounded or within a function's error, contracted into an fma or not.
+// Every value that a real operation may give: correctly rounded or within a function's error,
+// contracted into an fma or not.
 #pragma once
 
 #include "dtypes.hpp"
 
 namespace property {
 
-/// 64 significant bits: a double operation's exact result, as far as an error of half a unit in the last place asks for it.
+/// 64 significant bits: a double operation's exact result, as far as an error of half a unit in the
+/// last place asks for it.
 using real = long double;
 
-/// NaN, a range [low, high] without it, or anything. Infinities may be bounds; -0 lies below +0. A point is known to the bit.
+/// NaN, a range [low, high] without it, or anything. Infinities may be bounds; -0 lies below +0. A
+/// point is known to the bit.
 struct interval {
   enum class state : std::uint8_t { anything, nan, range };
   state is = state::anything;
@@ -38,11 +41,12 @@ interval hull(const interval& a, const interval& b);
 real round_to(dtype format, real x);
 interval round_to(dtype format, const interval& a);
 
-/// What lies beyond the largest number has become an infinity, unless an addition that the product was contracted with has taken
-/// it up before.
+/// What lies beyond the largest number has become an infinity, unless an addition that the product
+/// was contracted with has taken it up before.
 interval settle(dtype format, const interval& a);
 
-// In the precision of a real dtype: float for the 16-bit ones. A result that is exact is a point, whatever was contracted.
+// In the precision of a real dtype: float for the 16-bit ones. A result that is exact is a point,
+// whatever was contracted.
 interval add(dtype format, const interval& a, const interval& b);
 interval subtract(dtype format, const interval& a, const interval& b);
 interval multiply(dtype format, const interval& a, const interval& b);
@@ -87,8 +91,10 @@ enum class complex_function : std::uint8_t { exp, log, sqrt, sin, cos };
 /// Within an error that is small beside the value's modulus.
 void apply_complex(dtype format, complex_function f, const interval (&z)[2], interval (&result)[2]);
 
-/// The intervals' quotient (a + bi) / (c + di), within an error that is small beside the quotient's modulus.
-void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2], interval (&quotient)[2]);
+/// The intervals' quotient (a + bi) / (c + di), within an error that is small beside the quotient's
+/// modulus.
+void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2],
+                    interval (&quotient)[2]);
 
 /// Narrow enough for the check to mean something.
 bool is_decided(dtype format, const interval& a);

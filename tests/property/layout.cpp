@@ -14,12 +14,14 @@ std::string spell(const std::int64_t* x, int n) {
 }
 
 std::uint64_t draw_integer(random& r, int bits) {
-  const std::uint64_t low_bits = ~std::uint64_t{0} >> (64 - bits), top = std::uint64_t{1} << (bits - 1);
+  const std::uint64_t low_bits = ~std::uint64_t{0} >> (64 - bits),
+                      top = std::uint64_t{1} << (bits - 1);
   const int what = r.below(20);
   if (what < 12) return static_cast<std::uint64_t>(r.below(11) - 3) & low_bits;
   if (what < 17) return static_cast<std::uint64_t>(r.below(200) - 60) & low_bits;
   if (what < 19) return r.next() & low_bits;
-  const std::uint64_t limits[] = {0, 1, low_bits, top, top - 1};  // 0, 1, -1, the least, the greatest
+  const std::uint64_t limits[] = {0, 1, low_bits, top,
+                                  top - 1};  // 0, 1, -1, the least, the greatest
   return limits[r.below(5)];
 }
 
@@ -37,7 +39,8 @@ std::uint64_t draw_real(random& r, int exponent_bits, int fraction_bits) {
     default: break;
   }
   // Sums and products of numbers with few digits are exact.
-  const std::uint64_t kept = r.percent(40) ? fraction >> (fraction_bits - 2) << (fraction_bits - 2) : fraction;
+  const std::uint64_t kept =
+      r.percent(40) ? fraction >> (fraction_bits - 2) << (fraction_bits - 2) : fraction;
   return sign | (bias - 2 + static_cast<std::uint64_t>(r.below(4))) << fraction_bits | kept;
 }
 
@@ -69,7 +72,8 @@ std::int64_t placement::at(const shape& space, const std::int64_t* index) const 
 
 std::string spell(const shape& s) { return spell(s.extents, s.rank); }
 std::string spell(const placement& p) {
-  return "extents " + spell(p.of) + ", strides " + spell(p.strides, p.of.rank) + ", offset " + std::to_string(p.offset);
+  return "extents " + spell(p.of) + ", strides " + spell(p.strides, p.of.rank) + ", offset " +
+         std::to_string(p.offset);
 }
 
 shape draw_shape(random& r, int rank, int number) {
@@ -83,7 +87,8 @@ shape draw_shape(random& r, int rank, int number) {
   do {
     for (int d = 0; d < rank; ++d) s.extents[d] = r.percent(20) ? 1 : 2 + r.below(4);
     if (rank > 0) s.extents[r.percent(60) ? rank - 1 : r.below(rank)] = rows[r.below(15)];
-    if (rank > 1 && r.percent(40)) s.extents[r.below(rank)] = rows[r.below(15)];  // large enough both ways for a kernel's tiles
+    if (rank > 1 && r.percent(40))
+      s.extents[r.below(rank)] = rows[r.below(15)];  // large enough both ways for a kernel's tiles
   } while (s.size() > 2200);
   if (number == 0 && rank > 0) s.extents[r.below(rank)] = 0;
   return s;
@@ -119,7 +124,8 @@ placement draw_placement(random& r, const shape& space, int rank, order o, bool 
 
 std::vector<unsigned char> draw_elements(random& r, dtype type, std::int64_t count) {
   const int parts = kind_of(type) == kind::complex ? 2 : 1;
-  const auto bytes = static_cast<std::size_t>(bytes_of(part_of(type))), all = static_cast<std::size_t>(count * parts);
+  const auto bytes = static_cast<std::size_t>(bytes_of(part_of(type))),
+             all = static_cast<std::size_t>(count * parts);
   std::vector<unsigned char> memory(all * bytes);
   for (std::size_t i = 0; i < all; ++i) {
     const std::uint64_t bits = draw_bits(r, part_of(type));

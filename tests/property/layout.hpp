@@ -26,17 +26,21 @@ struct placement {
 std::string spell(const shape& s);
 std::string spell(const placement& p);
 
-/// contiguous: row-major and aligned. shifted: row-major, beginning anywhere. any: transposed, reversed, with steps and gaps.
+/// contiguous: row-major and aligned. shifted: row-major, beginning anywhere. any: transposed,
+/// reversed, with steps and gaps.
 enum class order : std::uint8_t { contiguous, shifted, any };
 
-/// The shape of a bundle's n-th case: sizes around every boundary that a kernel or a host block has, and none at all.
+/// The shape of a bundle's n-th case: sizes around every boundary that a kernel or a host block
+/// has, and none at all.
 shape draw_shape(random& r, int rank, int number);
 inline constexpr int cases = 12;
 
-/// For the last `rank` dimensions of a space. An input may be broadcast: of extent 1 or of stride 0 along some of them.
+/// For the last `rank` dimensions of a space. An input may be broadcast: of extent 1 or of stride 0
+/// along some of them.
 placement draw_placement(random& r, const shape& space, int rank, order o, bool is_input);
 
-/// Moderate values for the most part, and now and then zeros of both signs, infinities, NaN, or an integer dtype's limits.
+/// Moderate values for the most part, and now and then zeros of both signs, infinities, NaN, or an
+/// integer dtype's limits.
 std::vector<unsigned char> draw_elements(random& r, dtype type, std::int64_t count);
 
 /// The next index in row-major order; false after the last.

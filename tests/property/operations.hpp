@@ -13,8 +13,9 @@ enum class operation : std::uint8_t {
 #include "operations.inc"
 };
 
-/// promoted: np.result_type. widened: the same, int8 for truth values. floating: floating point numbers, as NumPy's functions
-/// take integers. truth: each operand by itself. chosen: the second and the third operand's.
+/// promoted: np.result_type. widened: the same, int8 for truth values. floating: floating point
+/// numbers, as NumPy's functions take integers. truth: each operand by itself. chosen: the second
+/// and the third operand's.
 enum class operands_rule : std::uint8_t { promoted, widened, floating, truth, chosen };
 /// part: a complex number's parts' dtype.
 enum class result_rule : std::uint8_t { common, truth, part };
@@ -39,7 +40,8 @@ inline constexpr int operation_count = sizeof operations / sizeof *operations;
 constexpr const operation_info& info(operation what) { return operations[static_cast<int>(what)]; }
 constexpr int arity(operation what) { return info(what).arity; }
 
-/// np.result_type of several: arrays first, the higher kinds before the lower, so that int8 and uint8 beside float16 stay small.
+/// np.result_type of several: arrays first, the higher kinds before the lower, so that int8 and
+/// uint8 beside float16 stay small.
 constexpr typed promote(const typed* operands, int count) {
   typed sorts[2]{};
   bool there[2]{};
@@ -53,12 +55,16 @@ constexpr typed promote(const typed* operands, int count) {
   return there[0] && there[1] ? promote(sorts[0], sorts[1]) : sorts[there[0] ? 0 : 1];
 }
 
-/// NumPy has functions for float16, float32 and float64, and takes the first that holds all operands. A scalar counts where it is
-/// of a higher kind than the arrays (as what it makes of them), or where there are none.
+/// NumPy has functions for float16, float32 and float64, and takes the first that holds all
+/// operands. A scalar counts where it is of a higher kind than the arrays (as what it makes of
+/// them), or where there are none.
 constexpr typed promote_floating(const typed* operands, int count) {
-  constexpr dtype floats[] = {dtype::float16, dtype::float16, dtype::float32, dtype::float64, dtype::float64,
-                              dtype::float16, dtype::float32, dtype::float64, dtype::float64};
-  const auto as_float = [&](dtype t) { return t <= dtype::uint64 ? floats[static_cast<int>(t)] : t; };
+  constexpr dtype floats[] = {dtype::float16, dtype::float16, dtype::float32,
+                              dtype::float64, dtype::float64, dtype::float16,
+                              dtype::float32, dtype::float64, dtype::float64};
+  const auto as_float = [&](dtype t) {
+    return t <= dtype::uint64 ? floats[static_cast<int>(t)] : t;
+  };
   typed arrays[3]{};
   int n = 0;
   kind of_arrays{}, of_scalars{};
@@ -79,7 +85,9 @@ constexpr typed common_of(operation what, const typed* operands) {
   if (o.operands == operands_rule::chosen) return promote(operands + 1, 2);
   if (o.operands == operands_rule::floating) return promote_floating(operands, o.arity);
   const typed common = promote(operands, o.arity);
-  return o.operands == operands_rule::widened && common.type == dtype::boolean ? typed{dtype::int8, common.weak} : common;
+  return o.operands == operands_rule::widened && common.type == dtype::boolean
+             ? typed{dtype::int8, common.weak}
+             : common;
 }
 
 constexpr bool is_drawn(operation what, const typed* operands) {

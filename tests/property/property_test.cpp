@@ -1,4 +1,5 @@
-// Random formulas on random layouts: every element on every device against a reference that shares no code with the library.
+// Random formulas on random layouts: every element on every device against a reference that shares
+// no code with the library.
 #include "../on_device.hpp"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ constexpr dtype dtype_of(const tree& formula) { return formula.nodes[formula.siz
 class trial {
  public:
   trial(const bundle& b, int bundle_number, int case_number)
-      : bundle_(b), name_("bundle " + std::to_string(bundle_number) + ", case " + std::to_string(case_number)) {
+      : bundle_(b),
+        name_("bundle " + std::to_string(bundle_number) + ", case " + std::to_string(case_number)) {
     random r(static_cast<std::uint64_t>(1000 * (bundle_number + 1) + case_number));
     space_ = draw_shape(r, b.rank, case_number);
     const auto drawn = static_cast<order>(std::min(2, r.below(4)));
@@ -52,11 +54,13 @@ class trial {
 
   void run(const compiled_bundle& compiled, tally& count) const {
     std::vector<operand> leaves, outputs;
-    for (const memory& m : leaves_) leaves.push_back({dsl::to_device(m.bytes).view(), m.bytes.data(), m.place});
+    for (const memory& m : leaves_)
+      leaves.push_back({dsl::to_device(m.bytes).view(), m.bytes.data(), m.place});
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const memory& m = outputs_[i];
       const bool shares = static_cast<int>(i) == shared_output_;
-      outputs.push_back({shares ? leaves[shared_leaf_].block : dsl::to_device(m.bytes).view(), nullptr, m.place});
+      outputs.push_back(
+          {shares ? leaves[shared_leaf_].block : dsl::to_device(m.bytes).view(), nullptr, m.place});
     }
     try {
       compiled.run(leaves.data(), outputs.data());
@@ -65,10 +69,12 @@ class trial {
       ADD_FAILURE() << name_ << ": " << e.what();
       return;
     }
-    for (std::size_t i = 0; i < outputs.size(); ++i) check(i, outputs[i].block.copy_to_host(), count);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      check(i, outputs[i].block.copy_to_host(), count);
     for (std::size_t i = 0; i < leaves.size(); ++i)
       if (shared_output_ < 0 || i != shared_leaf_) {
-        EXPECT_EQ(leaves[i].block.copy_to_host(), leaves_[i].bytes) << name_ << " wrote to operand " << i;
+        EXPECT_EQ(leaves[i].block.copy_to_host(), leaves_[i].bytes)
+            << name_ << " wrote to operand " << i;
       }
   }
 
@@ -76,20 +82,23 @@ class trial {
   // A C++ integer that the dtype beside it does not hold is an error.
   static void make_small(memory& m) {
     const auto width = static_cast<std::size_t>(bytes_of(m.type));
-    for (std::size_t i = 0; i < m.bytes.size(); ++i) m.bytes[i] = i % width == 0 ? m.bytes[i] & 0x7f : 0;  // little-endian
+    for (std::size_t i = 0; i < m.bytes.size(); ++i)
+      m.bytes[i] = i % width == 0 ? m.bytes[i] & 0x7f : 0;  // little-endian
   }
 
-  // Where an output and an operand have one dtype and shape, the output goes to the operand's memory: in place, or with another
-  // mapping.
+  // Where an output and an operand have one dtype and shape, the output goes to the operand's
+  // memory: in place, or with another mapping.
   void overlap(random& r) {
     for (int o = 0; o < bundle::trees; ++o)
       for (std::size_t i = 0; i < leaves_.size(); ++i) {
         memory& to = outputs_[static_cast<std::size_t>(o)];
         const placement& from = leaves_[i].place;
-        const bool whole = from.of.rank == space_.rank &&
-                           std::equal(from.of.extents, from.of.extents + space_.rank, space_.extents) &&
-                           std::find(from.strides, from.strides + from.of.rank, 0) == from.strides + from.of.rank;
-        if (bundle_.leaves[i].from != source::array || leaves_[i].type != to.type || !whole) continue;
+        const bool whole =
+            from.of.rank == space_.rank &&
+            std::equal(from.of.extents, from.of.extents + space_.rank, space_.extents) &&
+            std::find(from.strides, from.strides + from.of.rank, 0) == from.strides + from.of.rank;
+        if (bundle_.leaves[i].from != source::array || leaves_[i].type != to.type || !whole)
+          continue;
         to = leaves_[i];
         shared_output_ = o;
         shared_leaf_ = i;
@@ -109,8 +118,10 @@ class trial {
     std::int64_t index[most_dimensions]{};
     value at_index[bundle::most_leaves], work[tree::most_nodes];
     do {
-      for (std::size_t i = 0; i < leaves_.size(); ++i) at_index[i] = read(leaves_[i].type, element(leaves_[i], index));
-      for (const tree& formula : bundle_.formula) expected_.push_back(stored(evaluate(formula, at_index, work)));
+      for (std::size_t i = 0; i < leaves_.size(); ++i)
+        at_index[i] = read(leaves_[i].type, element(leaves_[i], index));
+      for (const tree& formula : bundle_.formula)
+        expected_.push_back(stored(evaluate(formula, at_index, work)));
     } while (advance(space_, index));
   }
 
@@ -131,7 +142,8 @@ class trial {
       count.decided += is_decided(expected_[i], precision) ? 1 : 0;
       std::copy_n(m.bytes.data() + at, bytes, around.data() + at);
       if (agrees(expected_[i], after.data() + at) || ++count.failures > 20) continue;
-      ADD_FAILURE() << describe(output, index) << "\n  gave " << spell(read(m.type, after.data() + at)) << ", expected "
+      ADD_FAILURE() << describe(output, index) << "\n  gave "
+                    << spell(read(m.type, after.data() + at)) << ", expected "
                     << spell(expected_[i]);
     }
     EXPECT_EQ(around, m.bytes) << name_ << " wrote beside output " << output;
@@ -139,11 +151,13 @@ class trial {
 
   std::string describe(std::size_t output, const std::int64_t* index) const {
     const tree& formula = bundle_.formula[output];
-    std::string text = name_ + ", output " + std::to_string(output) + " (" + ::property::name(outputs_[output].type) +
+    std::string text = name_ + ", output " + std::to_string(output) + " (" +
+                       ::property::name(outputs_[output].type) +
                        "): " + spell(formula, bundle_, formula.size - 1) + "\n  at element (";
     for (int d = 0; d < space_.rank; ++d) text += (d > 0 ? ", " : "") + std::to_string(index[d]);
     text += ") of " + spell(space_) + ", to " + spell(outputs_[output].place);
-    if (static_cast<int>(output) == shared_output_) text += ", in the memory of operand " + std::to_string(shared_leaf_);
+    if (static_cast<int>(output) == shared_output_)
+      text += ", in the memory of operand " + std::to_string(shared_leaf_);
     for (int n = 0; n < formula.size; ++n) {
       if (formula.nodes[n].what != operation::leaf) continue;
       const memory& m = leaves_[static_cast<std::size_t>(formula.nodes[n].number)];
@@ -188,7 +202,8 @@ TEST(formulas, are_many_and_distinct) {
     const bundle b = make_bundle(compiled.number);
     for (const tree& formula : b.formula) {
       std::string text;
-      for (int i = 0; i < formula.size; ++i) text += name(formula.nodes[i].type.type) + spell(formula, b, i) + ' ';
+      for (int i = 0; i < formula.size; ++i)
+        text += name(formula.nodes[i].type.type) + spell(formula, b, i) + ' ';
       different.insert(text);
       deepest = std::max(deepest, formula.depth);
       for (int i = 0; i < formula.size; ++i) {
@@ -215,7 +230,8 @@ TEST(formulas, promote_as_numpy_does) {
       for (int i = 0; i < formula.size; ++i) {
         const typed want = formula.nodes[i].type, have = found[static_cast<std::size_t>(i)];
         const auto text = [](typed t) { return std::string(t.weak ? "weak " : "") + name(t.type); };
-        EXPECT_EQ(text(have), text(want)) << "bundle " << compiled.number << ": " << spell(formula, b, i);
+        EXPECT_EQ(text(have), text(want))
+            << "bundle " << compiled.number << ": " << spell(formula, b, i);
       }
     }
   }

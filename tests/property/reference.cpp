@@ -16,8 +16,8 @@ template <class T> T bytes_as(const void* at) {
 }
 
 real decode16(std::uint16_t bits, int fraction_bits, int bias) {
-  const int exponent = (bits & 0x7fff) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1),
-            all = 0x7fff >> fraction_bits;
+  const int exponent = (bits & 0x7fff) >> fraction_bits,
+            fraction = bits & ((1 << fraction_bits) - 1), all = 0x7fff >> fraction_bits;
   const real sign = bits >> 15 != 0 ? -1 : 1;
   if (exponent == all) return fraction != 0 ? std::nanl("") : sign * HUGE_VALL;
   if (exponent == 0) return sign * std::ldexp(real(fraction), 1 - bias - fraction_bits);
@@ -36,7 +36,8 @@ real read_real(dtype type, const void* at) {
 value make(dtype type, const interval& a, const interval& b = interval::point(0)) {
   value v{type};
   v.part[0] = a;
-  if (kind_of(type) == kind::complex) v.part[1] = b;  // a real number's stays 0, also where it is infinite
+  if (kind_of(type) == kind::complex)
+    v.part[1] = b;  // a real number's stays 0, also where it is infinite
   return v;
 }
 
@@ -44,7 +45,8 @@ truth as_truth(const value& v) {
   if (kind_of(v.type) <= kind::integer) return v.is_known ? known(v.bits != 0) : truth::open;
   const dtype format = part_of(v.type);
   const truth re = !equal(settle(format, v.part[0]), interval::point(0));
-  return kind_of(v.type) == kind::real ? re : re | !equal(settle(format, v.part[1]), interval::point(0));
+  return kind_of(v.type) == kind::real ? re
+                                       : re | !equal(settle(format, v.part[1]), interval::point(0));
 }
 
 // To a 16-bit dtype an implementation may go by way of float, as the arithmetic on them does.
@@ -55,7 +57,8 @@ interval rounded_real(dtype to, const interval& a) {
 
 interval convert_real(dtype to, dtype from, const interval& a) {
   const interval settled = settle(from, a);
-  // Between roundings the 16-bit dtypes are float: a cast from one to itself may round or have nothing to do.
+  // Between roundings the 16-bit dtypes are float: a cast from one to itself may round or have
+  // nothing to do.
   if (to == from) return bytes_of(to) == 2 ? hull(settled, round_to(to, settled)) : a;
   return rounded_real(to, settled);
 }
@@ -65,18 +68,22 @@ value convert(const value& v, dtype to) {
   if (to == v.type && bytes_of(to) != 2) return v;
   if (want == kind::boolean) return value::of(as_truth(v));
   if (want == kind::integer) {
-    if (have <= kind::integer) return v.is_known ? value::integer(to, v.exact()) : value::unknown(to);
+    if (have <= kind::integer)
+      return v.is_known ? value::integer(to, v.exact()) : value::unknown(to);
     const interval a = settle(v.type, v.part[0]);
     const int bits = 8 * bytes_of(to);
     const real low = is_signed_integer(to) ? -std::ldexp(real(1), bits - 1) : 0,
                high = std::ldexp(real(1), is_signed_integer(to) ? bits - 1 : bits);
     if (a.is_nan()) return value::integer(to, 0);
     if (!a.is_range()) return value::unknown(to);
-    const auto within = [&](real x) { return static_cast<__int128>(std::clamp(std::trunc(x), low, high - 1)); };
+    const auto within = [&](real x) {
+      return static_cast<__int128>(std::clamp(std::trunc(x), low, high - 1));
+    };
     return within(a.low) == within(a.high) ? value::integer(to, within(a.low)) : value::unknown(to);
   }
   if (have <= kind::integer) {
-    const interval exact = v.is_known ? interval::point(static_cast<real>(v.exact())) : interval::anything();
+    const interval exact =
+        v.is_known ? interval::point(static_cast<real>(v.exact())) : interval::anything();
     return make(to, rounded_real(part_of(to), exact));
   }
   value c{to};
@@ -87,14 +94,17 @@ value convert(const value& v, dtype to) {
 
 __int128 magnitude(__int128 x) { return x < 0 ? -x : x; }
 
-// Wraps where the dtype does: all but division and comparison can be done on the operands' 128 bits.
+// Wraps where the dtype does: all but division and comparison can be done on the operands' 128
+// bits.
 value whole_number(operation what, dtype type, const value& a, const value& b) {
   if (!a.is_known || !b.is_known) return value::unknown(type);
   using wide = unsigned __int128;
   const bool truths = type == dtype::boolean;
   __int128 x = a.exact(), y = b.exact();
   const int bits = 8 * bytes_of(type);
-  const auto give = [type](auto result) { return value::integer(type, static_cast<__int128>(result)); };
+  const auto give = [type](auto result) {
+    return value::integer(type, static_cast<__int128>(result));
+  };
   switch (what) {
     case operation::add: return give(truths ? x | y : x + y);
     case operation::subtract: return give(x - y);
@@ -102,13 +112,17 @@ value whole_number(operation what, dtype type, const value& a, const value& b) {
     case operation::divide: return give(y == 0 ? 0 : x / y);
     case operation::modulus:
     case operation::fmod: return give(y == 0 ? 0 : x % y);
-    case operation::floor_divide: return give(y == 0 ? 0 : x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0));
-    case operation::remainder: return give(y == 0 ? 0 : x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y);
+    case operation::floor_divide:
+      return give(y == 0 ? 0 : x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0));
+    case operation::remainder:
+      return give(y == 0 ? 0 : x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y);
     case operation::bitwise_and: return give(x & y);
     case operation::bitwise_or: return give(x | y);
     case operation::bitwise_xor: return give(x ^ y);
-    // A shift by as many bits as there are, or by a negative number, leaves zeros, or copies of the sign.
-    case operation::left_shift: return give(y < 0 || y >= bits ? wide(0) : wide(x) << static_cast<int>(y));
+    // A shift by as many bits as there are, or by a negative number, leaves zeros, or copies of the
+    // sign.
+    case operation::left_shift:
+      return give(y < 0 || y >= bits ? wide(0) : wide(x) << static_cast<int>(y));
     case operation::right_shift: return give(x >> static_cast<int>(y < 0 || y >= bits ? bits : y));
     case operation::gcd: {
       for (x = magnitude(x), y = magnitude(y); y != 0; std::swap(x, y)) x %= y;
@@ -137,14 +151,18 @@ value whole_number(operation what, dtype type, const value& a, const value& b) {
   }
 }
 
-// The operands are of the result's dtype, or real beside a complex one; a real operand has no imaginary part at all.
+// The operands are of the result's dtype, or real beside a complex one; a real operand has no
+// imaginary part at all.
 value arithmetic_on_numbers(operation what, dtype type, const value& a, const value& b) {
   const dtype f = part_of(type);
   const bool a_real = kind_of(a.type) == kind::real, b_real = kind_of(b.type) == kind::real;
   const auto settled = [&](const value& v, int k) { return settle(f, v.part[k]); };
   switch (what) {
     case operation::add:
-      return make(type, add(f, a.part[0], b.part[0]), a_real ? b.part[1] : b_real ? a.part[1] : add(f, a.part[1], b.part[1]));
+      return make(type, add(f, a.part[0], b.part[0]),
+                  a_real   ? b.part[1]
+                  : b_real ? a.part[1]
+                           : add(f, a.part[1], b.part[1]));
     case operation::subtract:
       return make(type, subtract(f, a.part[0], b.part[0]),
                   a_real   ? negate(b.part[1])
@@ -154,11 +172,15 @@ value arithmetic_on_numbers(operation what, dtype type, const value& a, const va
       const interval ar = settled(a, 0), ai = settled(a, 1), br = settled(b, 0), bi = settled(b, 1);
       if (b_real) return make(type, multiply(f, ar, br), multiply(f, ai, br));
       if (a_real) return make(type, multiply(f, ar, br), multiply(f, ar, bi));
-      return make(type, subtract(f, multiply(f, ar, br), multiply(f, ai, bi)), add(f, multiply(f, ar, bi), multiply(f, ai, br)));
+      return make(type, subtract(f, multiply(f, ar, br), multiply(f, ai, bi)),
+                  add(f, multiply(f, ar, bi), multiply(f, ai, br)));
     }
     case operation::divide: {
-      if (b_real) return make(type, divide(f, settled(a, 0), settled(b, 0)), divide(f, settled(a, 1), settled(b, 0)));
-      const interval above[] = {settled(a, 0), settled(a, 1)}, below[] = {settled(b, 0), settled(b, 1)};
+      if (b_real)
+        return make(type, divide(f, settled(a, 0), settled(b, 0)),
+                    divide(f, settled(a, 1), settled(b, 0)));
+      const interval above[] = {settled(a, 0), settled(a, 1)},
+                     below[] = {settled(b, 0), settled(b, 1)};
       interval quotient[2];
       divide_complex(f, above, below, quotient);
       return make(type, quotient[0], quotient[1]);
@@ -237,12 +259,14 @@ value apply_to_complex(operation what, dtype type, const value& a) {
     case operation::positive: return a;
     case operation::negative: return make(type, negate(a.part[0]), negate(a.part[1]));
     case operation::square: return arithmetic_on_numbers(operation::multiply, type, a, a);
-    case operation::reciprocal: return arithmetic_on_numbers(operation::divide, type, make(f, interval::point(1)), a);
+    case operation::reciprocal:
+      return arithmetic_on_numbers(operation::divide, type, make(f, interval::point(1)), a);
     case operation::abs: return make(type, hypot(f, re, im));
     case operation::real: return make(type, a.part[0]);
     case operation::imag: return make(type, a.part[1]);
     case operation::conj: return make(type, a.part[0], negate(a.part[1]));
-    case operation::abs2: return make(type, add(f, multiply(f, abs(re), abs(re)), multiply(f, abs(im), abs(im))));
+    case operation::abs2:
+      return make(type, add(f, multiply(f, abs(re), abs(re)), multiply(f, abs(im), abs(im))));
     case operation::arg: return make(type, atan2(f, im, re));
     case operation::exp: return function(complex_function::exp);
     case operation::log: return function(complex_function::log);
@@ -308,7 +332,8 @@ template <class T> value literal_value(const T& literal) { return read(cpp_dtype
 }  // namespace
 
 const value& literal_at(int number) {
-  static const auto all = std::apply([](const auto&... l) { return std::array{literal_value(l)...}; }, literals);
+  static const auto all =
+      std::apply([](const auto&... l) { return std::array{literal_value(l)...}; }, literals);
   return all[static_cast<std::size_t>(number)];
 }
 
@@ -322,12 +347,14 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
   for (int k = 0; k < 3; ++k) operand[k] = k < arity(n.what) ? &made[n.operand[k]] : &zero;
   if (n.what == operation::cast) return convert(*operand[0], n.type.type);
   if (n.what == operation::logical_not) return value::of(!as_truth(*operand[0]));
-  if (n.what == operation::logical_and) return value::of(as_truth(*operand[0]) & as_truth(*operand[1]));
+  if (n.what == operation::logical_and)
+    return value::of(as_truth(*operand[0]) & as_truth(*operand[1]));
   if (n.what == operation::logical_xor) {
     const truth x = as_truth(*operand[0]), y = as_truth(*operand[1]);
     return value::of((x & !y) | (y & !x));
   }
-  if (n.what == operation::logical_or) return value::of(as_truth(*operand[0]) | as_truth(*operand[1]));
+  if (n.what == operation::logical_or)
+    return value::of(as_truth(*operand[0]) | as_truth(*operand[1]));
 
   for (int k = 0; k < arity(n.what); ++k) types[k] = formula.nodes[n.operand[k]].type;
   const dtype common = common_of(n.what, types).type;
@@ -337,11 +364,13 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
   };
   const bool compares = info(n.what).gives == result_rule::truth;
   // NumPy compares integers exactly, whatever their common dtype.
-  if (compares && arity(n.what) == 2 && kind_of(types[0].type) <= kind::integer && kind_of(types[1].type) <= kind::integer)
+  if (compares && arity(n.what) == 2 && kind_of(types[0].type) <= kind::integer &&
+      kind_of(types[1].type) <= kind::integer)
     return compare(n.what, *operand[0], *operand[1]);
   const kind k = kind_of(common);
   const bool whole = k <= kind::integer;
-  if (n.what == operation::where) return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
+  if (n.what == operation::where)
+    return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
   // A bound that C++ scalars made clips nothing where it is beyond the dtype's end.
   value bound[2];
   if (n.what == operation::clip && whole && kind_of(common) == kind::integer)
@@ -349,8 +378,9 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
       if (types[i].weak && operand[i]->is_known) {
         const __int128 given = operand[i]->exact();
         const int bits = 8 * bytes_of(common);
-        const __int128 end = i == 1 ? (is_signed_integer(common) ? -(__int128{1} << (bits - 1)) : 0)
-                                    : (__int128{1} << (is_signed_integer(common) ? bits - 1 : bits)) - 1;
+        const __int128 end =
+            i == 1 ? (is_signed_integer(common) ? -(__int128{1} << (bits - 1)) : 0)
+                   : (__int128{1} << (is_signed_integer(common) ? bits - 1 : bits)) - 1;
         bound[i - 1] = value::integer(common, i == 1 ? std::max(given, end) : std::min(given, end));
         operand[i] = &bound[i - 1];
       }
@@ -360,16 +390,21 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
     case 1:
       if (compares) return ask(n.what, a);
       if (whole) return whole_number(n.what, common, a, a);
-      return k == kind::complex ? apply_to_complex(n.what, n.type.type, a) : apply_to_real(n.what, n.type.type, a);
+      return k == kind::complex ? apply_to_complex(n.what, n.type.type, a)
+                                : apply_to_real(n.what, n.type.type, a);
     case 2:
       if (compares) return compare(n.what, a, b);
-      return whole ? whole_number(n.what, common, a, b) : arithmetic_on_numbers(n.what, common, a, b);
+      return whole ? whole_number(n.what, common, a, b)
+                   : arithmetic_on_numbers(n.what, common, a, b);
     default: break;
   }
   if (n.what == operation::fma)
-    return make(common, fma(common, settle(common, a.part[0]), settle(common, b.part[0]), settle(common, c.part[0])));
-  if (whole) return whole_number(operation::min, common, whole_number(operation::max, common, a, b), c);
-  return make(common, min(max(settle(common, a.part[0]), settle(common, b.part[0])), settle(common, c.part[0])));
+    return make(common, fma(common, settle(common, a.part[0]), settle(common, b.part[0]),
+                            settle(common, c.part[0])));
+  if (whole)
+    return whole_number(operation::min, common, whole_number(operation::max, common, a, b), c);
+  return make(common, min(max(settle(common, a.part[0]), settle(common, b.part[0])),
+                          settle(common, c.part[0])));
 }
 
 }  // namespace
@@ -378,11 +413,15 @@ value value::integer(dtype type, __int128 x) {
   value v{type};
   const int unused = 64 - 8 * bytes_of(type);
   const auto bits = static_cast<std::uint64_t>(x) << unused;
-  v.bits = is_signed_integer(type) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> unused) : bits >> unused;
+  v.bits = is_signed_integer(type)
+               ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> unused)
+               : bits >> unused;
   if (type == dtype::boolean) v.bits = x != 0;
   return v;
 }
-value value::of(truth t) { return t == truth::open ? unknown(dtype::boolean) : integer(dtype::boolean, t == truth::yes); }
+value value::of(truth t) {
+  return t == truth::open ? unknown(dtype::boolean) : integer(dtype::boolean, t == truth::yes);
+}
 value value::unknown(dtype type) {
   value v{type};
   v.is_known = false;
@@ -390,7 +429,8 @@ value value::unknown(dtype type) {
   return v;
 }
 __int128 value::exact() const {
-  return is_signed_integer(type) ? static_cast<__int128>(static_cast<std::int64_t>(bits)) : static_cast<__int128>(bits);
+  return is_signed_integer(type) ? static_cast<__int128>(static_cast<std::int64_t>(bits))
+                                 : static_cast<__int128>(bits);
 }
 
 value read(dtype type, const void* at) {
@@ -410,7 +450,8 @@ value read(dtype type, const void* at) {
 }
 
 value evaluate(const tree& formula, const value* leaves, value* work) {
-  for (int i = 0; i < formula.size; ++i) work[i] = apply_node(formula, formula.nodes[i], leaves, work);
+  for (int i = 0; i < formula.size; ++i)
+    work[i] = apply_node(formula, formula.nodes[i], leaves, work);
   return work[formula.size - 1];
 }
 
@@ -425,9 +466,11 @@ value stored(const value& v) {
 namespace {
 
 bool agrees_real(const interval& expected, const interval& got) {
-  if (expected.is_nan() || got.is_nan()) return expected.is_nan() == got.is_nan() || expected.is == interval::state::anything;
+  if (expected.is_nan() || got.is_nan())
+    return expected.is_nan() == got.is_nan() || expected.is == interval::state::anything;
   if (!expected.is_range()) return true;
-  if (expected.is_point() && expected.low == 0) return got.low == 0 && std::signbit(got.low) == std::signbit(expected.low);
+  if (expected.is_point() && expected.low == 0)
+    return got.low == 0 && std::signbit(got.low) == std::signbit(expected.low);
   return expected.contains(got.low);
 }
 
@@ -435,7 +478,8 @@ bool agrees_real(const interval& expected, const interval& got) {
 
 bool agrees(const value& expected, const void* at) {
   const value got = read(expected.type, at);
-  if (kind_of(expected.type) <= kind::integer) return !expected.is_known || (expected.bits == got.bits);
+  if (kind_of(expected.type) <= kind::integer)
+    return !expected.is_known || (expected.bits == got.bits);
   return agrees_real(expected.part[0], got.part[0]) &&
          (kind_of(expected.type) == kind::real || agrees_real(expected.part[1], got.part[1]));
 }
@@ -452,7 +496,8 @@ dtype coarsest(const tree& formula) {
 
 bool is_decided(const value& v, dtype coarsest) {
   if (kind_of(v.type) <= kind::integer) return v.is_known;
-  return is_decided(coarsest, v.part[0]) && (kind_of(v.type) == kind::real || is_decided(coarsest, v.part[1]));
+  return is_decided(coarsest, v.part[0]) &&
+         (kind_of(v.type) == kind::real || is_decided(coarsest, v.part[1]));
 }
 
 }  // namespace property

@@ -1,4 +1,5 @@
-// What a formula must give, evaluated independently of the library: integers exactly, reals and complex numbers as intervals.
+// What a formula must give, evaluated independently of the library: integers exactly, reals and
+// complex numbers as intervals.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace property {
 struct value {
   dtype type{};
   bool is_known = true;
-  std::uint64_t bits = 0;                                       // an integer's, sign-extended; a truth value's 0 or 1
+  std::uint64_t bits = 0;  // an integer's, sign-extended; a truth value's 0 or 1
   interval part[2] = {interval::point(0), interval::point(0)};  // a real number's in part[0]
 
   static value integer(dtype type, __int128 x);  // wraps

@@ -1,5 +1,5 @@
-// Random formulas, the same from run to run: made while compiling, so that the language can be applied to them, and read by the
-// reference when the test runs.
+// Random formulas, the same from run to run: made while compiling, so that the language can be
+// applied to them, and read by the reference when the test runs.
 #pragma once
 
 #include <complex>
@@ -12,18 +12,23 @@ namespace property {
 /// splitmix64 (Steele, Lea and Flood, 2014).
 struct random {
   std::uint64_t state;
-  constexpr explicit random(std::uint64_t seed) : state(seed) { state = next(); }  // else neighbours would be one stream
+  constexpr explicit random(std::uint64_t seed) : state(seed) {
+    state = next();
+  }  // else neighbours would be one stream
   constexpr std::uint64_t next() {
     std::uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
   }
-  constexpr int below(int n) { return static_cast<int>((next() >> 32) % static_cast<std::uint64_t>(n)); }
+  constexpr int below(int n) {
+    return static_cast<int>((next() >> 32) % static_cast<std::uint64_t>(n));
+  }
   constexpr bool percent(int p) { return below(100) < p; }
 };
 
-// C++ literals of all kinds, the integers such that every dtype holds them. Both sides read them from here.
+// C++ literals of all kinds, the integers such that every dtype holds them. Both sides read them
+// from here.
 inline constexpr std::tuple literals{0,
                                      1,
                                      2,
@@ -57,7 +62,8 @@ template <class... T> constexpr dtype literal_dtype(const std::tuple<T...>&, int
   return types[number];
 }
 
-/// array: rank 1 to 5, broadcast. scalar: one value in device memory. value: a C++ scalar by value, weak.
+/// array: rank 1 to 5, broadcast. scalar: one value in device memory. value: a C++ scalar by value,
+/// weak.
 enum class source : std::uint8_t { array, scalar, value };
 struct leaf {
   source from{};
@@ -122,15 +128,20 @@ class generator {
     const typed operands[] = {made_.nodes[a].type, made_.nodes[b].type, made_.nodes[c].type};
     return is_drawn(what, operands);
   }
-  constexpr int put_cast(dtype to, int a) { return put({operation::cast, {to}, {a}, static_cast<int>(to)}); }
+  constexpr int put_cast(dtype to, int a) {
+    return put({operation::cast, {to}, {a}, static_cast<int>(to)});
+  }
   constexpr int put_leaf() {
     const int n = random_.below(bundle_.leaf_count);
     const leaf& l = bundle_.leaves[n];
     return put({operation::leaf, {l.type, l.from == source::value}, {}, n});
   }
-  constexpr int put_literal(int n) { return put({operation::literal, {literal_dtype(literals, n), true}, {}, n}); }
+  constexpr int put_literal(int n) {
+    return put({operation::literal, {literal_dtype(literals, n), true}, {}, n});
+  }
 
-  // Every depth is reached along one path; what hangs off it is shallow, so that the size grows like the depth.
+  // Every depth is reached along one path; what hangs off it is shallow, so that the size grows
+  // like the depth.
   constexpr int grow(int depth) {
     if (depth == 0) return put_leaf();
     const int shape = random_.below(100);
@@ -146,8 +157,9 @@ class generator {
   // One of the operations from `first` to `last` that is defined for the operands.
   constexpr operation draw(operation first, operation last, int a, int b = 0, int c = 0) {
     for (;;) {
-      const auto what =
-          static_cast<operation>(static_cast<int>(first) + random_.below(static_cast<int>(last) - static_cast<int>(first) + 1));
+      const auto what = static_cast<operation>(
+          static_cast<int>(first) +
+          random_.below(static_cast<int>(last) - static_cast<int>(first) + 1));
       if (fits(what, a, b, c)) return what;
     }
   }
@@ -157,7 +169,8 @@ class generator {
     const int a = grow(depth - (two ? 2 : 1));
     if (random_.percent(20)) {
       const auto to = static_cast<dtype>(random_.below(dtype_count));
-      if (kind_at(a) == kind::complex && to != dtype::boolean && kind_of(to) != kind::complex) return put(operation::abs, a);
+      if (kind_at(a) == kind::complex && to != dtype::boolean && kind_of(to) != kind::complex)
+        return put(operation::abs, a);
       return put_cast(to, a);
     }
     const operation what = draw(operation::positive, operation::tanh, a);
@@ -182,8 +195,8 @@ class generator {
   constexpr int grow_binary(int depth) {
     const int a = grow(depth - 1), b = grow_beside(depth);
     const bool swap = random_.percent(40);
-    const operation what =
-        random_.percent(40) ? draw(operation::add, operation::modulus, a, b) : draw(operation::add, operation::fmax, a, b);
+    const operation what = random_.percent(40) ? draw(operation::add, operation::modulus, a, b)
+                                               : draw(operation::add, operation::fmax, a, b);
     if (what == operation::pow && kind_at(a) == kind::real) {  // to a small power, whole or not
       const int base = depth_of(a) + 2 <= depth ? put(operation::abs, a) : a;
       const int power = put_literal(random_.percent(60) ? random_.below(4) : 8 + random_.below(3));
@@ -194,7 +207,8 @@ class generator {
 
   constexpr int grow_ternary(int depth) {
     const int a = grow(depth < 3 ? depth - 1 : 2), b = grow(depth - 1), c = grow_beside(depth);
-    const operation what = draw(operation::where, random_.percent(60) ? operation::where : operation::fma, a, b, c);
+    const operation what =
+        draw(operation::where, random_.percent(60) ? operation::where : operation::fma, a, b, c);
     return random_.percent(50) ? put(what, a, b, c) : put(what, a, c, b);
   }
 
@@ -203,7 +217,8 @@ class generator {
   tree made_{};
 };
 
-/// Dtypes of one width or of one kind make kernels that take more elements a thread than a mixture of all does.
+/// Dtypes of one width or of one kind make kernels that take more elements a thread than a mixture
+/// of all does.
 constexpr dtype draw_dtype(random& r, int palette) {
   constexpr dtype bytes[] = {dtype::int8, dtype::uint8, dtype::boolean},
                   narrow[] = {dtype::float16, dtype::bfloat16, dtype::int16, dtype::uint16},
@@ -230,9 +245,11 @@ constexpr bundle make_bundle(int number) {
   const bool one_rank = r.percent(40);  // else no layout is a single contiguous piece
   const int arrays = b.rank == 0 ? 0 : 5 + r.below(4);
   for (int i = 0; i < arrays; ++i)
-    b.leaves[b.leaf_count++] = {source::array, draw_dtype(r, palette), one_rank ? b.rank : 1 + r.below(b.rank)};
+    b.leaves[b.leaf_count++] = {source::array, draw_dtype(r, palette),
+                                one_rank ? b.rank : 1 + r.below(b.rank)};
   b.leaves[0].rank = b.rank;
-  for (int i = 0; i < (b.rank == 0 ? 6 : 2); ++i) b.leaves[b.leaf_count++] = {source::scalar, draw_dtype(r, palette)};
+  for (int i = 0; i < (b.rank == 0 ? 6 : 2); ++i)
+    b.leaves[b.leaf_count++] = {source::scalar, draw_dtype(r, palette)};
   for (int i = 0; i < 2; ++i) b.leaves[b.leaf_count++] = {source::value, draw_dtype(r, palette)};
   for (tree& t : b.formula) t = generator(r, b).make();
   return b;

@@ -13,8 +13,10 @@ template <class T> using matrix = dsl::array<T, 2>;
 const auto twice = dsl::vectorize([](auto x) { return x + x; });
 #include <docs/python/from-a-numba-function.inc>
 #include <docs/python/results.inc>
-const auto standardise = dsl::vectorize([](auto x) { return (x - dsl::mean(x)) / sqrt(dsl::var(x)); });
-const auto sum_of_both = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, dsl::sum(x + y)}; });
+const auto standardise =
+    dsl::vectorize([](auto x) { return (x - dsl::mean(x)) / sqrt(dsl::var(x)); });
+const auto sum_of_both =
+    dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, dsl::sum(x + y)}; });
 const auto decay = dsl::vectorize([](auto x, auto rate) { return x * (1 - rate); });
 const auto rotate = dsl::vectorize([](auto F, auto d, auto h) {
   auto next = F + h * 1i * d * F;
@@ -24,8 +26,10 @@ const auto diffuse = dsl::vectorize([](auto u, auto rate) {
   const auto ring = dsl::boundary::wrap;
   return u + rate * (dsl::shift(u, 1, ring, 0) + dsl::shift(u, -1, ring, 1) - 2 * u);
 });
-const auto packed = dsl::vectorize([](auto x, auto low, auto high) { return dsl::cast<std::int64_t>(x) * 0 + low + high; });
-const auto mixed = dsl::vectorize([](auto z, auto keep, auto a, auto b) { return dsl::where(keep, z, 0 * z) * a + b; });
+const auto packed = dsl::vectorize(
+    [](auto x, auto low, auto high) { return dsl::cast<std::int64_t>(x) * 0 + low + high; });
+const auto mixed = dsl::vectorize(
+    [](auto z, auto keep, auto a, auto b) { return dsl::where(keep, z, 0 * z) * a + b; });
 const auto busy = dsl::vectorize([](auto x) { return sin(cos(sin(cos(sin(cos(sin(cos(x)))))))); });
 
 DSL_PYTHON_MODULE(formulas, m) {
@@ -49,9 +53,9 @@ DSL_PYTHON_MODULE(formulas, m) {
   m.kernel<vector<float>>("standardise", standardise);
 #include <docs/python/from-a-numba-function-2.inc>
 #include <docs/python/results-2.inc>
-  m.kernel<vector<float>>("largest", [](auto x) { return dsl::max(x); }).kernel<matrix<float>>("largest", [](auto x) {
-    return dsl::max(x, dsl::axis(0));
-  });
+  m.kernel<vector<float>>("largest", [](auto x) {
+     return dsl::max(x);
+   }).kernel<matrix<float>>("largest", [](auto x) { return dsl::max(x, dsl::axis(0)); });
   m.kernel<dsl::python::any_rank<float>, dsl::python::any_rank<float>>("sum_of_both", sum_of_both);
   m.kernel<vector<float>>("copy", [](auto x) { return x; });
   m.kernel<vector<float>, dsl::scalar<float>>("shifted", [](auto x, auto by) { return x + by; });

@@ -1,5 +1,6 @@
-// Reductions by key that take each of a table's ways, for racecheck: warps that have a table each, that take turns at one with a
-// copy for each lane and at some with one copy, buckets, counters. All values are whole numbers, so all sums are exact.
+// Reductions by key that take each of a table's ways, for racecheck: warps that have a table each,
+// that take turns at one with a copy for each lane and at some with one copy, buckets, counters.
+// All values are whole numbers, so all sums are exact.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +42,8 @@ void reduce(std::int64_t n, std::int64_t groups) {
   dsl::array<float> sums, least, greatest, alone = dsl::sum_by(k, v, groups);
   dsl::array<std::int64_t> counts = dsl::bincount(k, groups);
   dsl::tie(sums, least, greatest) =
-      std::tuple{dsl::sum_by(k, 2 * v, groups), dsl::reduce_by(k, v, groups, [](auto x) { return dsl::min(x); }),
+      std::tuple{dsl::sum_by(k, 2 * v, groups),
+                 dsl::reduce_by(k, v, groups, [](auto x) { return dsl::min(x); }),
                  dsl::reduce_by(k, v, groups, [](auto x) { return dsl::max(x); })};
   const auto count = static_cast<std::size_t>(groups);
   constexpr float infinity = std::numeric_limits<float>::infinity();

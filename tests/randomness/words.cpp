@@ -1,5 +1,6 @@
-// Random words without end on the standard output, as statistical tests read them: `words` those of one key in their order,
-// `words keys` the first words of 1024 keys, then their second words, and so on, to see whether keys depend on each other.
+// Random words without end on the standard output, as statistical tests read them: `words` those of
+// one key in their order, `words keys` the first words of 1024 keys, then their second words, and
+// so on, to see whether keys depend on each other.
 #include <dsl/random.hpp>
 
 #include <cstdio>
@@ -16,7 +17,9 @@ bool write(const std::vector<std::uint32_t>& words) {
 void words_of_one_key() {
   const std::int64_t at_once = 1 << 22;
   const auto all = dsl::random::bits(dsl::random::key{42}, std::int64_t{1} << 50);
-  for (std::int64_t first = 0; write(dsl::eval(all(dsl::slice(first, first + at_once))).copy_to_host());) first += at_once;
+  for (std::int64_t first = 0;
+       write(dsl::eval(all(dsl::slice(first, first + at_once))).copy_to_host());)
+    first += at_once;
 }
 
 void words_across_keys() {

@@ -1,4 +1,5 @@
-// Rows of arrays of any rank, each alone, along every set of axes and in several layouts: as a user names the axes.
+// Rows of arrays of any rank, each alone, along every set of axes and in several layouts: as a user
+// names the axes.
 #pragma once
 
 #include "../random_layout.hpp"

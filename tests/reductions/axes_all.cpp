@@ -13,14 +13,16 @@ std::vector<dsl::extents<Rank>> random_shapes(int n, std::int64_t largest) {
   std::vector<dsl::extents<Rank>> all;
   for (int k = 0; k < n; ++k)
     for (std::int64_t& extent : all.emplace_back()) {
-      const auto draw = static_cast<std::int64_t>(engine() % static_cast<unsigned>(largest * 5 / 4 + 4));
+      const auto draw =
+          static_cast<std::int64_t>(engine() % static_cast<unsigned>(largest * 5 / 4 + 4));
       extent = draw <= largest ? draw : 1;
     }
   return all;
 }
 
 TEST_P(reductions, more_axes_of_rank_1) {
-  compare_shapes<std::int32_t, 1, row::sum, row::max, row::argmin>({{0}, {1}, {5}, {1000}, {34567}});
+  compare_shapes<std::int32_t, 1, row::sum, row::max, row::argmin>(
+      {{0}, {1}, {5}, {1000}, {34567}});
   compare_shapes<float, 1, row::var, row::nanmin>({{1}, {2}, {777}});
 }
 TEST_P(reductions, more_axes_of_rank_2) {
@@ -57,7 +59,8 @@ TEST_P(reductions, more_axes_of_rank_4) {
 // Rows and columns longer than anything that one block takes at once.
 TEST_P(reductions, more_long_axes) {
   const std::int64_t n = simulated() ? 20'011 : 100'003;
-  compare_shapes<std::int32_t, 2, row::sum, row::max, row::argmin>({{3, n}, {n, 3}, {1, n}, {n, 1}});
+  compare_shapes<std::int32_t, 2, row::sum, row::max, row::argmin>(
+      {{3, n}, {n, 3}, {1, n}, {n, 1}});
   compare_shapes<float, 2, row::var>({{3, n}, {n, 3}});
 }
 
@@ -65,12 +68,15 @@ TEST_P(reductions, more_long_axes) {
 TEST_P(reductions, more_misaligned) {
   for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1025, 5000})
     for (const std::int64_t first : {1, 2, 3, 5}) {
-      const reduction::bytes elements = reduction::draw(reduction::operand_kind::whole, dsl::dtype::int8, n + first);
+      const reduction::bytes elements =
+          reduction::draw(reduction::operand_kind::whole, dsl::dtype::int8, n + first);
       const auto all = stored::to_array<std::int8_t>(elements);
       const reduction::bytes rest(elements.begin() + first, elements.end());
       const auto x = from_element(all, first, n);
-      reduction::expect_reduced(row::sum, {dsl::dtype::int8, {n}, rest}, {}, reduction::evaluate<row::sum>(x));
-      reduction::expect_reduced(row::argmax, {dsl::dtype::int8, {n}, rest}, {}, reduction::evaluate<row::argmax>(x));
+      reduction::expect_reduced(row::sum, {dsl::dtype::int8, {n}, rest}, {},
+                                reduction::evaluate<row::sum>(x));
+      reduction::expect_reduced(row::argmax, {dsl::dtype::int8, {n}, rest}, {},
+                                reduction::evaluate<row::argmax>(x));
       if (n % 5 != 0) continue;
       const auto rows = dsl::reshape(x, 5, -1);
       reduction::expect_reduced(row::min, {dsl::dtype::int8, {5, n / 5}, rest}, {{1}, false},

@@ -5,8 +5,8 @@
 
 namespace reduction {
 
-/// Fills `v` with `usual`, and with one of `others` at random places: often, rarely or hardly ever, as `draw` says, which is the
-/// seed too.
+/// Fills `v` with `usual`, and with one of `others` at random places: often, rarely or hardly ever,
+/// as `draw` says, which is the seed too.
 template <class T>
 void draw_mostly(std::vector<T>& v, T usual, const std::vector<T>& others, unsigned draw) {
   const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;

@@ -1,5 +1,6 @@
-// Reductions of every dtype, a few together; and every reduction of one: along all axes, in any layout, around every boundary
-// that a block, a vector or a chunk has. All of all dtypes are in programs_test.cpp, without kernels.
+// Reductions of every dtype, a few together; and every reduction of one: along all axes, in any
+// layout, around every boundary that a block, a vector or a chunk has. All of all dtypes are in
+// programs_test.cpp, without kernels.
 #include "draw_mostly.hpp"
 #include "kernels.hpp"
 
@@ -10,9 +11,11 @@ using reduction::row;
 
 namespace {
 
-const std::vector<std::int64_t> sizes_of_vectors{1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 1536, 20'011};
+const std::vector<std::int64_t> sizes_of_vectors{1,   15,   16,   17,   127,  128,
+                                                 129, 1023, 1024, 1025, 1536, 20'011};
 std::vector<reduction::shape> shapes() {
-  return {{1}, {777}, {33, 65}, {65, 33}, {3, 3000}, {3000, 3}, {17, 513}, {5, 33, 34}, {2, 300, 3}, {5, 4, 11, 3}};
+  return {{1},       {777},     {33, 65},    {65, 33},    {3, 3000},
+          {3000, 3}, {17, 513}, {5, 33, 34}, {2, 300, 3}, {5, 4, 11, 3}};
 }
 
 // Of one value, and of a value and a position; of four values as well.
@@ -55,7 +58,8 @@ std::vector<reduction::shape> random_shapes(std::size_t rank, int n, std::int64_
   std::vector<reduction::shape> all;
   for (int k = 0; k < n; ++k)
     for (std::int64_t& extent : all.emplace_back(rank)) {
-      const auto draw = static_cast<std::int64_t>(engine() % static_cast<unsigned>(largest * 5 / 4 + 4));
+      const auto draw =
+          static_cast<std::int64_t>(engine() % static_cast<unsigned>(largest * 5 / 4 + 4));
       extent = draw <= largest ? draw : 1;
     }
   return all;
@@ -113,7 +117,8 @@ TEST_P(reductions, every_one_of_float32) {
 
 template <class T>
 reduction::operand vector_of(const std::vector<T>& elements) {
-  return {dsl::dtype_v<T>, {static_cast<std::int64_t>(elements.size())}, stored::bytes_of(elements)};
+  return {
+      dsl::dtype_v<T>, {static_cast<std::int64_t>(elements.size())}, stored::bytes_of(elements)};
 }
 
 // A NaN anywhere, and only there.
@@ -127,13 +132,15 @@ TEST_P(reductions, nan_anywhere) {
       const reduction::operand x = vector_of(elements);
       for (const auto& each : {of_none_too, of_some}) {
         const auto got = run(*each.kernel, x, reduction::in_rows(x.extents), {});
-        for (std::size_t i = 0; i < got.size(); ++i) reduction::expect_reduced(each.rows[i], x, {}, got[i]);
+        for (std::size_t i = 0; i < got.size(); ++i)
+          reduction::expect_reduced(each.rows[i], x, {}, got[i]);
       }
     }
 }
 
 template <class T>
-void expect_first(const reduction::compiled_rows& kernel, T usual, const std::vector<T>& others, std::size_t n) {
+void expect_first(const reduction::compiled_rows& kernel, T usual, const std::vector<T>& others,
+                  std::size_t n) {
   std::vector<T> v(n);
   for (unsigned draw = 0; draw < 12; ++draw) {
     reduction::draw_mostly(v, usual, others, draw);
@@ -141,10 +148,12 @@ void expect_first(const reduction::compiled_rows& kernel, T usual, const std::ve
     const auto got = run(*kernel.kernel, x, reduction::in_rows(x.extents), {});
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (kernel.rows[i] == row::argmax) {
-        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::max_element(v.begin(), v.end()) - v.begin())
+        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0),
+                  std::max_element(v.begin(), v.end()) - v.begin())
             << n << ", draw " << draw;
       } else if (kernel.rows[i] == row::argmin) {
-        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0), std::min_element(v.begin(), v.end()) - v.begin())
+        ASSERT_EQ(stored::element_at<std::int64_t>(got[i].values, 0),
+                  std::min_element(v.begin(), v.end()) - v.begin())
             << n << ", draw " << draw;
       }
     }
@@ -153,7 +162,8 @@ void expect_first(const reduction::compiled_rows& kernel, T usual, const std::ve
 
 TEST_P(reductions, positions_of_the_first) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const auto of_float = reduction::every_row<dsl::dtype::float32, true>(), of_bytes = four<dsl::dtype::int8>();
+  const auto of_float = reduction::every_row<dsl::dtype::float32, true>(),
+             of_bytes = four<dsl::dtype::int8>();
   for (const std::size_t n : {1, 31, 32, 33, 100, 2047, 2048, 2049, 5000, 40'000}) {
     expect_first(of_float, -infinity, {infinity, 0.0f, -0.0f, 1.0f}, n);
     expect_first(of_float, infinity, {-infinity, -1.0f}, n);
@@ -171,7 +181,8 @@ TEST_P(reductions, same_every_time) {
     for (const std::vector<int>& along : reduction::axis_sets(static_cast<int>(extents.size()))) {
       const auto once = [&] {
         std::vector<reduction::bytes> all;
-        for (const reduction::outcome& each : run(*kernel.kernel, x, reduction::in_rows(extents), {along}))
+        for (const reduction::outcome& each :
+             run(*kernel.kernel, x, reduction::in_rows(extents), {along}))
           all.push_back(each.values);
         return all;
       };

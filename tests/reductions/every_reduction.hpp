@@ -5,8 +5,8 @@
 
 namespace reduction {
 
-/// Every row of reductions.txt, whole operands as vectors and the others of rank 3. One axis is dropped, two are kept; axes.cpp
-/// has the rest.
+/// Every row of reductions.txt, whole operands as vectors and the others of rank 3. One axis is
+/// dropped, two are kept; axes.cpp has the rest.
 template <dsl::dtype D>
 class comparison {
  public:
@@ -17,7 +17,8 @@ class comparison {
   }
   ~comparison() {
     std::vector<row> compared;
-    std::copy_if(std::begin(all_rows), std::end(all_rows), std::back_inserter(compared), [](row r) { return is_compared(r, D); });
+    std::copy_if(std::begin(all_rows), std::end(all_rows), std::back_inserter(compared),
+                 [](row r) { return is_compared(r, D); });
     expect_complete(sections_, compared);
   }
 
@@ -35,7 +36,8 @@ class comparison {
             if (along.size() == 1) {
               expect_stored(s, R, {along}, evaluate<R>(x, dsl::axis(along[0])));
             } else if constexpr (takes_several_axes(R) && has_two_axes(D)) {
-              expect_stored(s, R, {along, true}, evaluate<R>(x, dsl::axis(along[0], along[1]), dsl::keep_dims));
+              expect_stored(s, R, {along, true},
+                            evaluate<R>(x, dsl::axis(along[0], along[1]), dsl::keep_dims));
             }
           }
         }

@@ -1,5 +1,5 @@
-// Many reductions of one dtype at once, of as many elements as one likes. A row costs the compilers a third of what it costs
-// alone.
+// Many reductions of one dtype at once, of as many elements as one likes. A row costs the compilers
+// a third of what it costs alone.
 #pragma once
 
 #include "rows.hpp"
@@ -11,23 +11,28 @@ namespace reduction {
 template <class Rows, class Numbers = typename Rows::numbers> struct formula_of;
 template <class Rows, std::size_t... N>
 struct formula_of<Rows, std::index_sequence<N...>> {
-  template <class X> constexpr auto operator()(X x, X y) const { return std::tuple{written<Rows::all[N]>::of(x, y)...}; }
+  template <class X> constexpr auto operator()(X x, X y) const {
+    return std::tuple{written<Rows::all[N]>::of(x, y)...};
+  }
 };
 
-template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...> scalars_for(
-    dsl::detail::tuple<Symbol...>);
+template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...>
+    scalars_for(dsl::detail::tuple<Symbol...>);
 
 /// The outcomes of Rows::all; y is x backwards.
 template <class Rows, class X, class Y>
 std::vector<outcome> evaluate_in_one_pass(const X& x, const Y& y) {
   const auto rows = dsl::vectorize(formula_of<Rows>{})(x, y);
-  decltype(scalars_for(std::declval<dsl::detail::outputs_of<std::remove_const_t<decltype(rows)>>>())) results;
+  decltype(scalars_for(
+      std::declval<dsl::detail::outputs_of<std::remove_const_t<decltype(rows)>>>())) results;
   try {
     std::apply([&](auto&... each) { dsl::tie(each...) = rows; }, results);
   } catch (const dsl::shape_error&) {
-    return std::vector<outcome>(Rows::all.size(), {.shape_error = true, .type = {}, .extents = {}, .values = {}});
+    return std::vector<outcome>(Rows::all.size(),
+                                {.shape_error = true, .type = {}, .extents = {}, .values = {}});
   }
-  return std::apply([](const auto&... each) { return std::vector<outcome>{outcome_of(each)...}; }, results);
+  return std::apply([](const auto&... each) { return std::vector<outcome>{outcome_of(each)...}; },
+                    results);
 }
 
 /// Copies within the device's memory: billions of elements are not the host's business.
@@ -39,9 +44,11 @@ dsl::array<T> to_array(const pattern& p) {
   dsl::detail::upload(owner, x.data(), p.period.data(), p.period.size());
   for (std::int64_t count; done < p.n; done += count) {
     count = std::min(done, p.n - done);
-    dsl::detail::copy(owner, x.data() + done, owner, x.data(), static_cast<std::size_t>(count) * sizeof(T));
+    dsl::detail::copy(owner, x.data() + done, owner, x.data(),
+                      static_cast<std::size_t>(count) * sizeof(T));
   }
-  for (const auto& [at, value] : p.others) dsl::detail::upload(owner, x.data() + at, value.data(), sizeof(T));
+  for (const auto& [at, value] : p.others)
+    dsl::detail::upload(owner, x.data() + at, value.data(), sizeof(T));
   return x;
 }
 
@@ -66,8 +73,8 @@ void compare_size(std::int64_t n) {
   }
 }
 
-/// Around every boundary that a block, a vector or a chunk has; and more elements than 32 bits count, where there is memory for
-/// two operands of them and a GPU: elsewhere this takes minutes.
+/// Around every boundary that a block, a vector or a chunk has; and more elements than 32 bits
+/// count, where there is memory for two operands of them and a GPU: elsewhere this takes minutes.
 inline std::vector<std::int64_t> sizes_to_reduce(std::int64_t element_size) {
   std::vector<std::int64_t> all{0, 1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 1536, 34567};
   const dsl::device where = dsl::device::current();

@@ -1,7 +1,7 @@
 #include "kernels.hpp"
 
 #include "../random_layout.hpp"
-#include "exec/statement.hpp"
+#include "exec/statement/statement.hpp"
 
 #include <algorithm>
 
@@ -28,9 +28,10 @@ bytes placed(const operand& x, const layout& where) {
   const std::int64_t n = product(x.extents);
   for (std::int64_t i = 0; i < n; ++i) {
     std::int64_t rest = i, at = where.first;
-    for (std::size_t d = x.extents.size(); d-- > 0; rest /= x.extents[d]) at += rest % x.extents[d] * where.strides[d];
-    std::memcpy(memory.data() + static_cast<std::size_t>(at) * size, x.elements.data() + static_cast<std::size_t>(i) * size,
-                size);
+    for (std::size_t d = x.extents.size(); d-- > 0; rest /= x.extents[d])
+      at += rest % x.extents[d] * where.strides[d];
+    std::memcpy(memory.data() + static_cast<std::size_t>(at) * size,
+                x.elements.data() + static_cast<std::size_t>(i) * size, size);
   }
   return memory;
 }
@@ -42,7 +43,8 @@ dsl::detail::operand in_memory(dsl::dtype type, const shape& extents, const layo
   o.type = type;
   o.rank = static_cast<int>(extents.size());
   o.memory = memory.view().owner().get();
-  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data()) + static_cast<std::uintptr_t>(where.first * dsl::size_of(type));
+  o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data()) +
+              static_cast<std::uintptr_t>(where.first * dsl::size_of(type));
   std::copy(extents.begin(), extents.end(), o.extents);
   std::copy(where.strides.begin(), where.strides.end(), o.strides);
   return o;
@@ -69,7 +71,8 @@ layout anywhere(const shape& extents, std::mt19937& engine) {
   }
 }
 
-std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand& x, const layout& where, const axes& a) {
+std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand& x,
+                         const layout& where, const axes& a) {
   const auto memory = stored::to_array<std::uint8_t>(placed(x, where));
   const int rank = static_cast<int>(x.extents.size());
   dsl::detail::reduction_axes reduced{rank, a.along.empty() ? ~0u : 0u};
@@ -92,9 +95,11 @@ std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand&
     all.add(kernel, operands.data(), {});
     all.assign();
     for (int i = 0; i < kernel.outputs(); ++i)
-      got.push_back({false, kernel.pass.view.type(i), extents, targets[static_cast<std::size_t>(i)].copy_to_host()});
+      got.push_back({false, kernel.pass.view.type(i), extents,
+                     targets[static_cast<std::size_t>(i)].copy_to_host()});
   } catch (const dsl::shape_error&) {
-    got.assign(static_cast<std::size_t>(kernel.outputs()), {.shape_error = true, .type = {}, .extents = {}, .values = {}});
+    got.assign(static_cast<std::size_t>(kernel.outputs()),
+               {.shape_error = true, .type = {}, .extents = {}, .values = {}});
   }
   return got;
 }
@@ -108,12 +113,14 @@ void compare_layout(const compiled_rows& c, const shape& extents, const layout& 
     shape results;
     const auto groups = groups_of(extents, {along, keep}, results);
     if (!groups.empty() && groups[0].empty() &&
-        std::any_of(c.rows.begin(), c.rows.end(), needs_elements)) {  // one that has no value stops all
+        std::any_of(c.rows.begin(), c.rows.end(),
+                    needs_elements)) {  // one that has no value stops all
       for (const outcome& each : got) EXPECT_TRUE(each.shape_error);
       continue;
     }
     for (std::size_t i = 0; i < got.size(); ++i)
-      if (along.size() < 2 || takes_several_axes(c.rows[i])) expect_reduced(c.rows[i], x, {along, keep}, got[i]);
+      if (along.size() < 2 || takes_several_axes(c.rows[i]))
+        expect_reduced(c.rows[i], x, {along, keep}, got[i]);
   }
 }
 
@@ -130,7 +137,8 @@ void compare_sizes(const compiled_rows& c, const std::vector<std::int64_t>& size
       const auto kind = static_cast<operand_kind>(k);
       const pattern p = draw_pattern(kind, c.type, n);
       const operand x{c.type, {n}, elements_of(p)};
-      for (const layout& where : {in_rows(x.extents), in_rows(x.extents, 3), layout{std::max<std::int64_t>(n - 1, 0), n, {-1}}}) {
+      for (const layout& where : {in_rows(x.extents), in_rows(x.extents, 3),
+                                  layout{std::max<std::int64_t>(n - 1, 0), n, {-1}}}) {
         const std::vector<outcome> got = run(*c.kernel, x, where, {});
         for (std::size_t i = 0; i < got.size(); ++i)
           if (is_operand_of(c.rows[i], kind)) expect_reduced(c.rows[i], p, got[i]);

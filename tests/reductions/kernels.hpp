@@ -1,5 +1,6 @@
-// Several reductions of one operand as one kernel, without the types of arrays and axes: dtypes, shapes and layouts are data, and
-// what runs a kernel is compiled once. A kernel costs the compilers half of what it costs in a statement.
+// Several reductions of one operand as one kernel, without the types of arrays and axes: dtypes,
+// shapes and layouts are data, and what runs a kernel is compiled once. A kernel costs the
+// compilers half of what it costs in a statement.
 #pragma once
 
 #include "rows.hpp"
@@ -16,7 +17,8 @@ layout in_rows(const shape& extents, std::int64_t first = 0);
 layout anywhere(const shape& extents, std::mt19937& engine);
 
 /// What a kernel makes of an operand on the current device, for each of its reductions.
-std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand& x, const layout& where, const axes& a);
+std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand& x,
+                         const layout& where, const axes& a);
 
 /// Rows of one operand of dtype D.
 template <dsl::dtype D, row... R>

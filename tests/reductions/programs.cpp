@@ -16,7 +16,8 @@ using values = std::vector<literal>;
 
 bool is_short(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
 
-/// A program of values alone, for one element. What it reads are C++ scalars; its outputs are as they are between operations.
+/// A program of values alone, for one element. What it reads are C++ scalars; its outputs are as
+/// they are between operations.
 class program_of_values {
  public:
   explicit program_of_values(const program_view& p) : program_of_values(p, rewritten(p)) {}
@@ -71,8 +72,8 @@ class program_of_values {
     return d;
   }
   program_of_values(const program_view& p, const data& d)
-      : code_({d.heads.data(), d.payloads.data(), static_cast<int>(d.heads.size()), d.outputs.data(),
-               static_cast<int>(d.outputs.size())}),
+      : code_({d.heads.data(), d.payloads.data(), static_cast<int>(d.heads.size()),
+               d.outputs.data(), static_cast<int>(d.outputs.size())}),
         inputs_(d.inputs),
         outputs_(p.output_count) {}
 
@@ -96,10 +97,12 @@ struct rule {
   values reduce(const std::vector<values>& elements, order how) const {
     std::vector<values> x;
     for (const values& each : elements)
-      x.emplace_back(each.begin() + first, each.begin() + first + static_cast<std::ptrdiff_t>(identity.size()));
+      x.emplace_back(each.begin() + first,
+                     each.begin() + first + static_cast<std::ptrdiff_t>(identity.size()));
     const auto join = [&](const values& a, const values& b) {
-      return combine.run(form_of(how),
-                         [&](op, std::uint64_t number) { return number < a.size() ? a[number] : b[number - a.size()]; });
+      return combine.run(form_of(how), [&](op, std::uint64_t number) {
+        return number < a.size() ? a[number] : b[number - a.size()];
+      });
     };
     const std::size_t n = x.size();
     values all = identity;
@@ -144,9 +147,14 @@ void append_element(bytes& to, literal value, dtype type) {
 
 using image = pass_image<max_program_nodes, max_image_words>;
 program_view program_at(const image& all, std::size_t p) {
-  const auto begin = [&](std::size_t of, std::size_t what) { return static_cast<std::size_t>(all.ends[2 * of + what]); };
-  const auto count = [&](std::size_t what) { return static_cast<int>(begin(p + 1, what) - begin(p, what)); };
-  return {&all.heads[begin(p, 0)], &all.payloads[begin(p, 0)], count(0), &all.output_words[begin(p, 1)], count(1)};
+  const auto begin = [&](std::size_t of, std::size_t what) {
+    return static_cast<std::size_t>(all.ends[2 * of + what]);
+  };
+  const auto count = [&](std::size_t what) {
+    return static_cast<int>(begin(p + 1, what) - begin(p, what));
+  };
+  return {&all.heads[begin(p, 0)], &all.payloads[begin(p, 0)], count(0),
+          &all.output_words[begin(p, 1)], count(1)};
 }
 
 }  // namespace
@@ -158,7 +166,9 @@ struct programs::code {
   bool needs_elements = false;
 
   explicit code(const image& all)
-      : elements(program_at(all, 0)), results(program_at(all, 1)), type(program_at(all, 1).output(0).type()) {
+      : elements(program_at(all, 0)),
+        results(program_at(all, 1)),
+        type(program_at(all, 1).output(0).type()) {
     std::size_t word = 0;
     for (std::size_t j = 0; j + 2 < all.programs; ++j) {
       const program_view combine = program_at(all, j + 2);
@@ -173,7 +183,9 @@ struct programs::code {
     std::vector<values> each, totals;
     for (std::size_t i = 0; i < n; ++i)
       each.push_back(elements.run(form_of(how), [&](op code, std::uint64_t number) {
-        return code == op::index ? literal{i} : value_at(x.elements, places[number == 0 ? i : n - 1 - i], x.type);
+        return code == op::index
+                   ? literal{i}
+                   : value_at(x.elements, places[number == 0 ? i : n - 1 - i], x.type);
       }));
     for (const rule& r : rules) totals.push_back(r.reduce(each, how));
     return results.run(form_of(how), [&](op code, std::uint64_t place) {
@@ -187,7 +199,8 @@ programs::programs(const graph& g) : code_(std::make_shared<const code>(image_of
 outcome programs::of(const operand& x, const axes& a, order how) const {
   outcome made{false, code_->type, {}, {}};
   for (const std::vector<std::size_t>& places : groups_of(x.extents, a, made.extents)) {
-    if (places.empty() && code_->needs_elements) return {.shape_error = true, .type = {}, .extents = {}, .values = {}};
+    if (places.empty() && code_->needs_elements)
+      return {.shape_error = true, .type = {}, .extents = {}, .values = {}};
     append_element(made.values, code_->one_of(x, places, how), made.type);
   }
   return made;

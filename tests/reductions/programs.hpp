@@ -1,5 +1,5 @@
-// A reduction's programs, made when the test runs, and what they make of elements that are reduced in some order: the compilers
-// make kernels of the same programs.
+// A reduction's programs, made when the test runs, and what they make of elements that are reduced
+// in some order: the compilers make kernels of the same programs.
 #pragma once
 
 #include "reference.hpp"
@@ -14,10 +14,12 @@ namespace reduction {
 enum class order {
   one_after_another,  // each into what there is
   backwards,          // the last one first
-  in_lanes,           // as the host: every fourth element into a lane that begins with nothing, then the lanes by halves
-  by_halves,          // as a warp: each with the one half as many further, where there is none with nothing
+  in_lanes,   // as the host: every fourth element into a lane that begins with nothing, then the
+              // lanes by halves
+  by_halves,  // as a warp: each with the one half as many further, where there is none with nothing
 };
-inline constexpr order all_orders[] = {order::one_after_another, order::backwards, order::in_lanes, order::by_halves};
+inline constexpr order all_orders[] = {order::one_after_another, order::backwards, order::in_lanes,
+                                       order::by_halves};
 
 /// The programs of a reduction of operand 0, or of operands 0 and 1, which is the same backwards.
 class programs {

@@ -1,5 +1,5 @@
-// Every reduction of every dtype as its programs say: against NumPy's values, and of as many elements as there are ways to
-// combine them.
+// Every reduction of every dtype as its programs say: against NumPy's values, and of as many
+// elements as there are ways to combine them.
 #include "programs.hpp"
 #include "rows.hpp"
 
@@ -7,13 +7,18 @@ namespace {
 
 using reduction::row;
 
-/// What is traced for row R of dtype D: y is a second operand, or for reductions of one the first one again.
+/// What is traced for row R of dtype D: y is a second operand, or for reductions of one the first
+/// one again.
 template <row R, dsl::dtype D>
 reduction::programs programs_of() {
   dsl::detail::graph g;
-  const auto operand = [&g](std::uint64_t number) { return dsl::symbol<D>{&g, g.add(dsl::op::load, D, {number})}; };
+  const auto operand = [&g](std::uint64_t number) {
+    return dsl::symbol<D>{&g, g.add(dsl::op::load, D, {number})};
+  };
   const auto x = operand(0);
-  g.outputs.push_back((reduction::takes_axes(R) ? reduction::written<R>::of(x, x) : reduction::written<R>::of(x, operand(1))).id);
+  g.outputs.push_back((reduction::takes_axes(R) ? reduction::written<R>::of(x, x)
+                                                : reduction::written<R>::of(x, operand(1)))
+                          .id);
   g.operands = 2;
   g.scalar_outputs = 1;
   return reduction::programs(g);
@@ -26,17 +31,19 @@ struct traced_row {
 template <dsl::dtype D>
 std::vector<traced_row> traced_rows() {
   std::vector<traced_row> all;
-#define ROW(level, name, ...) \
-  if constexpr (reduction::is_defined(row::name, D)) all.push_back({row::name, programs_of<row::name, D>()});
+#define ROW(level, name, ...)                        \
+  if constexpr (reduction::is_defined(row::name, D)) \
+    all.push_back({row::name, programs_of<row::name, D>()});
 #include "rows.inc"
 #undef ROW
   return all;
 }
 std::vector<traced_row> (*const traced_rows_of[])() = {
 #define DSL_TRACED(type) &traced_rows<dsl::dtype::type>
-    DSL_TRACED(boolean),  DSL_TRACED(int8),    DSL_TRACED(int16),   DSL_TRACED(int32),     DSL_TRACED(int64),
-    DSL_TRACED(uint8),    DSL_TRACED(uint16),  DSL_TRACED(uint32),  DSL_TRACED(uint64),    DSL_TRACED(float16),
-    DSL_TRACED(bfloat16), DSL_TRACED(float32), DSL_TRACED(float64), DSL_TRACED(complex64), DSL_TRACED(complex128),
+    DSL_TRACED(boolean), DSL_TRACED(int8),      DSL_TRACED(int16),      DSL_TRACED(int32),
+    DSL_TRACED(int64),   DSL_TRACED(uint8),     DSL_TRACED(uint16),     DSL_TRACED(uint32),
+    DSL_TRACED(uint64),  DSL_TRACED(float16),   DSL_TRACED(bfloat16),   DSL_TRACED(float32),
+    DSL_TRACED(float64), DSL_TRACED(complex64), DSL_TRACED(complex128),
 };
 
 struct programs_of_reductions : testing::TestWithParam<int> {
@@ -44,7 +51,9 @@ struct programs_of_reductions : testing::TestWithParam<int> {
   const std::vector<traced_row> rows = traced_rows_of[GetParam()]();
 };
 INSTANTIATE_TEST_SUITE_P(dtypes, programs_of_reductions, testing::Range(0, dsl::dtype_count),
-                         [](const auto& each) { return std::string(dsl::name(static_cast<dsl::dtype>(each.param))); });
+                         [](const auto& each) {
+                           return std::string(dsl::name(static_cast<dsl::dtype>(each.param)));
+                         });
 
 // Each row along all axes that reductions.txt has it for.
 TEST_P(programs_of_reductions, numpy) {

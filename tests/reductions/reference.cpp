@@ -34,12 +34,14 @@ struct bounded {
 number number_at(const bytes& from, std::size_t i, dsl::dtype type) {
   switch (dsl::kind_of(type)) {
     case dsl::kind::complex:
-      return {real_value(from, 2 * i, dsl::real_of(type)), real_value(from, 2 * i + 1, dsl::real_of(type))};
+      return {real_value(from, 2 * i, dsl::real_of(type)),
+              real_value(from, 2 * i + 1, dsl::real_of(type))};
     case dsl::kind::real: return real_value(from, i, type);
     default: {
       const std::int64_t value = whole_value(from, i, type);
-      return dsl::info(type).is_signed ? static_cast<long double>(value)
-                                       : static_cast<long double>(static_cast<std::uint64_t>(value));
+      return dsl::info(type).is_signed
+                 ? static_cast<long double>(value)
+                 : static_cast<long double>(static_cast<std::uint64_t>(value));
     }
   }
 }
@@ -57,7 +59,8 @@ void append_number(bytes& to, const number& z, dsl::dtype type) {
     case dsl::dtype::complex64: return append(std::complex<float>(z));
     case dsl::dtype::complex128: return append(std::complex<double>(z));
     default: {
-      const auto value = static_cast<std::int64_t>(z.real());  // little endian: the first bytes are the lowest
+      const auto value =
+          static_cast<std::int64_t>(z.real());  // little endian: the first bytes are the lowest
       const auto* const first = reinterpret_cast<const unsigned char*>(&value);
       to.insert(to.end(), first, first + dsl::size_of(type));
     }
@@ -70,9 +73,15 @@ constexpr long double nan = std::numeric_limits<long double>::quiet_NaN();
 bool is_nan(const number& z) { return std::isnan(z.real()) || std::isnan(z.imag()); }
 bool is_finite(const number& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); }
 /// NumPy's order of complex numbers: by the real part, then by the imaginary one.
-bool is_less(const number& a, const number& b) { return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag()); }
-bool is_integer(dsl::dtype type) { return dsl::kind_of(type) == dsl::kind::integer || type == dsl::dtype::boolean; }
-bool is_half(dsl::dtype type) { return type == dsl::dtype::float16 || type == dsl::dtype::bfloat16; }
+bool is_less(const number& a, const number& b) {
+  return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+}
+bool is_integer(dsl::dtype type) {
+  return dsl::kind_of(type) == dsl::kind::integer || type == dsl::dtype::boolean;
+}
+bool is_half(dsl::dtype type) {
+  return type == dsl::dtype::float16 || type == dsl::dtype::bfloat16;
+}
 
 /// Half a unit in the last place of 1.
 long double unit(dsl::dtype type) {
@@ -86,17 +95,20 @@ long double unit(dsl::dtype type) {
 long double accumulators_unit(dsl::dtype type) { return is_half(type) ? 0x1p-24L : unit(type); }
 
 std::int64_t size_of(const terms& x) {
-  return std::accumulate(x.begin(), x.end(), std::int64_t{0}, [](std::int64_t n, const term& t) { return n + t.count; });
+  return std::accumulate(x.begin(), x.end(), std::int64_t{0},
+                         [](std::int64_t n, const term& t) { return n + t.count; });
 }
 
-// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each of its lanes, a GPU's threads
-// are 2^15 or more, and then come as many levels as a tree has.
+// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each
+// of its lanes, a GPU's threads are 2^15 or more, and then come as many levels as a tree has.
 long double roundings(const terms& x) {
   const auto count = static_cast<long double>(size_of(x));
   return std::min(count, 64 + count / (1 << 15) + std::log2(count + 1));
 }
 
-long double magnitude(const number& z) { return z.imag() == 0 ? std::abs(z.real()) : std::abs(z); }  // hypot is slow
+long double magnitude(const number& z) {
+  return z.imag() == 0 ? std::abs(z.real()) : std::abs(z);
+}  // hypot is slow
 /// What `of` gives, summed over all elements.
 template <class Of> auto sum_over(const terms& x, const Of& of) {
   decltype(of(number{})) sum = 0;
@@ -108,21 +120,26 @@ long double sum_of_squares(const terms& x) {
   return sum_over(x, [](const number& z) { return std::norm(z); });
 }
 
-bool is_whole(const number& z) { return z.real() == std::rint(z.real()) && z.imag() == std::rint(z.imag()); }
+bool is_whole(const number& z) {
+  return z.real() == std::rint(z.real()) && z.imag() == std::rint(z.imag());
+}
 // Whole numbers are added exactly as long as the accumulator holds them.
 bool is_exact(const terms& x, long double u) {
-  return sum_of_sizes(x) <= 1 / u && std::all_of(x.begin(), x.end(), [](const term& t) { return is_whole(t.value); });
+  return sum_of_sizes(x) <= 1 / u &&
+         std::all_of(x.begin(), x.end(), [](const term& t) { return is_whole(t.value); });
 }
 
 bounded total(const terms& x, long double u) {
-  return {sum_over(x, [](const number& z) { return z; }), is_exact(x, u) ? 0 : roundings(x) * u * sum_of_sizes(x)};
+  return {sum_over(x, [](const number& z) { return z; }),
+          is_exact(x, u) ? 0 : roundings(x) * u * sum_of_sizes(x)};
 }
 // The plain formula, and no imaginary part of real numbers whatever they are.
 number times(const number& a, const number& b) {
   if (a.imag() == 0 && b.imag() == 0) return a.real() * b.real();
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
-template <class V, class Times> V power(V base, std::int64_t exponent, V one, const Times& product_of) {
+template <class V, class Times> V power(V base, std::int64_t exponent, V one,
+                                        const Times& product_of) {
   for (; exponent > 0; exponent /= 2, base = product_of(base, base))
     if (exponent % 2 != 0) one = product_of(one, base);
   return one;
@@ -147,7 +164,8 @@ bounded variance(const terms& x, long double u, int ddof, bool root) {
   if (left <= 0) return {nan, 0};
   const number middle = total(x, u).value / n;
   const long double squares = sum_over(x, [&](const number& z) { return std::norm(z - middle); });
-  const long double s = std::sqrt(squares), error = (roundings(x) + 4) * u * std::sqrt(sum_of_squares(x));
+  const long double s = std::sqrt(squares),
+                    error = (roundings(x) + 4) * u * std::sqrt(sum_of_squares(x));
   return root ? bounded{s / std::sqrt(left), error / std::sqrt(left)}
               : bounded{squares / left, ((s + error) * (s + error) - squares) / left};
 }
@@ -155,9 +173,11 @@ bounded norm(const terms& x, long double u, int order) {
   long double value = order == 1 ? sum_of_sizes(x) : std::sqrt(sum_of_squares(x));
   if (order == infinite) {
     value = 0;
-    for (const term& t : x) value = std::isnan(value) || is_nan(t.value) ? nan : std::max(value, magnitude(t.value));
+    for (const term& t : x)
+      value = std::isnan(value) || is_nan(t.value) ? nan : std::max(value, magnitude(t.value));
   }
-  const bool is_real = std::all_of(x.begin(), x.end(), [](const term& t) { return t.value.imag() == 0; });
+  const bool is_real =
+      std::all_of(x.begin(), x.end(), [](const term& t) { return t.value.imag() == 0; });
   const bool exact = is_real && (order == infinite || (order == 1 && is_exact(x, u)));
   return {value, exact ? 0 : (roundings(x) + 4) * u * value};
 }
@@ -175,11 +195,16 @@ const term* extreme(const terms& x, bool largest) {
     if (best == nullptr || is_better(t)) best = &t;
   return best;
 }
-number extreme_number(const terms& x, bool largest) { return x.empty() ? number(nan) : extreme(x, largest)->value; }
-number position(const terms& x, bool largest) { return x.empty() ? -1.0L : static_cast<long double>(extreme(x, largest)->first); }
+number extreme_number(const terms& x, bool largest) {
+  return x.empty() ? number(nan) : extreme(x, largest)->value;
+}
+number position(const terms& x, bool largest) {
+  return x.empty() ? -1.0L : static_cast<long double>(extreme(x, largest)->first);
+}
 
 std::uint64_t bits_of(const number& z) {
-  return z.real() < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(z.real())) : static_cast<std::uint64_t>(z.real());
+  return z.real() < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(z.real()))
+                      : static_cast<std::uint64_t>(z.real());
 }
 /// What an integer of that dtype holds of a sum or product modulo 2^64.
 number wrapped(std::uint64_t value, dsl::dtype type) {
@@ -203,16 +228,19 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
   const long double u = accumulators_unit(type);
   terms numbers;
   if (ignores_nan(r))
-    std::copy_if(x.begin(), x.end(), std::back_inserter(numbers), [](const term& t) { return !is_nan(t.value); });
+    std::copy_if(x.begin(), x.end(), std::back_inserter(numbers),
+                 [](const term& t) { return !is_nan(t.value); });
   const auto is_nonzero = [](const term& t) { return t.value != number{}; };
   switch (r) {
     case row::nansum:
     case row::sum:
     case row::sum_as_double:
-      return is_integer(type) ? bounded{sum_in_integers(x, type), 0} : total(r == row::nansum ? numbers : x, u);
+      return is_integer(type) ? bounded{sum_in_integers(x, type), 0}
+                              : total(r == row::nansum ? numbers : x, u);
     case row::nanprod:
     case row::prod:
-      return is_integer(type) ? bounded{product_in_integers(x, type), 0} : product(r == row::nanprod ? numbers : x, u);
+      return is_integer(type) ? bounded{product_in_integers(x, type), 0}
+                              : product(r == row::nanprod ? numbers : x, u);
     case row::mean: return mean(x, u);
     case row::nanmean: return mean(numbers, u);
     case row::var: return variance(x, u, 0, false);
@@ -228,7 +256,8 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
     case row::norm_inf: return norm(x, u, infinite);
     case row::any: return {std::any_of(x.begin(), x.end(), is_nonzero), 0};
     case row::all: return {std::all_of(x.begin(), x.end(), is_nonzero), 0};
-    case row::count_nonzero: return {sum_over(x, [](const number& z) { return z != number{} ? 1.0L : 0.0L; }), 0};
+    case row::count_nonzero:
+      return {sum_over(x, [](const number& z) { return z != number{} ? 1.0L : 0.0L; }), 0};
     case row::min: return {extreme_number(x, false), 0};
     case row::max: return {extreme_number(x, true), 0};
     case row::nanmin: return {extreme_number(numbers, false), 0};
@@ -251,8 +280,9 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
   }
   return {nan, 0};
 }
-/// Whether the zeros that come out have the sign that they have in any order: in sums one of either sign wins over all of the
-/// other, and of elements that are all -0 it is 0 here; in products of real numbers signs multiply.
+/// Whether the zeros that come out have the sign that they have in any order: in sums one of either
+/// sign wins over all of the other, and of elements that are all -0 it is 0 here; in products of
+/// real numbers signs multiply.
 bool signs_zeros(row r, dsl::dtype type) {
   switch (r) {
     case row::sum:
@@ -270,7 +300,8 @@ bounded result(row r, const terms& x, dsl::dtype type) {
   bounded b = reduced(r, x, type);
   b.signs_zeros = signs_zeros(r, type);
   if (is_half(type) || b.allowed > 0)
-    b.allowed += std::max(unit(type) * std::abs(b.value), type == dsl::dtype::float16 ? 0x1p-25L : 0);
+    b.allowed +=
+        std::max(unit(type) * std::abs(b.value), type == dsl::dtype::float16 ? 0x1p-25L : 0);
   if (type == dsl::dtype::float16 && std::abs(b.value) >= 65520)
     b.value = std::copysign(std::numeric_limits<long double>::infinity(), b.value.real());
   return b;
@@ -282,7 +313,8 @@ std::vector<terms> terms_of(const operand& x, const axes& a, shape& extents) {
     terms& group = all.emplace_back();
     group.reserve(places.size());
     for (const std::size_t at : places)
-      group.push_back({number_at(x.elements, at, x.type), 1, static_cast<std::int64_t>(group.size())});
+      group.push_back(
+          {number_at(x.elements, at, x.type), 1, static_cast<std::int64_t>(group.size())});
   }
   return all;
 }
@@ -295,7 +327,8 @@ bool differs_in_sign(long double got, long double want) {
 bool agrees(const number& got, const bounded& wanted) {
   const auto& [want, allowed, signs] = wanted;
   if (is_nan(want)) return is_nan(got);
-  if (signs && allowed == 0 && (differs_in_sign(got.real(), want.real()) || differs_in_sign(got.imag(), want.imag())))
+  if (signs && allowed == 0 &&
+      (differs_in_sign(got.real(), want.real()) || differs_in_sign(got.imag(), want.imag())))
     return false;
   return got == want || (is_finite(got) && is_finite(want) && std::abs(got - want) <= allowed);
 }
@@ -307,8 +340,8 @@ void expect_values(const std::string& call, const outcome& got, const std::vecto
   int wrong = 0;
   for (std::size_t i = 0; i < want.size(); ++i)
     if (!agrees(number_at(got.values, i, got.type), want[i]) && ++wrong <= 4)
-      ADD_FAILURE() << call << ": element " << i << " is " << printed(got.values, i, got.type) << ", not " << want[i].value
-                    << " (within " << want[i].allowed << ')';
+      ADD_FAILURE() << call << ": element " << i << " is " << printed(got.values, i, got.type)
+                    << ", not " << want[i].value << " (within " << want[i].allowed << ')';
 }
 
 std::string spelled(row r, dsl::dtype type, const shape& extents, const axes& a) {
@@ -370,7 +403,8 @@ std::string axes::text() const {
 std::vector<std::vector<std::size_t>> groups_of(const shape& of, const axes& a, shape& extents) {
   const std::size_t rank = of.size();
   std::vector<bool> gone(rank, a.along.empty());
-  for (const int axis : a.along) gone[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis)] = true;
+  for (const int axis : a.along)
+    gone[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis)] = true;
   std::int64_t count = 1, n = 1;
   std::vector<std::int64_t> steps(rank);  // of the result, where it has the axis
   for (std::size_t d = rank; d-- > 0;) {
@@ -415,8 +449,10 @@ std::int64_t pick(random_bits& engine, std::int64_t count) {
 std::int64_t middle_of(dsl::dtype type) { return dsl::info(type).is_signed ? 0 : 10; }
 
 /// What most elements of an operand are.
-std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n, random_bits& engine) {
-  const bool is_complex = dsl::kind_of(type) == dsl::kind::complex, is_bool = type == dsl::dtype::boolean;
+std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
+                             random_bits& engine) {
+  const bool is_complex = dsl::kind_of(type) == dsl::kind::complex,
+             is_bool = type == dsl::dtype::boolean;
   const auto small = [&] { return static_cast<long double>(pick(engine, 7) - 3); };
   std::vector<number> x(static_cast<std::size_t>(n));
   for (number& z : x) switch (kind) {
@@ -428,7 +464,8 @@ std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
         [[fallthrough]];
       case operand_kind::whole:
         z = is_bool ? number(static_cast<long double>(pick(engine, 2)))
-                    : number(static_cast<long double>(middle_of(type)) + small(), is_complex ? small() : 0);
+                    : number(static_cast<long double>(middle_of(type)) + small(),
+                             is_complex ? small() : 0);
         break;
       case operand_kind::near_one: {
         const auto power = static_cast<int>(pick(engine, 4));
@@ -443,7 +480,9 @@ std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
         break;
       }
       case operand_kind::few:
-        if (!is_integer(type)) z = number(pick(engine, 2) == 0 ? 0.0L : -0.0L, is_complex && pick(engine, 2) == 0 ? -0.0L : 0.0L);
+        if (!is_integer(type))
+          z = number(pick(engine, 2) == 0 ? 0.0L : -0.0L,
+                     is_complex && pick(engine, 2) == 0 ? -0.0L : 0.0L);
         break;
       case operand_kind::most: z = 1; break;
     }
@@ -473,14 +512,18 @@ bytes in_memory(const std::vector<number>& x, dsl::dtype type) {
   return memory;
 }
 
-std::int64_t period_of(const pattern& p) { return static_cast<std::int64_t>(p.period.size()) / dsl::size_of(p.type); }
+std::int64_t period_of(const pattern& p) {
+  return static_cast<std::int64_t>(p.period.size()) / dsl::size_of(p.type);
+}
 number element(const pattern& p, std::int64_t i) {
   const auto other = p.others.find(i);
-  return other != p.others.end() ? number_at(other->second, 0, p.type)
-                                 : number_at(p.period, static_cast<std::size_t>(i % period_of(p)), p.type);
+  return other != p.others.end()
+             ? number_at(other->second, 0, p.type)
+             : number_at(p.period, static_cast<std::size_t>(i % period_of(p)), p.type);
 }
 /// What `of` gives for every place, where it has the pattern's period but for some places.
-template <class Of> terms terms_of(const pattern& p, const std::set<std::int64_t>& apart, const Of& of) {
+template <class Of> terms terms_of(const pattern& p, const std::set<std::int64_t>& apart,
+                                   const Of& of) {
   terms all;
   for (const std::int64_t i : apart) all.push_back({of(i), 1, i});
   const std::int64_t period = period_of(p);
@@ -505,7 +548,8 @@ bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n) {
 
 pattern draw_pattern(operand_kind kind, dsl::dtype type, std::int64_t n) {
   random_bits engine = engine_for(type, n);
-  pattern p{type, n, in_memory(ordinary(kind, type, std::min<std::int64_t>(n, 251), engine), type), {}};
+  pattern p{
+      type, n, in_memory(ordinary(kind, type, std::min<std::int64_t>(n, 251), engine), type), {}};
   std::int64_t at = n - 1;
   for (const number& z : rare(kind, type, engine))
     if (n > 0) {
@@ -528,7 +572,8 @@ pattern backwards(const pattern& p) {
 bytes elements_of(const pattern& p) {
   const auto size = static_cast<std::size_t>(dsl::size_of(p.type));
   bytes all;
-  while (all.size() < static_cast<std::size_t>(p.n) * size) all.insert(all.end(), p.period.begin(), p.period.end());
+  while (all.size() < static_cast<std::size_t>(p.n) * size)
+    all.insert(all.end(), p.period.begin(), p.period.end());
   all.resize(static_cast<std::size_t>(p.n) * size);
   for (const auto& [at, value] : p.others)
     std::copy(value.begin(), value.end(), all.begin() + at * static_cast<std::int64_t>(size));
@@ -569,7 +614,8 @@ void expect_reduced(row r, const pattern& x, const outcome& got) {
 std::vector<section> sections_of(dsl::dtype type) {
   static const std::vector<section> all = read_file();
   std::vector<section> found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found), [type](const section& s) { return s.type == type; });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [type](const section& s) { return s.type == type; });
   if (found.empty()) throw std::runtime_error("reductions.txt has no operand of this dtype");
   return found;
 }
@@ -617,10 +663,12 @@ void expect_complete(const std::vector<section>& all, const std::vector<row>& co
     for (const stored_result& r : s.results) ++(r.compared ? found : missed)[r.name];
   for (const row r : compared) {
     EXPECT_GT(found[name_of(r)], 0) << name_of(r) << " of " << type << " is not in reductions.txt";
-    EXPECT_EQ(missed[name_of(r)], 0) << name_of(r) << " of " << type << " is not compared along all axes that reductions.txt has";
+    EXPECT_EQ(missed[name_of(r)], 0) << name_of(r) << " of " << type
+                                     << " is not compared along all axes that reductions.txt has";
   }
   for (const row r : all_rows) missed.erase(name_of(r));
-  EXPECT_TRUE(missed.empty()) << missed.begin()->first << " is in reductions.txt, but not in the language";
+  EXPECT_TRUE(missed.empty()) << missed.begin()->first
+                              << " is in reductions.txt, but not in the language";
 }
 
 }  // namespace reduction

@@ -1,5 +1,5 @@
-// What reductions are to be: NumPy's values (tests/data/reductions.txt), and for other operands the same computed one group of
-// elements at a time. Compiled once: dtypes are values here.
+// What reductions are to be: NumPy's values (tests/data/reductions.txt), and for other operands the
+// same computed one group of elements at a time. Compiled once: dtypes are values here.
 #pragma once
 
 #include "../on_device.hpp"
@@ -32,7 +32,9 @@ inline constexpr const char* names[] = {
 };
 constexpr const char* name_of(row r) { return names[static_cast<int>(r)]; }
 
-constexpr bool ignores_nan(row r) { return name_of(r)[0] == 'n' && name_of(r)[1] == 'a'; }  // not norm
+constexpr bool ignores_nan(row r) {
+  return name_of(r)[0] == 'n' && name_of(r)[1] == 'a';
+}  // not norm
 constexpr bool takes_several_axes(row r) {
   return r != row::argmin && r != row::argmax && r != row::nanargmin && r != row::nanargmax;
 }
@@ -53,9 +55,9 @@ constexpr bool needs_elements(row r) {
   }
 }
 
-/// Random operands. whole: small whole numbers, whose sums are exact, with an extreme at two places each; near_one: numbers of
-/// magnitude 1, of integers odd ones, and a few near 1; with_nan: whole, and NaNs; few: zeros, of either sign, but one; most:
-/// ones but one.
+/// Random operands. whole: small whole numbers, whose sums are exact, with an extreme at two places
+/// each; near_one: numbers of magnitude 1, of integers odd ones, and a few near 1; with_nan: whole,
+/// and NaNs; few: zeros, of either sign, but one; most: ones but one.
 enum class operand_kind { whole, near_one, with_nan, few, most };
 inline constexpr int operand_kinds = 5;
 bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n);
@@ -66,8 +68,8 @@ struct operand {
   shape extents;
   bytes elements;
 };
-/// n elements, however many: element i is the i-th of the period, over and over, unless it is one of the others. What becomes of
-/// them is known from these. One of the others is the last element.
+/// n elements, however many: element i is the i-th of the period, over and over, unless it is one
+/// of the others. What becomes of them is known from these. One of the others is the last element.
 struct pattern {
   dsl::dtype type;
   std::int64_t n;
@@ -98,8 +100,9 @@ struct outcome {
   bytes values;
 };
 
-/// Expects what `r` of `x` is by definition. Integers exactly; floating point numbers within the bounds that reductions.py states
-/// for a sum of as many terms as are added one after another at most.
+/// Expects what `r` of `x` is by definition. Integers exactly; floating point numbers within the
+/// bounds that reductions.py states for a sum of as many terms as are added one after another at
+/// most.
 void expect_reduced(row r, const operand& x, const axes& a, const outcome& got);
 /// The same of all elements of a vector, dot and vdot with the vector backwards.
 void expect_reduced(row r, const pattern& x, const outcome& got);
@@ -119,14 +122,16 @@ struct section {
   bytes values;
   std::vector<stored_result> results;
 };
-/// The sections of one dtype, no result compared yet. Throws std::runtime_error where there is none.
+/// The sections of one dtype, no result compared yet. Throws std::runtime_error where there is
+/// none.
 std::vector<section> sections_of(dsl::dtype type);
 
 /// Expects what reductions.txt says.
 void expect_stored(const section& s, row r, const axes& a, const outcome& got);
 /// The axes along which a section has the reduction.
 std::vector<std::vector<int>> stored_axes(const section& s, row r);
-/// Expects that these rows have results, of which none has been left out, and that every result is a row's.
+/// Expects that these rows have results, of which none has been left out, and that every result is
+/// a row's.
 void expect_complete(const std::vector<section>& all, const std::vector<row>& compared);
 
 }  // namespace reduction

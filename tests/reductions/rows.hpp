@@ -1,4 +1,5 @@
-// Every reduction, evaluated: alone, so that a program that two tests of a file need is compiled once.
+// Every reduction, evaluated: alone, so that a program that two tests of a file need is compiled
+// once.
 #pragma once
 
 #include "reference.hpp"
@@ -18,22 +19,24 @@ constexpr dsl::dtype dtype_of() {
 }
 /// The dtype of the row sum_as_double.
 template <class X> using wide_t =
-    std::conditional_t<dsl::kind_of(dtype_of<X>()) == dsl::kind::complex, std::complex<double>, double>;
+    std::conditional_t<dsl::kind_of(dtype_of<X>()) == dsl::kind::complex, std::complex<double>,
+                       double>;
 
 /// written<row::sum>::of(x, y, options...) is dsl::sum(x, options...); y is x backwards.
 template <row R> struct written;
-#define ROW(level, name, kind, ...)                                                                                              \
-  template <> struct written<row::name> {                                                                                        \
-    static constexpr operand_kind operand = operand_kind::kind;                                                                  \
-    template <class X> static constexpr auto of(const X& x, [[maybe_unused]] const auto& y, [[maybe_unused]] const auto&... o) { \
-      return __VA_ARGS__;                                                                                                        \
-    }                                                                                                                            \
+#define ROW(level, name, kind, ...)                                                         \
+  template <> struct written<row::name> {                                                   \
+    static constexpr operand_kind operand = operand_kind::kind;                             \
+    template <class X> static constexpr auto of(const X& x, [[maybe_unused]] const auto& y, \
+                                                [[maybe_unused]] const auto&... o) {        \
+      return __VA_ARGS__;                                                                   \
+    }                                                                                       \
   };
 #include "rows.inc"
 #undef ROW
 
-/// What a row is compared for. Zeros and ones with an exception are something for all of them, where many factors may be beyond
-/// the dtype.
+/// What a row is compared for. Zeros and ones with an exception are something for all of them,
+/// where many factors may be beyond the dtype.
 constexpr bool is_operand_of(row r, operand_kind kind) {
   if (kind == operand_kind::few || kind == operand_kind::most) return true;
   switch (r) {
@@ -51,17 +54,23 @@ inline constexpr int levels[] = {
 #undef ROW
 };
 
-constexpr bool is_defined(row r, dsl::dtype type) { return r != row::ptp || type != dsl::dtype::boolean; }  // an error in NumPy
+constexpr bool is_defined(row r, dsl::dtype type) {
+  return r != row::ptp || type != dsl::dtype::boolean;
+}  // an error in NumPy
 
-/// Whether reductions.txt has it: all of some dtypes, which stand for the others in what is only another variant of something.
+/// Whether reductions.txt has it: all of some dtypes, which stand for the others in what is only
+/// another variant of something.
 constexpr bool is_stored(row r, dsl::dtype type) {
   if (!is_defined(r, type)) return false;
-  if (type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64) return true;
-  return levels[static_cast<int>(r)] <= 2 && !(ignores_nan(r) && dsl::kind_of(type) <= dsl::kind::integer);
+  if (type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64)
+    return true;
+  return levels[static_cast<int>(r)] <= 2 &&
+         !(ignores_nan(r) && dsl::kind_of(type) <= dsl::kind::integer);
 }
 
 /// Up to which level rows are compared alone for a dtype. A row
-/// takes g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others; in_one_pass.hpp has all rows of all dtypes.
+/// takes g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others; in_one_pass.hpp
+/// has all rows of all dtypes.
 constexpr int level_of(dsl::dtype type) {
   using enum dsl::dtype;
 #if defined(__CUDACC__)
@@ -81,15 +90,17 @@ constexpr int level_of(dsl::dtype type) {
     default: return most;
   }
 }
-constexpr bool is_compared(row r, dsl::dtype type) { return is_stored(r, type) && levels[static_cast<int>(r)] <= level_of(type); }
+constexpr bool is_compared(row r, dsl::dtype type) {
+  return is_stored(r, type) && levels[static_cast<int>(r)] <= level_of(type);
+}
 
 /// The dtypes that reductions.txt has two axes of.
 constexpr bool has_two_axes(dsl::dtype type) {
   return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
 }
 
-/// All rows for one formula: those that no elements have a value for, or those that need elements; of one operand, or of any
-/// number.
+/// All rows for one formula: those that no elements have a value for, or those that need elements;
+/// of one operand, or of any number.
 template <dsl::dtype D, bool NeedsElements, bool OfOne = false>
 struct rows_in_one_pass {
   static constexpr dsl::dtype type = D;
@@ -97,7 +108,9 @@ struct rows_in_one_pass {
     return needs_elements(r) == NeedsElements && is_defined(r, D) && (takes_axes(r) || !OfOne);
   }
   static constexpr auto all = [] {
-    std::array<row, static_cast<std::size_t>(std::count_if(std::begin(all_rows), std::end(all_rows), contain))> rows{};
+    std::array<row, static_cast<std::size_t>(
+                        std::count_if(std::begin(all_rows), std::end(all_rows), contain))>
+        rows{};
     std::copy_if(std::begin(all_rows), std::end(all_rows), rows.begin(), contain);
     return rows;
   }();

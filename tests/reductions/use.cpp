@@ -30,18 +30,25 @@ TEST_P(reduction_use, init_is_applied_once) {
     const dsl::scalar<std::int64_t> s = dsl::reduce(plus, 10)(a);
     ASSERT_EQ(s.value(), n * (n + 1) / 2 + 10) << n;
   }
-  for (const auto& [rows, columns] :
-       {std::pair<std::int64_t, std::int64_t>{3, 4}, {2, 5000}, {5000, 2}, {0, 3}, {3, 0}, {100, 130}}) {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{3, 4},
+                                      {2, 5000},
+                                      {5000, 2},
+                                      {0, 3},
+                                      {3, 0},
+                                      {100, 130}}) {
     const auto m = counting(rows, columns, 1);
     const dsl::array<std::int64_t> down = dsl::reduce(plus, 10)(m, dsl::axis(0));
-    const dsl::array<std::int64_t, 2> across = dsl::reduce(plus, 10)(m, dsl::axis(1), dsl::keep_dims);
+    const dsl::array<std::int64_t, 2> across =
+        dsl::reduce(plus, 10)(m, dsl::axis(1), dsl::keep_dims);
     const auto got_down = down.copy_to_host(), got_across = across.copy_to_host();
     ASSERT_EQ(got_down.size(), static_cast<std::size_t>(columns));
     ASSERT_EQ(got_across.size(), static_cast<std::size_t>(rows));
     for (std::int64_t j = 0; j < columns; ++j)
-      ASSERT_EQ(got_down[static_cast<std::size_t>(j)], 10 + rows * (j + 1) + columns * (rows * (rows - 1) / 2));
+      ASSERT_EQ(got_down[static_cast<std::size_t>(j)],
+                10 + rows * (j + 1) + columns * (rows * (rows - 1) / 2));
     for (std::int64_t i = 0; i < rows; ++i)
-      ASSERT_EQ(got_across[static_cast<std::size_t>(i)], 10 + columns * (columns + 1) / 2 + i * columns * columns);
+      ASSERT_EQ(got_across[static_cast<std::size_t>(i)],
+                10 + columns * (columns + 1) / 2 + i * columns * columns);
   }
 }
 
@@ -68,14 +75,16 @@ TEST_P(reduction_use, nothing_to_reduce) {
   const dsl::array<std::int64_t, 2> rows(3, 0);
   EXPECT_THROW(dsl::array<std::int64_t>{dsl::max(rows, dsl::axis(1))}, dsl::shape_error);
   EXPECT_EQ(dsl::array<std::int64_t>(dsl::max(rows, dsl::axis(0))).size(), 0);
-  EXPECT_EQ(dsl::array<std::int64_t>(dsl::sum(rows, dsl::axis(1))).copy_to_host(), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(dsl::array<std::int64_t>(dsl::sum(rows, dsl::axis(1))).copy_to_host(),
+            (std::vector<std::int64_t>{0, 0, 0}));
 }
 
 TEST_P(reduction_use, axes_that_are_not_there) {
   const auto m = counting(3, 4, 1);
   EXPECT_THROW((dsl::array<std::int64_t>(dsl::sum(m, dsl::axis(2)))), dsl::shape_error);
   EXPECT_THROW((dsl::array<std::int64_t>(dsl::sum(m, dsl::axis(-3)))), dsl::shape_error);
-  EXPECT_THROW((dsl::scalar<std::int64_t>(dsl::sum(m, dsl::axis(0, -2)))), dsl::shape_error);  // twice the same
+  EXPECT_THROW((dsl::scalar<std::int64_t>(dsl::sum(m, dsl::axis(0, -2)))),
+               dsl::shape_error);  // twice the same
 }
 
 TEST_P(reduction_use, one_value) {
@@ -95,12 +104,14 @@ TEST_P(reduction_use, into_views) {
   const auto back = table(dsl::slice(dsl::end, dsl::end, -1), 2);
   back = dsl::max(m, dsl::axis(-1));
   table(0, 0) = dsl::min(m);
-  EXPECT_EQ(table.copy_to_host(), (std::vector<std::int64_t>{1, 15, 20, 0, 40, 15, 0, 65, 10, 0, 90, 5}));
+  EXPECT_EQ(table.copy_to_host(),
+            (std::vector<std::int64_t>{1, 15, 20, 0, 40, 15, 0, 65, 10, 0, 90, 5}));
 }
 
 // All of the right side is complete before the first element is written.
 TEST_P(reduction_use, into_what_is_reduced) {
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{4, 5}, {700, 3}, {3, 700}, {130, 140}}) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{4, 5}, {700, 3}, {3, 700}, {130, 140}}) {
     auto m = counting(rows, columns, 1);
     const auto first_column = m(dsl::slice(), 0);
     first_column = dsl::sum(m, dsl::axis(1));
@@ -139,14 +150,17 @@ TEST_P(reduction_use, inside_expressions) {
   for (const float v : host) squares += double(v) * v;
 
   const auto unit = dsl::array<float>(x / dsl::norm(x)).copy_to_host();
-  for (std::size_t i = 0; i < host.size(); ++i) ASSERT_NEAR(unit[i], host[i] / std::sqrt(squares), 1e-6);
+  for (std::size_t i = 0; i < host.size(); ++i)
+    ASSERT_NEAR(unit[i], host[i] / std::sqrt(squares), 1e-6);
 
   const auto m = dsl::reshape(x, 60, 50);
-  const auto centred = dsl::array<float, 2>(m - dsl::mean(m, dsl::axis(1), dsl::keep_dims)).copy_to_host();
+  const auto centred =
+      dsl::array<float, 2>(m - dsl::mean(m, dsl::axis(1), dsl::keep_dims)).copy_to_host();
   for (std::size_t i = 0; i < 60; ++i) {
     double mean = 0;
     for (std::size_t j = 0; j < 50; ++j) mean += host[i * 50 + j] / 50.0;
-    for (std::size_t j = 0; j < 50; ++j) ASSERT_NEAR(centred[i * 50 + j], host[i * 50 + j] - mean, 1e-6);
+    for (std::size_t j = 0; j < 50; ++j)
+      ASSERT_NEAR(centred[i * 50 + j], host[i * 50 + j] - mean, 1e-6);
   }
 }
 

@@ -18,7 +18,8 @@ inline std::vector<std::int64_t> counting(std::int64_t n, std::int64_t first = 1
   return v;
 }
 /// m(i, j) = i * columns + j + first
-inline dsl::array<std::int64_t, 2> counting(std::int64_t rows, std::int64_t columns, std::int64_t first) {
+inline dsl::array<std::int64_t, 2> counting(std::int64_t rows, std::int64_t columns,
+                                            std::int64_t first) {
   return dsl::reshape(dsl::to_device(counting(rows * columns, first)), rows, columns);
 }
 
@@ -30,7 +31,9 @@ void expect_first(T usual, const std::vector<T>& others, std::int64_t n) {
     const auto x = dsl::to_device(v);
     dsl::scalar<std::int64_t> most, least;
     dsl::tie(most, least) = std::tuple{dsl::argmax(x), dsl::argmin(x)};
-    ASSERT_EQ(most.value(), std::max_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
-    ASSERT_EQ(least.value(), std::min_element(v.begin(), v.end()) - v.begin()) << n << ", draw " << draw;
+    ASSERT_EQ(most.value(), std::max_element(v.begin(), v.end()) - v.begin())
+        << n << ", draw " << draw;
+    ASSERT_EQ(least.value(), std::min_element(v.begin(), v.end()) - v.begin())
+        << n << ", draw " << draw;
   }
 }

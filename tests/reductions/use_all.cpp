@@ -10,9 +10,13 @@
 namespace {
 
 TEST_P(reduction_use, operator_with_and_without_init) {
-  for (const std::int64_t n : {1, 2, 33, 1000, 20'000}) EXPECT_EQ(dsl::reduce(larger)(dsl::to_device(counting(n))).value(), n);
+  for (const std::int64_t n : {1, 2, 33, 1000, 20'000})
+    EXPECT_EQ(dsl::reduce(larger)(dsl::to_device(counting(n))).value(), n);
   // A weak init leaves the dtype alone.
-  static_assert(std::is_same_v<decltype(dsl::eval(dsl::reduce(plus, 0.5)(std::declval<dsl::array<float>>())).value()), float>);
+  static_assert(
+      std::is_same_v<
+          decltype(dsl::eval(dsl::reduce(plus, 0.5)(std::declval<dsl::array<float>>())).value()),
+          float>);
   EXPECT_EQ(dsl::reduce(plus, 0.5)(dsl::to_device(std::vector<float>{1, 2, 4})).value(), 7.5f);
 }
 
@@ -21,7 +25,8 @@ TEST_P(reduction_use, accumulator) {
   const auto a = dsl::full<std::int8_t>(127, 1000);
   const dsl::scalar<std::int16_t> wrapped = dsl::sum<std::int16_t>(a);
   EXPECT_EQ(wrapped.value(), static_cast<std::int16_t>(127'000));
-  const dsl::scalar<float> in_float = dsl::sum<float>(dsl::full<dsl::half>(dsl::half(60'000.0f), 4));  // beyond float16
+  const dsl::scalar<float> in_float =
+      dsl::sum<float>(dsl::full<dsl::half>(dsl::half(60'000.0f), 4));  // beyond float16
   EXPECT_EQ(in_float.value(), 240'000.0f);
 }
 
@@ -39,7 +44,8 @@ TEST_P(reduction_use, several_at_once) {
   const auto m = counting(40, 30, -600);
   dsl::scalar<std::int64_t> lowest, highest, at;
   dsl::scalar<double> mean;
-  dsl::tie(lowest, highest, mean, at) = std::tuple{dsl::min(m), dsl::max(m), dsl::mean(m), dsl::argmax(m)};
+  dsl::tie(lowest, highest, mean, at) =
+      std::tuple{dsl::min(m), dsl::max(m), dsl::mean(m), dsl::argmax(m)};
   EXPECT_EQ(lowest.value(), -600);
   EXPECT_EQ(highest.value(), 599);
   EXPECT_EQ(mean.value(), -0.5);
@@ -54,8 +60,9 @@ TEST_P(reduction_use, several_at_once) {
 }
 
 TEST_P(reduction_use, beside_arrays) {
-  const auto f = dsl::vectorize(
-      [](auto x, auto y) { return std::tuple{x * y, dsl::sum(x * y), dsl::max(x), dsl::mean(y), dsl::any(x > 998)}; });
+  const auto f = dsl::vectorize([](auto x, auto y) {
+    return std::tuple{x * y, dsl::sum(x * y), dsl::max(x), dsl::mean(y), dsl::any(x > 998)};
+  });
   const auto a = dsl::to_device(counting(1000, 0)), b = dsl::to_device(counting(1000, 1));
   dsl::array<std::int64_t> products;
   dsl::scalar<std::int64_t> sum, largest;
@@ -80,7 +87,8 @@ TEST_P(reduction_use, softmax_and_reductions_of_reductions) {
   }
   for (const float v : host) exps += std::exp(v - largest);
 
-  const auto softmax = dsl::array<float>(exp(x - dsl::max(x)) / dsl::sum(exp(x - dsl::max(x)))).copy_to_host();
+  const auto softmax =
+      dsl::array<float>(exp(x - dsl::max(x)) / dsl::sum(exp(x - dsl::max(x)))).copy_to_host();
   const dsl::scalar<float> rms = sqrt(dsl::sum(x * x) / static_cast<std::int64_t>(host.size()));
   for (std::size_t i = 0; i < host.size(); ++i) {
     ASSERT_NEAR(softmax[i], std::exp(host[i] - largest) / exps, 1e-6 / exps);
@@ -106,7 +114,8 @@ TEST_P(reduction_use, nothing_to_reduce_of_float) {
   const dsl::array<float, 2> rows(3, 0);
   EXPECT_THROW(dsl::array<float>{dsl::max(rows, dsl::axis(1))}, dsl::shape_error);
   EXPECT_EQ(dsl::array<float>(dsl::max(rows, dsl::axis(0))).size(), 0);
-  EXPECT_EQ(dsl::array<float>(dsl::sum(rows, dsl::axis(1))).copy_to_host(), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(dsl::array<float>(dsl::sum(rows, dsl::axis(1))).copy_to_host(),
+            (std::vector<float>{0, 0, 0}));
 }
 
 TEST_P(reduction_use, positions_of_the_first_of_int8) {
@@ -129,13 +138,15 @@ TEST_P(reduction_use, same_every_time) {
   };
   const auto along = [&](const auto& of, int axis) {
     dsl::array<float> sum, variance;
-    dsl::tie(sum, variance) = std::tuple{dsl::sum(of, dsl::axis(axis)), dsl::var(of, dsl::axis(axis))};
+    dsl::tie(sum, variance) =
+        std::tuple{dsl::sum(of, dsl::axis(axis)), dsl::var(of, dsl::axis(axis))};
     return std::pair{bits(sum), bits(variance)};
   };
   const auto once = [&] {
     dsl::scalar<float> sum, variance;
     dsl::tie(sum, variance) = std::tuple{dsl::sum(x), dsl::var(x)};
-    return std::tuple{sum.value(), variance.value(), along(m, 0), along(m, 1), along(tall, 0), along(tall, 1)};
+    return std::tuple{sum.value(), variance.value(), along(m, 0),
+                      along(m, 1), along(tall, 0),   along(tall, 1)};
   };
   const auto first = once();
   for (int k = 0; k < 3; ++k) EXPECT_EQ(once(), first);
@@ -151,8 +162,9 @@ TEST_P(reduction_use, nan_anywhere) {
       const auto x = dsl::to_device(host);
       dsl::scalar<float> most, sum, sum_of_others;
       dsl::scalar<std::int64_t> least_at, most_of_others_at, count;
-      dsl::tie(most, sum, least_at, sum_of_others, most_of_others_at, count) = std::tuple{
-          dsl::max(x), dsl::sum(x), dsl::argmin(x), dsl::nansum(x), dsl::nanargmax(x), dsl::count_nonzero(dsl::isnan(x))};
+      dsl::tie(most, sum, least_at, sum_of_others, most_of_others_at, count) =
+          std::tuple{dsl::max(x),    dsl::sum(x),       dsl::argmin(x),
+                     dsl::nansum(x), dsl::nanargmax(x), dsl::count_nonzero(dsl::isnan(x))};
       EXPECT_TRUE(std::isnan(most.value())) << n << ", " << at;
       EXPECT_TRUE(std::isnan(sum.value())) << n << ", " << at;
       EXPECT_EQ(least_at.value(), at) << n;

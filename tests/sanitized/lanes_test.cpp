@@ -1,5 +1,5 @@
-// Compiled with the undefined behaviour sanitizer: no lane is read before it is written, whatever was in its place, and none that
-// is no bool is taken for one.
+// Compiled with the undefined behaviour sanitizer: no lane is read before it is written, whatever
+// was in its place, and none that is no bool is taken for one.
 #include "../on_device.hpp"
 
 namespace {
@@ -20,7 +20,9 @@ TEST_P(lanes, of_rows_of_every_length) {
     const dsl::array<float, 2> m = dsl::arange<float>(n) + dsl::zeros<float>(3, 1);
     const auto x = m(0, dsl::slice());
     const auto every_second = m(dsl::slice(), dsl::slice(0, dsl::end, 2));
-    const auto eval = [](const auto& expression) { return fill_stack(), dsl::eval(expression).copy_to_host(); };
+    const auto eval = [](const auto& expression) {
+      return fill_stack(), dsl::eval(expression).copy_to_host();
+    };
     const std::vector<bool> all(3, true), exceed(3, n > 6);
     fill_stack();
     EXPECT_EQ(dsl::any(x > 5).value(), n > 6);
@@ -33,18 +35,22 @@ TEST_P(lanes, of_rows_of_every_length) {
     EXPECT_TRUE(same(eval(dsl::any(every_second > 5, dsl::axis(1))), exceed)) << n;
     EXPECT_TRUE(same(eval(dsl::all(m >= 0, dsl::axis(1))), all)) << n;
     EXPECT_EQ(eval(dsl::argmax(m, dsl::axis(1))), std::vector<std::int64_t>(3, n - 1)) << n;
-    EXPECT_EQ(eval(largest(m, dsl::axis(1))), std::vector<float>(3, static_cast<float>(n - 1))) << n;
+    EXPECT_EQ(eval(largest(m, dsl::axis(1))), std::vector<float>(3, static_cast<float>(n - 1)))
+        << n;
   }
 }
 
-// An index space whose reduced dimensions all have one element has none of them. (Preset asan instruments the library as well.)
+// An index space whose reduced dimensions all have one element has none of them. (Preset asan
+// instruments the library as well.)
 TEST_P(lanes, of_rows_of_one_element) {
   for (const std::int64_t n : {1, 5, 300}) {
     const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(n), n, 1);
     const auto turned = dsl::transpose(m);
     const std::vector<float> zeros(static_cast<std::size_t>(n));
     EXPECT_EQ(dsl::eval(m - dsl::mean(m, dsl::axis(1), dsl::keep_dims)).copy_to_host(), zeros) << n;
-    EXPECT_EQ(dsl::eval(turned - dsl::mean(turned, dsl::axis(0), dsl::keep_dims)).copy_to_host(), zeros) << n;
+    EXPECT_EQ(dsl::eval(turned - dsl::mean(turned, dsl::axis(0), dsl::keep_dims)).copy_to_host(),
+              zeros)
+        << n;
   }
 }
 

@@ -1,6 +1,6 @@
-// Threads that share one device, each with a stream of its own or with the default one, and arrays that go from one to another:
-// every result is checked. `soak [seconds] [threads]`; DSL_DEVICE says where. All values are whole numbers, so nothing may
-// differ.
+// Threads that share one device, each with a stream of its own or with the default one, and arrays
+// that go from one to another: every result is checked. `soak [seconds] [threads]`; DSL_DEVICE says
+// where. All values are whole numbers, so nothing may differ.
 #include <dsl/dsl.hpp>
 #include <dsl/scan.hpp>
 
@@ -49,7 +49,8 @@ struct mailbox {
 void check(const parcel& p) {
   const std::vector<integer> got = p.elements.copy_to_host();
   for (std::size_t i = 0; i < got.size(); ++i)
-    want(got[i] == p.first + p.step * static_cast<integer>(i), "a parcel", static_cast<integer>(got.size()));
+    want(got[i] == p.first + p.step * static_cast<integer>(i), "a parcel",
+         static_cast<integer>(got.size()));
 }
 
 constexpr auto mix = dsl::vectorize([](auto x, auto total, auto k) {
@@ -76,7 +77,9 @@ class worker {
 
  private:
   static bool simulated() { return dsl::device::current().kind == dsl::backend::sim; }
-  integer below(integer n) { return static_cast<integer>(engine_() % static_cast<std::uint64_t>(n)); }
+  integer below(integer n) {
+    return static_cast<integer>(engine_() % static_cast<std::uint64_t>(n));
+  }
   // Seldom so many that blocks' shared memory fills every multiprocessor.
   integer size() {
     if (simulated()) return 1 + below(300);
@@ -103,7 +106,8 @@ class worker {
     const integer n = std::min(size(), table_.size());
     const auto x = table_(dsl::slice(0, n));
     dsl::scalar<integer> sum, most;
-    dsl::tie(sum, most) = dsl::vectorize([](auto x) { return std::tuple{dsl::sum(2 * x + 1), dsl::max(x)}; })(x);
+    dsl::tie(sum, most) =
+        dsl::vectorize([](auto x) { return std::tuple{dsl::sum(2 * x + 1), dsl::max(x)}; })(x);
     const dsl::scalar<integer> where = dsl::argmax(x);
     want(sum.value() == n * n, "a sum", n);
     want(most.value() == n - 1 && where.value() == n - 1, "a maximum", n);
@@ -112,27 +116,35 @@ class worker {
   void scan() {
     const integer n = size();
     dsl::array<integer> sums = dsl::cumsum(dsl::arange<integer>(n) + 1);
-    for (const integer i : {integer{0}, n / 2, n - 1}) want(integer(sums(i)) == (i + 1) * (i + 2) / 2, "a scan", n);
+    for (const integer i : {integer{0}, n / 2, n - 1})
+      want(integer(sums(i)) == (i + 1) * (i + 2) / 2, "a scan", n);
   }
 
   void transposed() {
-    const integer rows = 1 + below(simulated() ? 20 : 200), columns = 1 + below(simulated() ? 20 : 200);
-    const dsl::array<integer, 2> m = dsl::reshape(dsl::arange<integer>(rows * columns), rows, columns), t = dsl::transpose(m) * 2;
+    const integer rows = 1 + below(simulated() ? 20 : 200),
+                  columns = 1 + below(simulated() ? 20 : 200);
+    const dsl::array<integer, 2> m = dsl::reshape(dsl::arange<integer>(rows * columns), rows,
+                                                  columns),
+                                 t = dsl::transpose(m) * 2;
     const dsl::array<integer> sums = dsl::sum(t, dsl::axis(0));
     const std::vector<integer> got = sums.copy_to_host();
     for (integer r = 0; r < rows; ++r)
-      want(got[static_cast<std::size_t>(r)] == columns * (2 * r * columns + columns - 1), "a row's sum", r);
+      want(got[static_cast<std::size_t>(r)] == columns * (2 * r * columns + columns - 1),
+           "a row's sum", r);
   }
 
   void loop() {
     const integer n = size(), offset = below(1000), steps = 1 + below(n > 100'000 ? 4 : 12);
     dsl::array<integer> x = dsl::arange<integer>(n) + offset;
     dsl::scalar<integer> total = offset;
-    static constexpr strategy ways[] = {strategy::automatic, strategy::cooperative, strategy::cooperative, strategy::launches,
-                                        strategy::graph};
+    static constexpr strategy ways[] = {strategy::automatic, strategy::cooperative,
+                                        strategy::cooperative, strategy::launches, strategy::graph};
     const dsl::backend where = dsl::device::current().kind;
-    const strategy how = ways[where == dsl::backend::cuda ? below(5) : where == dsl::backend::sim ? below(4) : 0];
-    const std::vector<integer> got = dsl::iterate(steps, mix, dsl::state(x, total), dsl::step, how).copy_to_host();
+    const strategy how = ways[where == dsl::backend::cuda  ? below(5)
+                              : where == dsl::backend::sim ? below(4)
+                                                           : 0];
+    const std::vector<integer> got =
+        dsl::iterate(steps, mix, dsl::state(x, total), dsl::step, how).copy_to_host();
     std::vector<integer> y(static_cast<std::size_t>(n));
     for (integer i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = i + offset;
     integer now = offset;
@@ -207,7 +219,8 @@ int main(int argc, char** argv) {
   // A deadlock is no reason to hang.
   integer before = -1;
   for (int quiet = 0; running > 0 && quiet < 60;) {
-    for (int i = 0; i < 100 && running > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 100 && running > 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     quiet = rounds == before ? quiet + 1 : 0;
     before = rounds;
   }
@@ -217,7 +230,8 @@ int main(int argc, char** argv) {
     std::_Exit(2);
   }
   for (std::thread& t : threads) t.join();
-  std::printf("%lld rounds of %d threads on %s in %.1f s, %lld threads failed\n", static_cast<long long>(rounds), count,
-              dsl::device::current().name().c_str(), elapsed().count(), static_cast<long long>(failures));
+  std::printf("%lld rounds of %d threads on %s in %.1f s, %lld threads failed\n",
+              static_cast<long long>(rounds), count, dsl::device::current().name().c_str(),
+              elapsed().count(), static_cast<long long>(failures));
   return failures == 0 && rounds > 0 ? 0 : 1;
 }

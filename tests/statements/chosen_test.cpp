@@ -17,8 +17,8 @@ TEST_P(drawn_statements, see_every_path) {
       for (const int k : {0, 1}) all << dsl::explain(to, m - max(m, dsl::axis(k), dsl::keep_dims));
       all << dsl::explain(to, m - max(m));
     }
-  for (const char* path : {"rows: ", "columns: ", "in registers", "in shared memory", "a cluster", "blocks a row", "rows a block",
-                           "linear: ", "strided: ", "2 kernels"})
+  for (const char* path : {"rows: ", "columns: ", "in registers", "in shared memory", "a cluster",
+                           "blocks a row", "rows a block", "linear: ", "strided: ", "2 kernels"})
     EXPECT_NE(all.str().find(path), std::string::npos) << path;
 }
 
@@ -46,7 +46,9 @@ DRAWN_STATEMENT(phases_of_several_sizes, [](const auto& x) {
 });
 
 // Elements that need a row's reduction, beside a reduction of all.
-DRAWN_STATEMENT(elements_of_columns_beside_a_sum,
-                [](const auto& x) { return std::tuple{x.m - max(x.m, dsl::axis(0)), sum(x.m - x.n)}; });
-DRAWN_STATEMENT(elements_beside_rows,
-                [](const auto& x) { return std::tuple{x.m + 1, sum(x.m, dsl::axis(1)), max(x.n, dsl::axis(1))}; });
+DRAWN_STATEMENT(elements_of_columns_beside_a_sum, [](const auto& x) {
+  return std::tuple{x.m - max(x.m, dsl::axis(0)), sum(x.m - x.n)};
+});
+DRAWN_STATEMENT(elements_beside_rows, [](const auto& x) {
+  return std::tuple{x.m + 1, sum(x.m, dsl::axis(1)), max(x.n, dsl::axis(1))};
+});

@@ -1,4 +1,5 @@
-// A statement on arrays, and the same words on tables of numbers, which know nothing of the library.
+// A statement on arrays, and the same words on tables of numbers, which know nothing of the
+// library.
 #pragma once
 
 #include "../on_device.hpp"
@@ -19,7 +20,9 @@ struct operands {
   dsl::scalar<float> s;
   float k;
 
-  template <class F, class E> static auto formula(const F& f, const E& e) { return dsl::vectorize(f)(e); }
+  template <class F, class E> static auto formula(const F& f, const E& e) {
+    return dsl::vectorize(f)(e);
+  }
   template <class F, class E> static auto along(const F& f, const dsl::axes<1>& axis, const E& e) {
     return dsl::apply_along_axis(f, axis, e);
   }
@@ -29,22 +32,27 @@ struct tables {
   double k;
 
   template <class F> static table formula(const F& f, const table& e) { return stretched(f(e), e); }
-  template <class F> static table along(const F& f, const dsl::axes<1>& axis, const table& e) { return each_row(f, axis, e); }
+  template <class F> static table along(const F& f, const dsl::axes<1>& axis, const table& e) {
+    return each_row(f, axis, e);
+  }
 };
 
 /// Small whole numbers; and arrays of them: contiguous, or a part of a wider one.
 inline table draw_table(std::mt19937& engine, int rank, std::int64_t rows, std::int64_t columns) {
   table t{rank, rows, columns, {}};
-  for (std::int64_t i = 0; i < rows * columns; ++i) t.values.push_back(static_cast<double>(engine() % 7) - 3);
+  for (std::int64_t i = 0; i < rows * columns; ++i)
+    t.values.push_back(static_cast<double>(engine() % 7) - 3);
   return t;
 }
 template <class T>
 dsl::array<T, 2> array_of(const table& t, std::int64_t room = 0, bool transposed = false) {
-  const std::int64_t rows = transposed ? t.columns : t.rows, columns = transposed ? t.rows : t.columns;
+  const std::int64_t rows = transposed ? t.columns : t.rows,
+                     columns = transposed ? t.rows : t.columns;
   std::vector<T> all(static_cast<std::size_t>(rows * (columns + room)), T(9));
   for (std::int64_t i = 0; i < t.rows; ++i)
     for (std::int64_t j = 0; j < t.columns; ++j)
-      all[static_cast<std::size_t>(transposed ? j * (columns + room) + i : i * (columns + room) + j)] =
+      all[static_cast<std::size_t>(transposed ? j * (columns + room) + i
+                                              : i * (columns + room) + j)] =
           static_cast<T>(t.at(i, j));
   dsl::array<T, 2> made(rows, columns + room);
   made.copy_from_host(all);
@@ -83,22 +91,28 @@ void expect_table(const Target& got, const table& want, const std::string& where
 }
 
 /// An output's array or scalar, without memory.
-template <class E> using element_of = dsl::element_t<std::tuple_element_t<0, dsl::detail::outputs_of<E>>::type.type>;
+template <class E> using element_of =
+    dsl::element_t<std::tuple_element_t<0, dsl::detail::outputs_of<E>>::type.type>;
 template <class E, int Rank = dsl::detail::result_rank<E>>
-using target_of = std::conditional_t<Rank == 0, dsl::scalar<element_of<E>>, dsl::array<element_of<E>, Rank == 0 ? 1 : Rank>>;
+using target_of = std::conditional_t<Rank == 0, dsl::scalar<element_of<E>>,
+                                     dsl::array<element_of<E>, Rank == 0 ? 1 : Rank>>;
 template <class... E, class... Want>
-void check_outputs(const std::tuple<E...>& statement, const std::tuple<Want...>& want, const std::string& where) {
+void check_outputs(const std::tuple<E...>& statement, const std::tuple<Want...>& want,
+                   const std::string& where) {
   std::tuple<target_of<E>...> targets;
   std::apply([&](auto&... t) { dsl::tie(t...) = statement; }, targets);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (expect_table(std::get<I>(targets), std::get<I>(want), where + ", output " + std::to_string(I)), ...);
+    (expect_table(std::get<I>(targets), std::get<I>(want), where + ", output " + std::to_string(I)),
+     ...);
   }(std::index_sequence_for<E...>{});
 }
 
 struct statement_size { std::int64_t rows, columns; };
-inline constexpr statement_size statement_sizes[] = {{1, 1}, {3, 4}, {5, 33}, {64, 300}, {1, 257}, {31, 8}, {64, 1}, {2, 3001}};
+inline constexpr statement_size statement_sizes[] = {{1, 1},   {3, 4},  {5, 33}, {64, 300},
+                                                     {1, 257}, {31, 8}, {64, 1}, {2, 3001}};
 
-/// Runs it on operands of several sizes and layouts, and on other chips, in other orders of blocks, where they are simulated.
+/// Runs it on operands of several sizes and layouts, and on other chips, in other orders of blocks,
+/// where they are simulated.
 template <class F>
 void check_statement(const F& f) {
   std::mt19937 engine(1);
@@ -118,8 +132,9 @@ void check_statement(const F& f) {
     const bool same = engine() % 2 == 0;  // two operands are one array
     if (same) t.n = t.m;
     const std::int64_t room = engine() % 3 == 0 ? 3 : 0;
-    const auto m = array_of<float>(t.m, room), n = array_of<float>(t.n), transposed = array_of<float>(t.t, 0, true),
-               column = array_of<float>(t.column), row = array_of<float>(t.row), line = array_of<float>(t.line),
+    const auto m = array_of<float>(t.m, room), n = array_of<float>(t.n),
+               transposed = array_of<float>(t.t, 0, true), column = array_of<float>(t.column),
+               row = array_of<float>(t.row), line = array_of<float>(t.line),
                side = array_of<float>(t.side);
     const auto d = array_of<double>(t.d, room);
     const auto i = array_of<std::int32_t>(t.i);
@@ -139,7 +154,9 @@ void check_statement(const F& f) {
     for (int round = 0; round < (on_device::simulated() ? 10 : 1); ++round) {
       const other_chip guard((round + 2) / 3);
       const simulated_order order(std::to_string(round).c_str());
-      check_outputs(f(x), want, std::to_string(rows) + " x " + std::to_string(columns) + ", round " + std::to_string(round));
+      check_outputs(f(x), want,
+                    std::to_string(rows) + " x " + std::to_string(columns) + ", round " +
+                        std::to_string(round));
       if (testing::Test::HasFailure()) return;
     }
   }

@@ -1,4 +1,5 @@
-// Numbers in a table, with the words of a statement: what each of them gives by its definition, in double.
+// Numbers in a table, with the words of a statement: what each of them gives by its definition, in
+// double.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 
 #include <dsl/lang/reduce.hpp>
 
-/// Of rank 0, 1 (`columns` elements in one row) or 2. `error`: how far a device's values may be off; 0 as long as all are whole.
+/// Of rank 0, 1 (`columns` elements in one row) or 2. `error`: how far a device's values may be
+/// off; 0 as long as all are whole.
 struct table {
   int rank = 0;
   std::int64_t rows = 1, columns = 1;
@@ -39,16 +41,22 @@ table join(const table& a, const table& b, const F& f) {
     for (std::int64_t j = 0; j < to.columns; ++j) to.values.push_back(f(a.at(i, j), b.at(i, j)));
   return to;
 }
-inline table operator+(const table& a, const table& b) { return with_error(join(a, b, std::plus{}), a.error + b.error); }
-inline table operator-(const table& a, const table& b) { return with_error(join(a, b, std::minus{}), a.error + b.error); }
+inline table operator+(const table& a, const table& b) {
+  return with_error(join(a, b, std::plus{}), a.error + b.error);
+}
+inline table operator-(const table& a, const table& b) {
+  return with_error(join(a, b, std::minus{}), a.error + b.error);
+}
 inline table operator*(const table& a, const table& b) {
   return with_error(join(a, b, std::multiplies{}), a.error * b.largest() + b.error * a.largest());
 }
 inline table max(const table& a, const table& b) {
-  return with_error(join(a, b, [](double x, double y) { return std::max(x, y); }), std::max(a.error, b.error));
+  return with_error(join(a, b, [](double x, double y) { return std::max(x, y); }),
+                    std::max(a.error, b.error));
 }
 inline table min(const table& a, const table& b) {
-  return with_error(join(a, b, [](double x, double y) { return std::min(x, y); }), std::max(a.error, b.error));
+  return with_error(join(a, b, [](double x, double y) { return std::min(x, y); }),
+                    std::max(a.error, b.error));
 }
 #define WITH_NUMBERS(name)                                                     \
   inline table name(const table& a, double b) { return name(a, table_of(b)); } \
@@ -65,14 +73,16 @@ inline table square(const table& a) { return a * a; }
 inline table clip(const table& a, double low, double high) { return min(max(a, low), high); }
 template <class T> table cast(const table& a) { return a; }
 
-/// Reduces along the axes of a mask (1: rows, 2: columns). F: begun with the first element, then (reduced, element, its number).
+/// Reduces along the axes of a mask (1: rows, 2: columns). F: begun with the first element, then
+/// (reduced, element, its number).
 template <class F>
 table reduced(const table& t, int axes, bool keeps, double first, const F& f) {
   table to{t.rank, (axes & 1) != 0 ? 1 : t.rows, (axes & 2) != 0 ? 1 : t.columns, {}};
   to.values.assign(static_cast<std::size_t>(to.rows * to.columns), first);
   for (std::int64_t i = 0; i < t.rows; ++i)
     for (std::int64_t j = 0; j < t.columns; ++j) {
-      double& value = to.values[static_cast<std::size_t>((to.rows == 1 ? 0 : i) * to.columns + (to.columns == 1 ? 0 : j))];
+      double& value = to.values[static_cast<std::size_t>((to.rows == 1 ? 0 : i) * to.columns +
+                                                         (to.columns == 1 ? 0 : j))];
       value = f(value, t.at(i, j), i, j);
     }
   if (!keeps) {
@@ -104,8 +114,9 @@ inline std::int64_t count_of(const table& t, int mask) {
 template <dsl::detail::reduction_option... O>
 table sum(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
-  return with_error(reduced(t, along.mask, along.keeps, 0, [](double s, double v, auto...) { return s + v; }),
-                    t.error * static_cast<double>(count_of(t, along.mask)));
+  return with_error(
+      reduced(t, along.mask, along.keeps, 0, [](double s, double v, auto...) { return s + v; }),
+      t.error * static_cast<double>(count_of(t, along.mask)));
 }
 template <dsl::detail::reduction_option... O>
 table mean(const table& t, const O&... options) {
@@ -119,34 +130,38 @@ table mean(const table& t, const O&... options) {
 template <dsl::detail::reduction_option... O>
 table max(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
-  return with_error(reduced(t, along.mask, along.keeps, -INFINITY, [](double s, double v, auto...) { return std::max(s, v); }),
+  return with_error(reduced(t, along.mask, along.keeps, -INFINITY,
+                            [](double s, double v, auto...) { return std::max(s, v); }),
                     t.error);
 }
 template <dsl::detail::reduction_option... O>
 table min(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
-  return with_error(reduced(t, along.mask, along.keeps, INFINITY, [](double s, double v, auto...) { return std::min(s, v); }),
+  return with_error(reduced(t, along.mask, along.keeps, INFINITY,
+                            [](double s, double v, auto...) { return std::min(s, v); }),
                     t.error);
 }
 template <dsl::detail::reduction_option... O>
 table count_nonzero(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
-  return reduced(t, along.mask, along.keeps, 0, [](double s, double v, auto...) { return s + (v != 0 ? 1 : 0); });
+  return reduced(t, along.mask, along.keeps, 0,
+                 [](double s, double v, auto...) { return s + (v != 0 ? 1 : 0); });
 }
 template <dsl::detail::reduction_option... O>
 table argmax(const table& t, const O&... options) {
   const reduced_axes along(t, options...);
   const std::int64_t across = along.mask == 3 ? t.columns : 1;
-  return reduced(t, along.mask, along.keeps, -1, [&](double best, double v, std::int64_t i, std::int64_t j) {
-    const auto at = static_cast<std::int64_t>(best);
-    const bool along_rows = along.mask == 1, along_columns = along.mask == 2;
-    const double greatest = best < 0        ? -INFINITY
-                            : along_rows    ? t.at(at, j)
-                            : along_columns ? t.at(i, at)
-                                            : t.at(at / across, at % across);
-    const std::int64_t here = along_rows ? i : along_columns ? j : i * across + j;
-    return v > greatest ? static_cast<double>(here) : best;
-  });
+  return reduced(t, along.mask, along.keeps, -1,
+                 [&](double best, double v, std::int64_t i, std::int64_t j) {
+                   const auto at = static_cast<std::int64_t>(best);
+                   const bool along_rows = along.mask == 1, along_columns = along.mask == 2;
+                   const double greatest = best < 0        ? -INFINITY
+                                           : along_rows    ? t.at(at, j)
+                                           : along_columns ? t.at(i, at)
+                                                           : t.at(at / across, at % across);
+                   const std::int64_t here = along_rows ? i : along_columns ? j : i * across + j;
+                   return v > greatest ? static_cast<double>(here) : best;
+                 });
 }
 
 /// As many elements as another table.

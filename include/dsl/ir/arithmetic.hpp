@@ -15,22 +15,27 @@ template <wraps R, std::floating_point A> DSL_DETAIL_FN constexpr R truncate(A a
   if constexpr (std::signed_integral<R>) {
     const A size = __builtin_bit_cast(A, to_integer(a) & ~sign_bit<A>);
     using signed_bits = std::make_signed_t<bits_of<A>>;
-    const wide that_end =
-        static_cast<wide>(static_cast<wide>(static_cast<signed_bits>(to_integer(a)) >> (8 * sizeof(A) - 1)) ^ last);
-    return static_cast<R>(static_cast<wide>(select(size < end, a, A(0))) | select(size >= end, that_end, wide(0)));
+    const wide that_end = static_cast<wide>(
+        static_cast<wide>(static_cast<signed_bits>(to_integer(a)) >> (8 * sizeof(A) - 1)) ^ last);
+    return static_cast<R>(static_cast<wide>(select(size < end, a, A(0))) |
+                          select(size >= end, that_end, wide(0)));
   } else {
-    return static_cast<R>(static_cast<wide>(select((a >= 0) & (a < end), a, A(0))) | select(a >= end, last, wide(0)));
+    return static_cast<R>(static_cast<wide>(select((a >= 0) & (a < end), a, A(0))) |
+                          select(a >= end, last, wide(0)));
   }
 }
 
-/// To the value type R. A complex number becomes a bool by whether it is not zero, and nothing else.
+/// To the value type R. A complex number becomes a bool by whether it is not zero, and nothing
+/// else.
 template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   if constexpr (std::same_as<R, A>) return a;
-  else if constexpr (is_complex<R> && is_complex<A>) return {static_cast<real_type<R>>(a.re), static_cast<real_type<R>>(a.im)};
+  else if constexpr (is_complex<R> && is_complex<A>)
+    return {static_cast<real_type<R>>(a.re), static_cast<real_type<R>>(a.im)};
   else if constexpr (is_complex<R>) return {static_cast<real_type<R>>(a), 0};
   else if constexpr (is_complex<A>) return (a.re != 0) | (a.im != 0);
   else if constexpr (std::same_as<R, bool>) return a != A(0);
-  else if constexpr (std::same_as<A, bool> && std::floating_point<R>) return select(a, R(1), R(0));  // a cast would not vectorise
+  else if constexpr (std::same_as<A, bool> && std::floating_point<R>)
+    return select(a, R(1), R(0));  // a cast would not vectorise
   else if constexpr (wraps<R> && std::floating_point<A>) return truncate<R>(a);
   else return static_cast<R>(a);
 }
@@ -63,7 +68,8 @@ DSL_DETAIL_END_CONTRACTED
 template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(0) - wrapping<A>(a));
 #if DSL_DETAIL_ON_DEVICE
-  // Else nvcc makes (-c) * x of -(c * x), which then shares nothing with c * x: erfc of both was computed twice.
+  // Else nvcc makes (-c) * x of -(c * x), which then shares nothing with c * x: erfc of both was
+  // computed twice.
   if constexpr (std::floating_point<A>) {
     if (!__builtin_is_constant_evaluated()) {
       A opposite;
@@ -76,14 +82,16 @@ template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   if constexpr (!wraps<A>) return -a;
 }
 
-// int64 with uint64 is compared as it is: as float64, which is their common dtype, neighbours would be equal.
+// int64 with uint64 is compared as it is: as float64, which is their common dtype, neighbours would
+// be equal.
 template <class A, class B>
 concept mixed_signs = wraps<A> && wraps<B> && std::signed_integral<A> != std::signed_integral<B>;
 
 template <class A, class B> DSL_DETAIL_FN constexpr bool equal(A a, B b) {
   if constexpr (is_complex<A> && is_complex<B>) return (a.re == b.re) & (a.im == b.im);
   else if constexpr (is_complex<A>) return (a.re == b) & (a.im == 0);
-  else if constexpr (is_complex<B> || (mixed_signs<A, B> && std::signed_integral<B>)) return equal(b, a);
+  else if constexpr (is_complex<B> || (mixed_signs<A, B> && std::signed_integral<B>))
+    return equal(b, a);
   else if constexpr (mixed_signs<A, B>) return (a >= 0) & (static_cast<B>(a) == b);
   else return a == b;
 }
@@ -97,15 +105,18 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
   else return a <= b;
 }
 
-// Whether an integer is less, or greater, than a real number. Rounding keeps the order, so it decides but for what is rounded to
-// b: then b is a whole number, an A or beyond all of them.
-template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool integer_beside(A a, B b) {
+// Whether an integer is less, or greater, than a real number. Rounding keeps the order, so it
+// decides but for what is rounded to b: then b is a whole number, an A or beyond all of them.
+template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool integer_beside(
+    A a, B b) {
   const auto rounded = static_cast<double>(a), other = static_cast<double>(b);
   if (rounded != other) return Greater ? rounded > other : rounded < other;
-  if (other >= power_of_two<double>(8 * static_cast<int>(sizeof(A)) - std::signed_integral<A>)) return !Greater;
+  if (other >= power_of_two<double>(8 * static_cast<int>(sizeof(A)) - std::signed_integral<A>))
+    return !Greater;
   return Greater ? a > static_cast<A>(other) : a < static_cast<A>(other);
 }
-/// a < b of any two real numbers, integers or booleans, without a common dtype that would round one of them.
+/// a < b of any two real numbers, integers or booleans, without a common dtype that would round one
+/// of them.
 template <class A, class B> DSL_DETAIL_FN constexpr bool exactly_less(A a, B b) {
   if constexpr (std::floating_point<A> && std::floating_point<B>) return a < b;
   else if constexpr (std::floating_point<B>) return integer_beside<false>(a, b);
@@ -115,11 +126,20 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool exactly_less(A a, B b) 
   else return b > 0 && a < static_cast<std::uint64_t>(b);
 }
 
-// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. The inner choice is one instruction on x86.
-template <class T> DSL_DETAIL_FN constexpr T min(T a, T b) { return select(a != a, a, a < b ? a : b); }
-template <class T> DSL_DETAIL_FN constexpr T max(T a, T b) { return select(a != a, a, a > b ? a : b); }
-template <class T> DSL_DETAIL_FN constexpr T fmin(T a, T b) { return select(b != b, a, a < b ? a : b); }
-template <class T> DSL_DETAIL_FN constexpr T fmax(T a, T b) { return select(b != b, a, a > b ? a : b); }
+// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. The inner choice is one
+// instruction on x86.
+template <class T> DSL_DETAIL_FN constexpr T min(T a, T b) {
+  return select(a != a, a, a < b ? a : b);
+}
+template <class T> DSL_DETAIL_FN constexpr T max(T a, T b) {
+  return select(a != a, a, a > b ? a : b);
+}
+template <class T> DSL_DETAIL_FN constexpr T fmin(T a, T b) {
+  return select(b != b, a, a < b ? a : b);
+}
+template <class T> DSL_DETAIL_FN constexpr T fmax(T a, T b) {
+  return select(b != b, a, a > b ? a : b);
+}
 
 template <class T> DSL_DETAIL_FN constexpr auto abs(T a) {
   if constexpr (is_complex<T>) return math::hypot(a.re, a.im);
@@ -127,7 +147,8 @@ template <class T> DSL_DETAIL_FN constexpr auto abs(T a) {
   else if constexpr (std::same_as<T, double>) return __builtin_fabs(a);
   else if constexpr (std::signed_integral<T>) {
 #if DSL_DETAIL_ON_DEVICE
-    // ptxas 13.0 takes abs.s16 for positive, -32768's too. What the compiler cannot see through it does not turn into that.
+    // ptxas 13.0 takes abs.s16 for positive, -32768's too. What the compiler cannot see through it
+    // does not turn into that.
     if (sizeof(T) == 2 && !__builtin_is_constant_evaluated()) {
       int wide;
       asm("abs.s32 %0, %1;" : "=r"(wide) : "r"(static_cast<int>(a)));
@@ -155,8 +176,8 @@ template <class T> DSL_DETAIL_FN constexpr auto abs2(T a) {
   else return multiply(a, a);
 }
 
-// From rint, which GCC vectorises with trapping arithmetic too, as it does not floor. Zeros keep the sign of x. Integers are
-// whole.
+// From rint, which GCC vectorises with trapping arithmetic too, as it does not floor. Zeros keep
+// the sign of x. Integers are whole.
 template <class T> DSL_DETAIL_FN T floor(T x) {
   if constexpr (std::integral<T>) return x;
   else return math::rint(x) - convert<T>(math::rint(x) > x);
@@ -169,8 +190,8 @@ template <class T> DSL_DETAIL_FN T trunc(T x) {
   if constexpr (std::integral<T>) return x;
   else return copysign(floor(abs(x)), x);
 }
-/// To the nearest integer, halves away from zero. What is added is the number below one half, since 0.5 would round
-/// 0.49999999999999994 up.
+/// To the nearest integer, halves away from zero. What is added is the number below one half, since
+/// 0.5 would round 0.49999999999999994 up.
 template <class T> DSL_DETAIL_FN T round(T a) {
   if constexpr (std::integral<T>) return a;
   else return math::trunc(a + copysign(T(0.5) - T(0.25) / (bits_of<T>(1) << layout<T>::digits), a));
@@ -180,7 +201,8 @@ template <class T> DSL_DETAIL_FN T round(T a) {
 template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U upper_half_of_product(U a, U b) {
   if constexpr (sizeof(U) < 8) {
     using twice =
-        std::conditional_t<sizeof(U) == 1, std::uint16_t, std::conditional_t<sizeof(U) == 2, std::uint32_t, std::uint64_t>>;
+        std::conditional_t<sizeof(U) == 1, std::uint16_t,
+                           std::conditional_t<sizeof(U) == 2, std::uint32_t, std::uint64_t>>;
     return static_cast<U>(static_cast<twice>(a) * static_cast<twice>(b) >> 8 * sizeof(U));
   } else {
 #if DSL_DETAIL_ON_DEVICE
@@ -188,25 +210,31 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U upper_half_of_prod
 #endif
     // From products of 32 bits, which are vector instructions.
     const U a_low = a & 0xffffffff, a_high = a >> 32, b_low = b & 0xffffffff, b_high = b >> 32;
-    const U middle = a_high * b_low + (a_low * b_low >> 32), other = a_low * b_high + (middle & 0xffffffff);
+    const U middle = a_high * b_low + (a_low * b_low >> 32),
+            other = a_low * b_high + (middle & 0xffffffff);
     return a_high * b_high + (middle >> 32) + (other >> 32);
   }
 }
 
-template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) { return static_cast<std::make_unsigned_t<T>>(abs(a)); }
+template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) {
+  return static_cast<std::make_unsigned_t<T>>(abs(a));
+}
 
-/// What magnitudes are divided in: a GPU's registers have 32 bits, and the host's vectors as many elements of 16 bits as fit.
-/// `inverts`: whether an inverse is worth its time, which for 64 bits is longer than a GPU takes to divide a thread's few elements.
+/// What magnitudes are divided in: a GPU's registers have 32 bits, and the host's vectors as many
+/// elements of 16 bits as fit. `inverts`: whether an inverse is worth its time, which for 64 bits
+/// is longer than a GPU takes to divide a thread's few elements.
 #if DSL_DETAIL_ON_DEVICE
-template <class T> using divided_as = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
+template <class T> using divided_as =
+    std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 template <class T> inline constexpr bool inverts = sizeof(T) < 8;
 #else
 template <class T> using divided_as = std::make_unsigned_t<T>;
 template <class T> inline constexpr bool inverts = true;
 #endif
 
-/// A divisor that many numbers share. They are divided by a multiplication with its inverse in 2^-bits, which is rounded down: of
-/// a < 2^bits the quotient then is right or 1 too small (a d' <= a / d < a d' + 1), which the remainder shows.
+/// A divisor that many numbers share. They are divided by a multiplication with its inverse in
+/// 2^-bits, which is rounded down: of a < 2^bits the quotient then is right or 1 too small (a d' <=
+/// a / d < a d' + 1), which the remainder shows.
 template <wraps T>
 struct shared_divisor {
   using U = divided_as<T>;
@@ -218,9 +246,12 @@ struct shared_divisor {
         inverse(static_cast<U>(static_cast<U>(~U(0)) / size)) {}
 };
 template <class T> DSL_DETAIL_FN constexpr T value_of(T divisor) { return divisor; }
-template <class T> DSL_DETAIL_FN constexpr T value_of(const shared_divisor<T>& divisor) { return divisor.value; }
+template <class T> DSL_DETAIL_FN constexpr T value_of(const shared_divisor<T>& divisor) {
+  return divisor.value;
+}
 
-/// Integers divide as in C++, towards zero; by zero both are 0, and the quotient that does not fit wraps.
+/// Integers divide as in C++, towards zero; by zero both are 0, and the quotient that does not fit
+/// wraps.
 template <wraps T> struct division { T quotient, rest; };
 template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, T b) {
   const bool negates = std::signed_integral<T> && b == static_cast<T>(-1);
@@ -233,26 +264,30 @@ template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, const shared
   const U size = magnitude(a), least = upper_half_of_product(size, b.inverse);
   const U left = static_cast<U>(size - static_cast<U>(least * b.size));
   const bool one_more = left >= b.size;
-  const U quotient = static_cast<U>(least + one_more), rest = static_cast<U>(left - select(one_more, b.size, U(0)));
-  const U signed_quotient = select(is_negative(a) != is_negative(b.value), static_cast<U>(U(0) - quotient), quotient);
+  const U quotient = static_cast<U>(least + one_more),
+          rest = static_cast<U>(left - select(one_more, b.size, U(0)));
+  const U signed_quotient =
+      select(is_negative(a) != is_negative(b.value), static_cast<U>(U(0) - quotient), quotient);
   return {select(b.value == 0, T(0), static_cast<T>(signed_quotient)),
           static_cast<T>(select(is_negative(a), static_cast<U>(U(0) - rest), rest))};
 }
 
 /// Of integers the quotient of `divided`.
-/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both parts are divided by 0. As in
-/// NumPy.
+/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both
+/// parts are divided by 0. As in NumPy.
 template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   if constexpr (wraps<A>) {
     return divided(a, b).quotient;
   } else if constexpr (is_complex<B>) {
     const bool by_real = abs(b.re) >= abs(b.im), by_zero = (b.re == 0) & (b.im == 0);
     const auto large = select(by_real, b.re, b.im), small = select(by_real, b.im, b.re);
-    const auto ratio = small / large, scale = 1 / select(by_zero, abs(large), large + small * ratio);
+    const auto ratio = small / large,
+               scale = 1 / select(by_zero, abs(large), large + small * ratio);
     const auto re = real(a), im = imag(a);
     const auto first = select(by_real, re, im), second = select(by_real, im, re);
     const auto cross = select(by_real, im - re * ratio, im * ratio - re);
-    return B{select(by_zero, re, first + second * ratio) * scale, select(by_zero, im, cross) * scale};
+    return B{select(by_zero, re, first + second * ratio) * scale,
+             select(by_zero, im, cross) * scale};
   } else {
     return a / b;
   }
@@ -279,15 +314,17 @@ template <class T> DSL_DETAIL_FN constexpr bool is_less_rounded_down(T rest, T b
   return (rest != 0) & (is_negative(rest) != is_negative(b));
 }
 
-/// The quotient rounded down. With real numbers it is (a - remainder) / b rounded to the nearest integer, as in Python, so that
-/// floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7, 0.1) is 6.
+/// The quotient rounded down. With real numbers it is (a - remainder) / b rounded to the nearest
+/// integer, as in Python, so that floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7,
+/// 0.1) is 6.
 template <class T, class B> DSL_DETAIL_FN constexpr T floor_divide(T a, B b) {
   if constexpr (wraps<T>) {
     const auto of = divided(a, b);
     return subtract(of.quotient, static_cast<T>(is_less_rounded_down(of.rest, value_of(b))));
   } else {
     const T rest = fmod(a, b);
-    const T quotient = (a - rest) / b - convert<T>(is_less_rounded_down(rest, b)), whole = math::floor(quotient);
+    const T quotient = (a - rest) / b - convert<T>(is_less_rounded_down(rest, b)),
+            whole = math::floor(quotient);
     const T nearest = whole + convert<T>(quotient - whole > T(0.5));
     return select(b == 0, a / b, select(quotient == 0, copysign(T(0), a / b), nearest));
   }
@@ -301,10 +338,13 @@ template <class T, class B> DSL_DETAIL_FN constexpr T remainder(T a, B b) {
   else return select(rest == 0, copysign(rest, divisor), moved);
 }
 
-/// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an integer.
+/// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an
+/// integer.
 template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
   if (is_negative(exponent))
-    return base == 1 ? T(1) : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1)) : T(0);
+    return base == 1                    ? T(1)
+           : base == static_cast<T>(-1) ? (exponent & 1 ? static_cast<T>(-1) : T(1))
+                                        : T(0);
   T result = 1;
   for (; exponent != 0; exponent = static_cast<T>(exponent >> 1)) {
     if (exponent & 1) result = multiply(result, base);
@@ -356,7 +396,8 @@ template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
   return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
 }
 
-/// -1, 0 or 1, and NaN of NaN; of a complex number the one of magnitude 1 in its direction, and 0 of 0.
+/// -1, 0 or 1, and NaN of NaN; of a complex number the one of magnitude 1 in its direction, and 0
+/// of 0.
 template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
   if constexpr (is_complex<T>) {
     using part = real_type<T>;
@@ -364,7 +405,8 @@ template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
     const T scaled{a.re * scale, a.im * scale};
     const part size = abs(scaled);
     const bool one_infinite = isinf(a.re) ^ isinf(a.im);
-    const T ends{select(isinf(a.re), copysign(part(1), a.re), part(0)), select(isinf(a.im), copysign(part(1), a.im), part(0))};
+    const T ends{select(isinf(a.re), copysign(part(1), a.re), part(0)),
+                 select(isinf(a.im), copysign(part(1), a.im), part(0))};
     const T direction = select(one_infinite, ends, scaled) / select(one_infinite, part(1), size);
     return select(size == 0, T{}, direction);
   } else if constexpr (std::unsigned_integral<T>) {

@@ -9,14 +9,16 @@ namespace dsl::detail::math {
 template <class T>
 concept wraps = std::integral<T> && !std::same_as<T, bool>;
 template <wraps T>
-using wrapping = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
+using wrapping =
+    std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
 
 /// The type of a complex number's parts; of a real number, its own.
 template <class T> struct real_type_of { using type = T; };
 template <class T> struct real_type_of<complex_value<T>> { using type = T; };
 template <class T> using real_type = typename real_type_of<T>::type;
 
-/// IEEE 754's layouts: exponents are stored with `bias` added, above `digits` bits of the significand.
+/// IEEE 754's layouts: exponents are stored with `bias` added, above `digits` bits of the
+/// significand.
 template <class T> struct layout;
 template <> struct layout<float> {
   using bits = std::uint32_t;
@@ -28,13 +30,17 @@ template <> struct layout<double> {
 };
 template <class T> using bits_of = typename layout<T>::bits;
 template <class T> inline constexpr bits_of<T> sign_bit = bits_of<T>(1) << (8 * sizeof(T) - 1);
-template <class T> inline constexpr bits_of<T> exponent_bits = bits_of<T>(2 * layout<T>::bias + 1) << layout<T>::digits;
+template <class T> inline constexpr bits_of<T> exponent_bits = bits_of<T>(2 * layout<T>::bias + 1)
+                                                               << layout<T>::digits;
 template <class T> inline constexpr T infinity = __builtin_bit_cast(T, exponent_bits<T>);
 template <class T> inline constexpr T quiet_nan =
     __builtin_bit_cast(T, exponent_bits<T> | bits_of<T>(1) << (layout<T>::digits - 1));
-template <class T> inline constexpr T smallest_normal = __builtin_bit_cast(T, bits_of<T>(1) << layout<T>::digits);
+template <class T> inline constexpr T smallest_normal =
+    __builtin_bit_cast(T, bits_of<T>(1) << layout<T>::digits);
 
-template <class T> DSL_DETAIL_FN constexpr bits_of<T> to_integer(T x) { return __builtin_bit_cast(bits_of<T>, x); }
+template <class T> DSL_DETAIL_FN constexpr bits_of<T> to_integer(T x) {
+  return __builtin_bit_cast(bits_of<T>, x);
+}
 /// 2^k, for k from 1 - bias to bias.
 template <class T> DSL_DETAIL_FN constexpr T power_of_two(int k) {
   return __builtin_bit_cast(T, static_cast<bits_of<T>>(k + layout<T>::bias) << layout<T>::digits);
@@ -42,11 +48,12 @@ template <class T> DSL_DETAIL_FN constexpr T power_of_two(int k) {
 
 /// A number without the lower half of its digits: its square is exact.
 template <class T> DSL_DETAIL_FN constexpr T upper_half(T x) {
-  return __builtin_bit_cast(T, to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
+  return __builtin_bit_cast(T,
+                            to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
 }
 
-// A choice without a branch. GCC would move the computation of `yes` behind a branch, and a loop with a call behind a branch does
-// not vectorise; from the masks it makes one blend.
+// A choice without a branch. GCC would move the computation of `yes` behind a branch, and a loop
+// with a call behind a branch does not vectorise; from the masks it makes one blend.
 template <class T> DSL_DETAIL_FN constexpr T select(bool condition, T yes, T no) {
 #if DSL_DETAIL_ON_DEVICE
   return condition ? yes : no;
@@ -98,7 +105,8 @@ template <class T> DSL_DETAIL_FN constexpr bool signbit(T a) {
   else return is_negative(a);
 }
 template <std::floating_point T> DSL_DETAIL_FN constexpr T copysign(T magnitude, T sign) {
-  return __builtin_bit_cast(T, (to_integer(magnitude) & ~sign_bit<T>) | (to_integer(sign) & sign_bit<T>));
+  return __builtin_bit_cast(
+      T, (to_integer(magnitude) & ~sign_bit<T>) | (to_integer(sign) & sign_bit<T>));
 }
 
 /// The number next to x on the way to y, from their bits; neither may be NaN.
@@ -111,15 +119,18 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U next_bits(U x, U y
   const S to = select((y & sign) != 0, static_cast<S>(-y_magnitude), y_magnitude);
   const S next = static_cast<S>(from + (to > from) - (to < from));
   const U of_zero = static_cast<U>(select(from == to, y, x) & sign);
-  const U bits = select(next < 0, static_cast<U>(sign | static_cast<U>(-next)), static_cast<U>(next));
+  const U bits =
+      select(next < 0, static_cast<U>(sign | static_cast<U>(-next)), static_cast<U>(next));
   return static_cast<U>(bits | select(next == 0, of_zero, U(0)));
 }
 
 /// The next number of dtype D from x towards y.
 template <dtype D, std::floating_point T> DSL_DETAIL_FN constexpr T nextafter(T x, T y) {
   T next;
-  if constexpr (D == dtype::float16) next = half_to_float(next_bits(float_to_half(x), float_to_half(y)));
-  else if constexpr (D == dtype::bfloat16) next = bfloat16_to_float(next_bits(float_to_bfloat16(x), float_to_bfloat16(y)));
+  if constexpr (D == dtype::float16)
+    next = half_to_float(next_bits(float_to_half(x), float_to_half(y)));
+  else if constexpr (D == dtype::bfloat16)
+    next = bfloat16_to_float(next_bits(float_to_bfloat16(x), float_to_bfloat16(y)));
   else next = __builtin_bit_cast(T, next_bits(to_integer(x), to_integer(y)));
   return select((x != x) | (y != y), x + y, next);
 }
@@ -143,8 +154,12 @@ template <dtype D, class T> DSL_DETAIL_FN constexpr T nan_to_num(T a) {
 }
 
 // A subnormal number times 2^54 is normal, and exact.
-template <class T> DSL_DETAIL_FN constexpr bool is_subnormal(T x) { return (smallest_normal<T> > x) & (x > -smallest_normal<T>); }
-template <class T> DSL_DETAIL_FN constexpr T normalised(T x) { return select(is_subnormal(x), x * T(0x1p54), x); }
+template <class T> DSL_DETAIL_FN constexpr bool is_subnormal(T x) {
+  return (smallest_normal<T> > x) & (x > -smallest_normal<T>);
+}
+template <class T> DSL_DETAIL_FN constexpr T normalised(T x) {
+  return select(is_subnormal(x), x * T(0x1p54), x);
+}
 
 /// x = mantissa * 2^exponent with 0.5 <= |mantissa| < 1; of 0, infinities and NaN themselves and 0.
 template <std::floating_point T> DSL_DETAIL_FN constexpr T frexp_mantissa(T x) {
@@ -153,12 +168,13 @@ template <std::floating_point T> DSL_DETAIL_FN constexpr T frexp_mantissa(T x) {
 }
 template <std::floating_point T> DSL_DETAIL_FN constexpr int frexp_exponent(T x) {
   const bits_of<T> stored = (to_integer(normalised(x)) & exponent_bits<T>) >> layout<T>::digits;
-  const int exponent = static_cast<int>(stored) - (layout<T>::bias - 1) - select(is_subnormal(x), 54, 0);
+  const int exponent =
+      static_cast<int>(stored) - (layout<T>::bias - 1) - select(is_subnormal(x), 54, 0);
   return select((x == 0) | !isfinite(x), 0, exponent);
 }
 
-// Of an exponent for ldexp that is out of range, the part to go first: 2^k and what then remains are normal numbers, and a result
-// that is subnormal is rounded once.
+// Of an exponent for ldexp that is out of range, the part to go first: 2^k and what then remains
+// are normal numbers, and a result that is subnormal is rounded once.
 template <class T> DSL_DETAIL_FN constexpr int first_part(int exponent) {
   constexpr int most = layout<T>::bias, least = 1 - layout<T>::bias;
   return select(exponent > most, most, select(exponent < least, least + layout<T>::digits + 1, 0));
@@ -173,7 +189,8 @@ template <std::floating_point T, std::integral N> DSL_DETAIL_FN constexpr T ldex
   } else {
     constexpr N far = 5000;  // beyond it everything is 0 or infinite
     const N below = select(exponent > far, far, exponent);
-    if constexpr (std::signed_integral<N>) k = static_cast<int>(select(below < -far, static_cast<N>(-far), below));
+    if constexpr (std::signed_integral<N>)
+      k = static_cast<int>(select(below < -far, static_cast<N>(-far), below));
     else k = static_cast<int>(below);
   }
   const int first = first_part<T>(k), second = first_part<T>(k - first), rest = k - first - second;

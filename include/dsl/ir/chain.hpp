@@ -1,4 +1,5 @@
-// Passes that work on the same rows one after another, as a type: what earlier ones leave is read by later ones.
+// Passes that work on the same rows one after another, as a type: what earlier ones leave is read
+// by later ones.
 #pragma once
 
 #include <dsl/ir/pass.hpp>
@@ -25,9 +26,9 @@ struct chain_phase {
   template <class Other> using with_pass = chain_phase<Other, Input...>;
 };
 
-/// Passes of rising depth. A leaf has one number in all of them, by which they read the same operand as the same dtype and in the
-/// same way. What they do where their operands turn out to have one shape, reduced along the same axes, is the same as what they
-/// do one after another.
+/// Passes of rising depth. A leaf has one number in all of them, by which they read the same
+/// operand as the same dtype and in the same way. What they do where their operands turn out to
+/// have one shape, reduced along the same axes, is the same as what they do one after another.
 template <class... Phase> struct pass_chain { static constexpr int phases = sizeof...(Phase); };
 
 }  // namespace dsl::detail

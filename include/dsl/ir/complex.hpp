@@ -1,12 +1,13 @@
-// The evaluator's complex number: std::complex's layout, with arithmetic that inlines and works on the device.
+// The evaluator's complex number: std::complex's layout, with arithmetic that inlines and works on
+// the device.
 #pragma once
 
 #include <dsl/ir/config.hpp>
 
 namespace dsl::detail {
 
-/// Multiplication and division are the plain formulas, as NumPy's and Numba's: no recovery of infinities as C99's Annex G has it.
-/// A real operand stays real: t * z is (t re, t im), as in C++.
+/// Multiplication and division are the plain formulas, as NumPy's and Numba's: no recovery of
+/// infinities as C99's Annex G has it. A real operand stays real: t * z is (t re, t im), as in C++.
 template <class T>
 struct alignas(2 * sizeof(T)) complex_value {
   using real_type = T;
@@ -20,10 +21,14 @@ template <class T> inline constexpr bool is_complex<complex_value<T>> = true;
 DSL_DETAIL_BEGIN_CONTRACTED
 #define DSL_DETAIL_COMPLEX template <class T> DSL_DETAIL_FN constexpr complex_value<T>
 DSL_DETAIL_COMPLEX operator-(complex_value<T> a) { return {-a.re, -a.im}; }
-DSL_DETAIL_COMPLEX operator+(complex_value<T> a, complex_value<T> b) { return {a.re + b.re, a.im + b.im}; }
+DSL_DETAIL_COMPLEX operator+(complex_value<T> a, complex_value<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
 DSL_DETAIL_COMPLEX operator+(complex_value<T> a, T b) { return {a.re + b, a.im}; }
 DSL_DETAIL_COMPLEX operator+(T a, complex_value<T> b) { return {a + b.re, b.im}; }
-DSL_DETAIL_COMPLEX operator-(complex_value<T> a, complex_value<T> b) { return {a.re - b.re, a.im - b.im}; }
+DSL_DETAIL_COMPLEX operator-(complex_value<T> a, complex_value<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
 DSL_DETAIL_COMPLEX operator-(complex_value<T> a, T b) { return {a.re - b, a.im}; }
 DSL_DETAIL_COMPLEX operator-(T a, complex_value<T> b) { return {a - b.re, -b.im}; }
 DSL_DETAIL_COMPLEX operator*(complex_value<T> a, complex_value<T> b) {

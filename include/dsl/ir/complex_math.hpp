@@ -1,5 +1,6 @@
-// Functions of complex numbers, by formulas in which no step overflows or cancels where the result does not. Infinities and NaN
-// give what C99's Annex G asks for in the cases that arise from finite arithmetic.
+// Functions of complex numbers, by formulas in which no step overflows or cancels where the result
+// does not. Infinities and NaN give what C99's Annex G asks for in the cases that arise from finite
+// arithmetic.
 #pragma once
 
 #include <dsl/ir/erfc.hpp>
@@ -11,12 +12,15 @@ namespace dsl::detail::math {
 
 /// The angle from -pi to pi; of a real number 0 or pi.
 template <class T> DSL_DETAIL_FN auto arg(T z) { return math::atan2(imag(z), real(z)); }
-template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) { return {r * math::cos(theta), r * math::sin(theta)}; }
+template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) {
+  return {r * math::cos(theta), r * math::sin(theta)};
+}
 
 /// e^z. Where e^x is too large it is computed as e^(x - 64) e^64, the second factor last.
 template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
   const bool large = z.re > exp_is_finite_to<T>, vanishes = z.re == -infinity<T>;
-  const T size = math::exp(z.re - select(large, T(64), T(0))), scale = select(large, exp_of_64<T>, T(1));
+  const T size = math::exp(z.re - select(large, T(64), T(0))),
+          scale = select(large, exp_of_64<T>, T(1));
   const T angle = select(vanishes & !isfinite(z.im), copysign(T(0), z.im), z.im);
   const T re = size * math::cos(angle) * scale, im = size * math::sin(angle) * scale;
   return {select((z.re == infinity<T>)&!isfinite(z.im), z.re, re), select(z.im == 0, z.im, im)};
@@ -28,12 +32,13 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   const T size = abs(x);
   const bool large = size > exp_is_finite_to<T>;
   const T less_one = math::expm1(size - select(large, T(64), T(0))), power = less_one + 1;
-  const T sinh = select(large, power, less_one + less_one / power) / 2, cosh = select(large, power, power + 1 / power) / 2;
+  const T sinh = select(large, power, less_one + less_one / power) / 2,
+          cosh = select(large, power, power + 1 / power) / 2;
   return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
 }
 
-// A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite operand makes an infinite
-// part, even where the direction is not known.
+// A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite
+// operand makes an infinite part, even where the direction is not known.
 template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) {
   const bool infinite = isinf(z.re), finite = isfinite(z.im);
   return infinite & !finite;
@@ -41,7 +46,8 @@ template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) {
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
   const T re = select(endless_anyhow(z), infinity<T>, sinh * math::cos(z.im) * scale);
-  return {select((z.re == 0) & !isfinite(z.im), z.re, re), select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
+  return {select((z.re == 0) & !isfinite(z.im), z.re, re),
+          select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
 }
 template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
@@ -50,7 +56,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
   const T im = select((z.re == 0) & !isfinite(z.im), T(0), sinh * math::sin(z.im) * scale);
   return {re, select(z.im == 0, zero, im)};
 }
-/// With q = e^(-2|x|) and p = 1 - q: tanh(x + iy) = (±p (1 + q) + 4 i q sin y cos y) / (p^2 + 4 q cos^2 y), all terms positive.
+/// With q = e^(-2|x|) and p = 1 - q: tanh(x + iy) = (±p (1 + q) + 4 i q sin y cos y) / (p^2 + 4 q
+/// cos^2 y), all terms positive.
 template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
   const T exponent = -2 * abs(z.re), p = -math::expm1(exponent), q = math::exp(exponent);
   const T s = math::sin(z.im), c = math::cos(z.im), below = p * p + 4 * q * c * c;
@@ -64,21 +71,26 @@ template <class T> DSL_DETAIL_FN complex_value<T> sin(complex_value<T> z) {
   const complex_value<T> turned = sinh(complex_value<T>{z.im, -z.re});
   return {-turned.im, turned.re};
 }
-template <class T> DSL_DETAIL_FN complex_value<T> cos(complex_value<T> z) { return cosh(complex_value<T>{-z.im, z.re}); }
+template <class T> DSL_DETAIL_FN complex_value<T> cos(complex_value<T> z) {
+  return cosh(complex_value<T>{-z.im, z.re});
+}
 template <class T> DSL_DETAIL_FN complex_value<T> tan(complex_value<T> z) {
   const complex_value<T> turned = tanh(complex_value<T>{-z.im, z.re});
   return {turned.im, -turned.re};
 }
 
-/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2 with m = |z|^2 - 1 summed from
-/// the squares' exact upper halves.
+/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2
+/// with m = |z|^2 - 1 summed from the squares' exact upper halves.
 template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
-  const T x = abs(z.re), y = abs(z.im), large = max(x, y), small = select(x > y, y, x), scale = safe_scale(large);
+  const T x = abs(z.re), y = abs(z.im), large = max(x, y), small = select(x > y, y, x),
+          scale = safe_scale(large);
   const T size = math::hypot(large * scale, small * scale);
   const T large_upper = upper_half(large), small_upper = upper_half(small);
-  const T lower = (large - large_upper) * (large + large_upper) + (small - small_upper) * (small + small_upper);
+  const T lower =
+      (large - large_upper) * (large + large_upper) + (small - small_upper) * (small + small_upper);
   const T m = ((large_upper * large_upper - 1) + small_upper * small_upper) + lower;
-  const T log_scale = select(scale > 1, 54 * log_of_2<T>, select(scale < 1, -4 * log_of_2<T>, T(0)));
+  const T log_scale =
+      select(scale > 1, 54 * log_of_2<T>, select(scale < 1, -4 * log_of_2<T>, T(0)));
   const bool near_one = (size > T(0.5)) & (size < 2) & (scale == 1);
   const T re = select(near_one, math::log1p(m) / 2, math::log(size) - log_scale);
   return {select(isinf(z), infinity<T>, re), math::atan2(z.im, z.re)};
@@ -86,17 +98,22 @@ template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
 
 /// The root with a real part that is not negative; the imaginary part has z's sign.
 template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
-  const T scale = safe_scale(max(abs(z.re), abs(z.im))), back = select(scale > 1, T(0x1p-27), select(scale < 1, T(4), T(1)));
+  const T scale = safe_scale(max(abs(z.re), abs(z.im))),
+          back = select(scale > 1, T(0x1p-27), select(scale < 1, T(4), T(1)));
   const T re = z.re * scale, im = z.im * scale;
-  const T large = math::sqrt((abs(re) + math::hypot(re, im)) / 2), small = abs(im) / (large + large);
+  const T large = math::sqrt((abs(re) + math::hypot(re, im)) / 2),
+          small = abs(im) / (large + large);
   const bool right = !(re < 0);
-  const T root_re = select(right, large, small) * back, root_im = select(right, small, large) * back;
+  const T root_re = select(right, large, small) * back,
+          root_im = select(right, small, large) * back;
   const bool zero = large == 0, endless = isinf(z.im);
-  return {select(endless, infinity<T>, select(zero, T(0), root_re)), select(endless | zero, z.im, copysign(root_im, z.im))};
+  return {select(endless, infinity<T>, select(zero, T(0), root_re)),
+          select(endless | zero, z.im, copysign(root_im, z.im))};
 }
 
-/// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is positive, else NaN; of other
-/// numbers repeated multiplication for integers below 100, else e^(w log z).
+/// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is
+/// positive, else NaN; of other numbers repeated multiplication for integers below 100, else e^(w
+/// log z).
 template <class A, class B>
   requires(is_complex<A> || is_complex<B>)
 DSL_DETAIL_FN auto pow(A a, B b) {
@@ -108,7 +125,8 @@ DSL_DETAIL_FN auto pow(A a, B b) {
   const int exponent = static_cast<int>(select(whole, w.re, T(0))), count = abs(exponent);
   Z product{1, 0}, factor = z;
   for (int bit = 0; bit < 7; ++bit) {
-    const bool is_first = (count & ((1 << bit) - 1)) == 0;  // 1 times an infinite number would be NaN
+    const bool is_first =
+        (count & ((1 << bit) - 1)) == 0;  // 1 times an infinite number would be NaN
     product = select((count >> bit & 1) != 0, select(is_first, factor, product * factor), product);
     factor = factor * factor;
   }

@@ -5,10 +5,12 @@
 
 namespace dsl {
 
-/// A complex number of float or double, with std::complex's layout: what a functor is called with for complex64 and complex128,
-/// and returns. nvcc compiles std::complex's arithmetic to nothing in device code, without a word; this one's is the library's
-/// own, the same on all devices: plain products, a real operand that stays real, and the functions of formulas. It is made of any
-/// std::complex, and becomes one explicitly. Beside it a C++ scalar or a std::complex takes its precision. An array may hold it.
+/// A complex number of float or double, with std::complex's layout: what a functor is called with
+/// for complex64 and complex128, and returns. nvcc compiles std::complex's arithmetic to nothing in
+/// device code, without a word; this one's is the library's own, the same on all devices: plain
+/// products, a real operand that stays real, and the functions of formulas. It is made of any
+/// std::complex, and becomes one explicitly. Beside it a C++ scalar or a std::complex takes its
+/// precision. An array may hold it.
 template <std::floating_point T>
 class complex {
   using value = detail::complex_value<T>;
@@ -18,7 +20,8 @@ class complex {
 
   DSL_DETAIL_FN constexpr complex(T re = 0, T im = 0) : re_(re), im_(im) {}
   template <class U>
-  DSL_DETAIL_FN constexpr complex(const std::complex<U>& z) : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
+  DSL_DETAIL_FN constexpr complex(const std::complex<U>& z)
+      : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
   template <class U>
   DSL_DETAIL_FN constexpr explicit(sizeof(U) > sizeof(T)) complex(complex<U> z)
       : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
@@ -47,7 +50,9 @@ class complex {
   DSL_DETAIL_ARITHMETIC(*, multiply)
   DSL_DETAIL_ARITHMETIC(/, divide)
 #undef DSL_DETAIL_ARITHMETIC
-  DSL_DETAIL_FN friend constexpr bool operator==(complex a, complex b) { return detail::math::equal(a.as_value(), b.as_value()); }
+  DSL_DETAIL_FN friend constexpr bool operator==(complex a, complex b) {
+    return detail::math::equal(a.as_value(), b.as_value());
+  }
 
   // As the evaluator has it.
   DSL_DETAIL_FN constexpr complex(value z) : re_(z.re), im_(z.im) {}
@@ -72,7 +77,8 @@ DSL_DETAIL_FN constexpr auto apply_to_numbers(Z... z) {
 }  // namespace detail
 
 // The functions of formulas that take complex numbers.
-#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, ...) DSL_FUNCTION_##arity##_##domain(name)
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, ...) \
+  DSL_FUNCTION_##arity##_##domain(name)
 #define DSL_FUNCTION_1_any(name)                                \
   template <class T>                                            \
   DSL_DETAIL_FN constexpr auto name(complex<T> z) {             \
@@ -115,7 +121,8 @@ DSL_DETAIL_FN constexpr T norm(complex<T> z) {
 
 namespace detail {
 
-/// What a functor is called with for an element: as it lies in memory, complex numbers as dsl::complex.
+/// What a functor is called with for an element: as it lies in memory, complex numbers as
+/// dsl::complex.
 template <dtype D> struct argument_of { using type = element_t<D>; };
 template <> struct argument_of<dtype::complex64> { using type = complex<float>; };
 template <> struct argument_of<dtype::complex128> { using type = complex<double>; };

@@ -12,10 +12,12 @@
 
 // Kernels copy asynchronously (cp.async) and say what is to stay in the L2 cache (createpolicy).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#error "dsl's kernels need compute capability 8.0 or later: compile for it, -arch=sm_80 (nvcc's default may be lower)"
+#error \
+    "dsl's kernels need compute capability 8.0 or later: compile for it, -arch=sm_80 (nvcc's default may be lower)"
 #endif
 
-// The virtual architectures that nvcc compiles this file for, as "800,900"; null in a file that it does not compile.
+// The virtual architectures that nvcc compiles this file for, as "800,900"; null in a file that it
+// does not compile.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__)
 #define DSL_DETAIL_SPELLED(...) #__VA_ARGS__
 #define DSL_DETAIL_SPELL(...) DSL_DETAIL_SPELLED(__VA_ARGS__)
@@ -33,23 +35,24 @@
 #define DSL_DETAIL_COMPILES_CUDA 0
 #endif
 
-// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel that stores nothing. It is an
-// error in all that follows.
+// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel
+// that stores nothing. It is an error in all that follows.
 #if defined(__NVCC__)
 #pragma nv_diag_error 20011
 #pragma nv_diag_error 20014
 #endif
 
-/// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and on the host. Needed only for
-/// functors that `vectorize` calls as they are; a lambda with `auto` parameters is traced and needs no annotation.
+/// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and
+/// on the host. Needed only for functors that `vectorize` calls as they are; a lambda with `auto`
+/// parameters is traced and needs no annotation.
 #if defined(__CUDACC__)
 #define DSL_FN __host__ __device__
 #else
 #define DSL_FN
 #endif
 
-// A function of the evaluator. It has to be inlined: the host loop is compiled once for each instruction set, and only what is
-// inlined into it is compiled for that set.
+// A function of the evaluator. It has to be inlined: the host loop is compiled once for each
+// instruction set, and only what is inlined into it is compiled for that set.
 #define DSL_DETAIL_FN DSL_FN inline __attribute__((always_inline))
 
 // A function of the evaluator that is compiled once and called.
@@ -59,8 +62,8 @@
 #define DSL_DETAIL_NOINLINE __attribute__((noinline))
 #endif
 
-// Before a loop over a thread's lanes: their values stay in registers only if every index is a constant.
-// A loop whose count is rarely more than one is not worth the code of a second copy.
+// Before a loop over a thread's lanes: their values stay in registers only if every index is a
+// constant. A loop whose count is rarely more than one is not worth the code of a second copy.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_UNROLL _Pragma("unroll")
 #define DSL_DETAIL_UNROLL_BY_2 _Pragma("unroll 2")
@@ -73,8 +76,8 @@
 #define DSL_DETAIL_ROLLED
 #endif
 
-// Compiled for size: the simulator runs no faster for being optimised, but took more than half of a file's compilation when it
-// was.
+// Compiled for size: the simulator runs no faster for being optimised, but took more than half of a
+// file's compilation when it was.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_LITTLE __attribute__((optimize("O1")))
 #else
@@ -85,7 +88,8 @@
 // A function that has many kernels run at a call: compiled for size.
 #define DSL_DETAIL_RARE __attribute__((cold))
 
-// A function of a kernel. On the host it is the simulator's, where to inline all of it takes a quarter of a scan's compilation.
+// A function of a kernel. On the host it is the simulator's, where to inline all of it takes a
+// quarter of a scan's compilation.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_KERNEL_FN DSL_DETAIL_FN
 #else
@@ -106,9 +110,10 @@
 #define DSL_DETAIL_ON_DEVICE 0
 #endif
 
-// What the host's loops are compiled for: three instruction sets on x86-64, else one. DSL_DETAIL_TARGET is one of the three.
-// GCC's loop that clears 32 values is not to become `rep stos`, which took a third of the time of a row of 64 elements. clang has
-// no preferred width among a function's attributes, and takes 256 bits where the processor is named: so its features are.
+// What the host's loops are compiled for: three instruction sets on x86-64, else one.
+// DSL_DETAIL_TARGET is one of the three. GCC's loop that clears 32 values is not to become `rep
+// stos`, which took a third of the time of a row of 64 elements. clang has no preferred width among
+// a function's attributes, and takes 256 bits where the processor is named: so its features are.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define DSL_DETAIL_X86_LEVELS 1
 #define DSL_DETAIL_V3 "arch=x86-64-v3"
@@ -117,31 +122,34 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((target(set), noinline))
 #else
 #define DSL_DETAIL_V4 "arch=x86-64-v4,prefer-vector-width=512"
-#define DSL_DETAIL_TARGET(set) __attribute__((target(set), optimize("O3", "no-tree-loop-distribute-patterns"), noinline))
+#define DSL_DETAIL_TARGET(set) \
+  __attribute__((target(set), optimize("O3", "no-tree-loop-distribute-patterns"), noinline))
 #endif
 #define DSL_DETAIL_V2 "sse2"
 // Whether this machine has them; clang knows no names of levels here before its version 18.
 #define DSL_DETAIL_HAS(feature) __builtin_cpu_supports(#feature)
-#define DSL_DETAIL_HAS_V3 (DSL_DETAIL_HAS(avx2) && DSL_DETAIL_HAS(fma) && DSL_DETAIL_HAS(bmi) && DSL_DETAIL_HAS(bmi2))
-#define DSL_DETAIL_HAS_V4                                                                                  \
-  (DSL_DETAIL_HAS_V3 && DSL_DETAIL_HAS(avx512f) && DSL_DETAIL_HAS(avx512bw) && DSL_DETAIL_HAS(avx512cd) && \
-   DSL_DETAIL_HAS(avx512dq) && DSL_DETAIL_HAS(avx512vl))
+#define DSL_DETAIL_HAS_V3 \
+  (DSL_DETAIL_HAS(avx2) && DSL_DETAIL_HAS(fma) && DSL_DETAIL_HAS(bmi) && DSL_DETAIL_HAS(bmi2))
+#define DSL_DETAIL_HAS_V4                                                      \
+  (DSL_DETAIL_HAS_V3 && DSL_DETAIL_HAS(avx512f) && DSL_DETAIL_HAS(avx512bw) && \
+   DSL_DETAIL_HAS(avx512cd) && DSL_DETAIL_HAS(avx512dq) && DSL_DETAIL_HAS(avx512vl))
 #else
 #define DSL_DETAIL_X86_LEVELS 0
 #define DSL_DETAIL_V2
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
-// A loop that goes on with what it wrote a few elements before: the parts of a struct are stored one by one. Stored as a vector
-// the first one, which comes first, would wait for the last one.
+// A loop that goes on with what it wrote a few elements before: the parts of a struct are stored
+// one by one. Stored as a vector the first one, which comes first, would wait for the last one.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_PARTS_APART __attribute__((optimize("no-tree-slp-vectorize")))
 #else
 #define DSL_DETAIL_PARTS_APART
 #endif
 
-// The best of them that this machine has, from 0 on; and which of them formulas are compiled for where `level` is asked for, or
-// -1: -DDSL_SIMD=0, 1 or 2 leaves the others out, and what has less cannot run them.
+// The best of them that this machine has, from 0 on; and which of them formulas are compiled for
+// where `level` is asked for, or -1: -DDSL_SIMD=0, 1 or 2 leaves the others out, and what has less
+// cannot run them.
 #if DSL_DETAIL_X86_LEVELS
 #define DSL_DETAIL_BEST_LEVEL (DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0)
 #else
@@ -158,8 +166,9 @@
 #define DSL_DETAIL_LEVEL(level) level
 #endif
 
-// `simd` tells GCC that vector variants of a function exist under the names of the vector function ABI (SLEEF exports them).
-// clang has no such attribute: there the host loop calls the scalar functions.
+// `simd` tells GCC that vector variants of a function exist under the names of the vector function
+// ABI (SLEEF exports them). clang has no such attribute: there the host loop calls the scalar
+// functions.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
 #define DSL_DETAIL_SIMD __attribute__((simd("notinbranch"), const))
 #define DSL_DETAIL_CALLS_VECTORS 1
@@ -168,20 +177,22 @@
 #define DSL_DETAIL_CALLS_VECTORS 0
 #endif
 
-// Around functions whose multiplications and additions become one operation where they are inlined: g++ and nvcc do that anyway,
-// clang within one expression of the source alone.
+// Around functions whose multiplications and additions become one operation where they are inlined:
+// g++ and nvcc do that anyway, clang within one expression of the source alone.
 #if defined(__clang__)
-#define DSL_DETAIL_BEGIN_CONTRACTED _Pragma("float_control(push)") _Pragma("clang fp contract(fast)")
+#define DSL_DETAIL_BEGIN_CONTRACTED \
+  _Pragma("float_control(push)") _Pragma("clang fp contract(fast)")
 #define DSL_DETAIL_END_CONTRACTED _Pragma("float_control(pop)")
 #else
 #define DSL_DETAIL_BEGIN_CONTRACTED
 #define DSL_DETAIL_END_CONTRACTED
 #endif
 
-// Before a loop none of whose iterations reads what another one writes. clang warns where it does not vectorise one, as with
-// calls of functions: not where the loops are, between these two.
+// Before a loop none of whose iterations reads what another one writes. clang warns where it does
+// not vectorise one, as with calls of functions: not where the loops are, between these two.
 #if defined(__clang__)
-#define DSL_DETAIL_BEGIN_LOOPS _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+#define DSL_DETAIL_BEGIN_LOOPS \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
 #define DSL_DETAIL_END_LOOPS _Pragma("clang diagnostic pop")
 #else
 #define DSL_DETAIL_BEGIN_LOOPS
@@ -195,9 +206,10 @@
 #define DSL_DETAIL_INDEPENDENT
 #endif
 
-// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings <string> and the streams), so it is
-// left to those who use complex numbers. libstdc++ declares the template in namespace std itself, which makes this declaration
-// harmless. Where <complex> is missing the partial specialization says so; where it is there, its own specializations for these
+// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings
+// <string> and the streams), so it is left to those who use complex numbers. libstdc++ declares the
+// template in namespace std itself, which makes this declaration harmless. Where <complex> is
+// missing the partial specialization says so; where it is there, its own specializations for these
 // types take precedence.
 #include <cstddef>
 #include <type_traits>
@@ -213,7 +225,9 @@ class complex<T> {
   template <class... Parts> constexpr complex(const Parts&...) {}
   constexpr T real() const { return {}; }
   constexpr T imag() const { return {}; }
-  static_assert(sizeof(T) == 0, "std::complex is without its header: add #include <complex>, before or after dsl's");
+  static_assert(
+      sizeof(T) == 0,
+      "std::complex is without its header: add #include <complex>, before or after dsl's");
 };
 #endif
 }  // namespace std

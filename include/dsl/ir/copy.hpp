@@ -7,27 +7,31 @@ namespace dsl::detail {
 
 /// A reduction of nodes that have been copied.
 template <class Graph>
-constexpr int copy_reduction(Graph& to, const graph& from, const traced_reduction& f, const sequence<int>& copied) {
+constexpr int copy_reduction(Graph& to, const graph& from, const traced_reduction& f,
+                             const sequence<int>& copied) {
   const reduction_rule& known = from.rule_at(f.rule);
   reduction_rule rule;
   rule.needs_elements = known.needs_elements;
   for (int i = 0; i < known.combine.size(); ++i)
     rule.combine.add(known.combine[i].code, known.combine[i].type, known.combine[i].word);
-  for (int i = 0; i < known.combine.outputs.size(); ++i) rule.combine.outputs.push_back(known.combine.outputs[i]);
+  for (int i = 0; i < known.combine.outputs.size(); ++i)
+    rule.combine.outputs.push_back(known.combine.outputs[i]);
   for (int i = 0; i < known.identity.size(); ++i) rule.identity.push_back(known.identity[i]);
   sequence<int> values;
   for (int i = 0; i < f.values.size(); ++i) values.push_back(copied[f.values[i]]);
   return to.add_reduction(std::move(rule), std::move(values));
 }
 
-/// What becomes an operand: leaves, by their number, and nodes of the graph, read by `codes`. -1: nothing.
+/// What becomes an operand: leaves, by their number, and nodes of the graph, read by `codes`. -1:
+/// nothing.
 struct operand_places {
   sequence<int> of_leaf, of_node;
   sequence<op> codes;
 };
 
 /// Where a node of the graph reads beside an element, or asks where that is.
-constexpr literal placed_word(const node& n, const operand_places& places, const sequence<int>& copied) {
+constexpr literal placed_word(const node& n, const operand_places& places,
+                              const sequence<int>& copied) {
   const bool of_value = is_placed_value(n);
   const int slot = of_value ? places.of_node[n.field(0)] : places.of_leaf[n.field(0)];
   const int base = of_value ? (n.field(2) & ~0xff) | static_cast<int>(op::load) : n.field(2);
@@ -36,7 +40,8 @@ constexpr literal placed_word(const node& n, const operand_places& places, const
 
 /// Copies the `needed` nodes, all of one index space there, and gives their new numbers.
 template <class Graph>
-constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed, const operand_places& places) {
+constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed,
+                                  const operand_places& places) {
   sequence<int> copied(from.size(), -1), reductions(from.reduction_count(), -1);
   for (int i = 0; i < from.size(); ++i) {
     if (needed[i] == 0) continue;

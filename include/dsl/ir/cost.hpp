@@ -5,9 +5,9 @@
 
 namespace dsl {
 
-/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts as nothing. What is read of an
-/// array counts once, however often it stands in the expression and however many of its neighbours do: the others come out of the
-/// caches.
+/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts
+/// as nothing. What is read of an array counts once, however often it stands in the expression and
+/// however many of its neighbours do: the others come out of the caches.
 struct cost { int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0; };
 
 namespace detail {
@@ -19,7 +19,8 @@ constexpr int flops_of_node(const program_view& p, int i) {
   for (int k = 0; k < row.arity; ++k)
     complex_operands += kind_of(reference::of(p.payloads[i], k).type()) == kind::complex ? 1 : 0;
   if (complex_operands > 0 && complex_operands == row.arity) return row.complex_flops;
-  const bool real_with_complex = complex_operands > 0 && (code == op::multiply || code == op::divide);
+  const bool real_with_complex =
+      complex_operands > 0 && (code == op::multiply || code == op::divide);
   return real_with_complex ? 2 * row.flops : row.flops;
 }
 constexpr int flops_of(const program_view& p) {
@@ -28,7 +29,8 @@ constexpr int flops_of(const program_view& p) {
   return flops;
 }
 
-/// A GPU's instructions for one element, to a factor of about two: functions of doubles are a hundred each.
+/// A GPU's instructions for one element, to a factor of about two: functions of doubles are a
+/// hundred each.
 constexpr int instructions_of(const program_view& p) {
   constexpr int function = 8;
   int all = 0;
@@ -36,16 +38,18 @@ constexpr int instructions_of(const program_view& p) {
     const op code = head{p.heads[i]}.code();
     const dtype type = head{p.heads[i]}.type();
     const bool wide = real_of(type) == dtype::float64;
-    const int each = info(code).flops >= function                                       ? (wide ? 12 : 4)
-                     : code == op::divide || code == op::reciprocal || code == op::sqrt ? (wide ? 20 : 8)
-                                                                                        : 1;
+    const int each = info(code).flops >= function ? (wide ? 12 : 4)
+                     : code == op::divide || code == op::reciprocal || code == op::sqrt
+                         ? (wide ? 20 : 8)
+                         : 1;
     all += each * flops_of_node(p, i);
   }
   return all;
 }
 
-/// Nanoseconds that the arithmetic for an element takes one core with vectors of 512 bits, to a factor of about three: functions
-/// some tenths of one to some, other operations some hundredths. What a functor does is not known.
+/// Nanoseconds that the arithmetic for an element takes one core with vectors of 512 bits, to a
+/// factor of about three: functions some tenths of one to some, other operations some hundredths.
+/// What a functor does is not known.
 constexpr double core_nanoseconds_of(const program_view& p) {
   constexpr double of_flop = 0.03, of_flop_in_function = 0.1, of_functor = 10;
   constexpr int function = 8;
@@ -53,8 +57,11 @@ constexpr double core_nanoseconds_of(const program_view& p) {
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
     const op_info& row = info(h.code());
-    const int flops = kind_of(h.type()) == kind::complex ? row.complex_flops : row.flops, vectors = size_of(h.type()) < 8 ? 1 : 2;
-    all += h.code() == op::call ? of_functor : flops * vectors * (row.flops >= function ? of_flop_in_function : of_flop);
+    const int flops = kind_of(h.type()) == kind::complex ? row.complex_flops : row.flops,
+              vectors = size_of(h.type()) < 8 ? 1 : 2;
+    all += h.code() == op::call
+               ? of_functor
+               : flops * vectors * (row.flops >= function ? of_flop_in_function : of_flop);
   }
   return all;
 }
@@ -76,7 +83,8 @@ constexpr cost cost_of(const pass_view& p, const ArrayOf& array_of) {
     const head h{p.elements.heads[i]};
     bool counts = h.code() == op::gather || reads(i);
     for (int k = 0; counts && h.code() != op::gather && k < i; ++k)
-      counts = !(reads(k) && array_of(operand_read(p.elements, k)) == array_of(operand_read(p.elements, i)));
+      counts = !(reads(k) &&
+                 array_of(operand_read(p.elements, k)) == array_of(operand_read(p.elements, i)));
     if (counts) {
       ++c.loads;
       c.load_bytes += size_of(h.type());

@@ -12,7 +12,8 @@ namespace dsl {
 
 template <std::floating_point T> class complex;  // ir/complex_number.hpp
 
-/// An element type, with NumPy's names. `complex64` is std::complex<float>, `complex128` std::complex<double>.
+/// An element type, with NumPy's names. `complex64` is std::complex<float>, `complex128`
+/// std::complex<double>.
 enum class dtype : std::uint8_t {
   boolean,
   int8,
@@ -33,7 +34,8 @@ enum class dtype : std::uint8_t {
 
 inline constexpr int dtype_count = 15;
 
-/// The kinds in the order in which NumPy promotes a scalar: a scalar of a lower kind never widens an array of a higher one.
+/// The kinds in the order in which NumPy promotes a scalar: a scalar of a lower kind never widens
+/// an array of a higher one.
 enum class kind : std::uint8_t { boolean, integer, real, complex };
 
 struct dtype_info {
@@ -44,11 +46,14 @@ struct dtype_info {
 };
 
 inline constexpr dtype_info dtype_table[dtype_count] = {
-    {"bool", 1, kind::boolean, false},   {"int8", 1, kind::integer, true},      {"int16", 2, kind::integer, true},
-    {"int32", 4, kind::integer, true},   {"int64", 8, kind::integer, true},     {"uint8", 1, kind::integer, false},
-    {"uint16", 2, kind::integer, false}, {"uint32", 4, kind::integer, false},   {"uint64", 8, kind::integer, false},
-    {"float16", 2, kind::real, true},    {"bfloat16", 2, kind::real, true},     {"float32", 4, kind::real, true},
-    {"float64", 8, kind::real, true},    {"complex64", 8, kind::complex, true}, {"complex128", 16, kind::complex, true},
+    {"bool", 1, kind::boolean, false},       {"int8", 1, kind::integer, true},
+    {"int16", 2, kind::integer, true},       {"int32", 4, kind::integer, true},
+    {"int64", 8, kind::integer, true},       {"uint8", 1, kind::integer, false},
+    {"uint16", 2, kind::integer, false},     {"uint32", 4, kind::integer, false},
+    {"uint64", 8, kind::integer, false},     {"float16", 2, kind::real, true},
+    {"bfloat16", 2, kind::real, true},       {"float32", 4, kind::real, true},
+    {"float64", 8, kind::real, true},        {"complex64", 8, kind::complex, true},
+    {"complex128", 16, kind::complex, true},
 };
 
 constexpr const dtype_info& info(dtype type) { return dtype_table[static_cast<int>(type)]; }
@@ -58,7 +63,9 @@ constexpr int size_of(dtype type) { return info(type).size; }
 
 /// complex64 -> float32, complex128 -> float64, anything else itself.
 constexpr dtype real_of(dtype type) {
-  return type == dtype::complex64 ? dtype::float32 : type == dtype::complex128 ? dtype::float64 : type;
+  return type == dtype::complex64    ? dtype::float32
+         : type == dtype::complex128 ? dtype::float64
+                                     : type;
 }
 
 namespace detail {
@@ -121,8 +128,8 @@ template <> struct element_of<dtype::complex128> { using type = std::complex<dou
 
 }  // namespace detail
 
-/// A type that an array may hold: bool, an integer of 8 to 64 bits, half, bfloat16, float, double, and std::complex or
-/// dsl::complex of float or double.
+/// A type that an array may hold: bool, an integer of 8 to 64 bits, half, bfloat16, float, double,
+/// and std::complex or dsl::complex of float or double.
 template <class T>
 concept element = detail::dtype_of<std::remove_cv_t<T>>::known;
 

@@ -1,13 +1,15 @@
-// The mathematical functions of the C library and of CUDA, one overload for float and one for double. <cmath> takes 0.15 s to
-// compile and is not needed: the declarations here are the host's, and nvcc knows the device's.
+// The mathematical functions of the C library and of CUDA, one overload for float and one for
+// double. <cmath> takes 0.15 s to compile and is not needed: the declarations here are the host's,
+// and nvcc knows the device's.
 #pragma once
 
 #include <dsl/ir/bits.hpp>
 
 namespace dsl::detail {
 
-// The host's functions are the C library's, under names of their own so that they can carry the simd attribute: in a vectorised
-// loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF exports at 1 ULP.
+// The host's functions are the C library's, under names of their own so that they can carry the
+// simd attribute: in a vectorised loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF
+// exports at 1 ULP.
 #define DSL_DETAIL_DECLARE_1(name)                                      \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float) __asm__(#name "f"); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double) __asm__(#name);
@@ -22,7 +24,8 @@ extern "C" {
   DSL_DETAIL_SIMD double dsl_detail_##name(double);
 #include <dsl/ir/ops.inc>
 DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
-// Of lib/ir/special.cpp: as vector functions faster than SLEEF's, but not one by one than the C library's.
+// Of lib/ir/special.cpp: as vector functions faster than SLEEF's, but not one by one than the C
+// library's.
 DSL_DETAIL_SIMD float dsl_detail_own_erfcf(float);
 DSL_DETAIL_SIMD float dsl_detail_own_powf(float, float);
 }
@@ -82,8 +85,8 @@ DSL_DETAIL_FN float fminimum(float x, float y) {
 #endif
 }
 
-// SLEEF's gives NaN where the quotient overflows. A float's quotient, in double, does not, so it alone goes to the vector
-// function.
+// SLEEF's gives NaN where the quotient overflows. A float's quotient, in double, does not, so it
+// alone goes to the vector function.
 #if DSL_DETAIL_ON_DEVICE
 DSL_DETAIL_FN float fmod(float x, float y) { return ::fmodf(x, y); }
 #else
@@ -94,8 +97,8 @@ DSL_DETAIL_FN double fmod(double x, double y) { return DSL_DETAIL_BUILTIN(fmod)(
 #undef DSL_DETAIL_CALL
 #undef DSL_DETAIL_BUILTIN
 
-/// Float functions at the speed of the device's special function unit, with its error bounds (CUDA C++ Programming Guide,
-/// "Intrinsic Functions"). On the host they are the ordinary ones.
+/// Float functions at the speed of the device's special function unit, with its error bounds (CUDA
+/// C++ Programming Guide, "Intrinsic Functions"). On the host they are the ordinary ones.
 namespace fast {
 #if DSL_DETAIL_ON_DEVICE
 #define DSL_DETAIL_FAST(intrinsic, ordinary) return intrinsic

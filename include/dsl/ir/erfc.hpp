@@ -7,10 +7,11 @@ namespace dsl::detail::math {
 
 #if DSL_DETAIL_ON_DEVICE
 
-/// In 29 instructions instead of CUDA's 50, with smaller errors. (a + k) e^(a^2) erfc(a) is a polynomial in a / (a + k) - 1/2,
-/// nearly (after M. Shepherd and J. Laframboise, Chebyshev Approximation of (1 + 2x) exp(x^2) erfc x, 1981), so that one
-/// reciprocal gives the variable and the quotient. The coefficients take up what log2 e loses where it is rounded, and are 2^-64
-/// of what they would be, so that no power of two has to be subnormal.
+/// In 29 instructions instead of CUDA's 50, with smaller errors. (a + k) e^(a^2) erfc(a) is a
+/// polynomial in a / (a + k) - 1/2, nearly (after M. Shepherd and J. Laframboise, Chebyshev
+/// Approximation of (1 + 2x) exp(x^2) erfc x, 1981), so that one reciprocal gives the variable and
+/// the quotient. The coefficients take up what log2 e loses where it is rounded, and are 2^-64 of
+/// what they would be, so that no power of two has to be subnormal.
 DSL_DETAIL_FN float erfc(float x) {
   constexpr float k = 2.03125f;
   const float a = fminimum(abs(x), 10.5f);  // from 10.06 on the result is 0
@@ -26,8 +27,8 @@ DSL_DETAIL_FN float erfc(float x) {
   scaled = fma(scaled, u, 0x1.2a7766p-64f);
   scaled = fma(scaled, u, -0x1.645d84p-64f);
   scaled = fma(scaled, u, 0x1.062ebep-64f);
-  // 2^64 e^(rest - square) = 2^whole 2^part. Added to 1.5 2^23 a number becomes an integer, in the lowest bits. Products that are
-  // subtracted from must not be fused.
+  // 2^64 e^(rest - square) = 2^whole 2^part. Added to 1.5 2^23 a number becomes an integer, in the
+  // lowest bits. Products that are subtracted from must not be fused.
   constexpr float minus_log2_e = -0x1.715476p+0f, to_integers = 0x1.8p23f + 64;
   const float square = ::__fmul_rn(a, a), rest = fma(-a, a, square);
   const float shifted = fma(square, minus_log2_e, to_integers);

@@ -1,4 +1,5 @@
-// Runs a program for one element. Everything is resolved while compiling: what is left are the scalar operations.
+// Runs a program for one element. Everything is resolved while compiling: what is left are the
+// scalar operations.
 #pragma once
 
 #include <array>
@@ -31,10 +32,13 @@ struct call {
   using positions = std::make_index_sequence<sizeof...(Args)>;
   using results = result_types<std::remove_cvref_t<decltype(F{}(argument_t<Args>{}...))>>;
   static constexpr int result_count = std::tuple_size_v<typename results::list>;
-  template <int K> static constexpr dtype result_dtype = dtype_v<std::tuple_element_t<K, typename results::list>>;
+  template <int K> static constexpr dtype result_dtype =
+      dtype_v<std::tuple_element_t<K, typename results::list>>;
 
   // The name is a hint: nvcc names this function where the functor's lacks DSL_FN.
-  DSL_DETAIL_FN static auto call_operator_marked_DSL_FN(argument_t<Args>&... x) { return F{}(x...); }
+  DSL_DETAIL_FN static auto call_operator_marked_DSL_FN(argument_t<Args>&... x) {
+    return F{}(x...);
+  }
 };
 
 template <class Call, int N, class Arguments> struct frame;
@@ -47,7 +51,9 @@ struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
   static constexpr int argument_count = sizeof...(Args);
 
   template <int I, class T> DSL_DETAIL_FN static T& at(numbered<I, T>& n) { return n.value; }
-  DSL_DETAIL_FN void run() { out = call<F, Args...>::call_operator_marked_DSL_FN(at<static_cast<int>(K)>(in)...); }
+  DSL_DETAIL_FN void run() {
+    out = call<F, Args...>::call_operator_marked_DSL_FN(at<static_cast<int>(K)>(in)...);
+  }
   template <int I> DSL_DETAIL_FN auto result() const {
     if constexpr (call<F, Args...>::results::many) return std::get<I>(out);
     else return out;
@@ -56,15 +62,22 @@ struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
 
 template <class Calls, class Numbers> struct frames;
 template <class... Calls, std::size_t... N>
-struct frames<tuple<Calls...>, std::index_sequence<N...>> : frame<Calls, static_cast<int>(N), typename Calls::positions>... {};
+struct frames<tuple<Calls...>, std::index_sequence<N...>>
+    : frame<Calls, static_cast<int>(N), typename Calls::positions>... {};
 
 template <class Counts, class Calls, class Dtypes> struct values_of;
 template <int... N, class... Calls, std::size_t... D>
 struct values_of<std::integer_sequence<int, N...>, tuple<Calls...>, std::index_sequence<D...>>
-    : slots<static_cast<dtype>(D), N>..., frames<tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>> {};
+    : slots<static_cast<dtype>(D), N>...,
+      frames<tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>> {};
 
-template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D, N>& s) { return s; }
-template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(frame<Call, N, A>& f) { return f; }
+template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D, N>& s) {
+  return s;
+}
+template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(
+    frame<Call, N, A>& f) {
+  return f;
+}
 
 // Such a node is filled from outside.
 constexpr bool reads_operand(op code) { return code <= op::count; }
@@ -74,7 +87,8 @@ template <std::uint32_t Head, std::uint64_t Payload, class Values>
 DSL_DETAIL_FN void step(Values& v) {
   constexpr head h{Head};
   constexpr op code = h.code();
-  constexpr reference x = reference::of(Payload, 0), y = reference::of(Payload, 1), z = reference::of(Payload, 2);
+  constexpr reference x = reference::of(Payload, 0), y = reference::of(Payload, 1),
+                      z = reference::of(Payload, 2);
   using R = value_t<h.type()>;
   if constexpr (code == op::argument) {
     auto& f = frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v);
@@ -89,7 +103,8 @@ DSL_DETAIL_FN void step(Values& v) {
     }
   } else if constexpr (code == op::call) {
     auto& f = frame_of<static_cast<int>(Payload & 0xffff)>(v);
-    if constexpr (static_cast<int>(Payload >> 32) > std::remove_reference_t<decltype(f)>::argument_count) {
+    if constexpr (static_cast<int>(Payload >> 32) >
+                  std::remove_reference_t<decltype(f)>::argument_count) {
       f.out = {};
       if (f.condition) f.run();
     } else {
@@ -105,26 +120,34 @@ DSL_DETAIL_FN void step(Values& v) {
       r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
     } else if constexpr (code == op::gather) {
       using T = memory_t<h.type()>;
-      const T* const at = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()]) + slots_of<y.type()>(v).at[y.slot()];
+      const T* const at = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()]) +
+                          slots_of<y.type()>(v).at[y.slot()];
       if constexpr (requires { v.reader; }) r = v.reader->template read<Head>(at);
       else if constexpr (requires { v.memory; }) r = v.memory->template load<T>(at);
       else r = *at;
     } else if constexpr (code == op::result) {
-      r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v).template result<static_cast<int>(Payload >> 32)>());
+      r = to_value(frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v)
+                       .template result<static_cast<int>(Payload >> 32)>());
     } else if constexpr (has_quick_form(code, h.type()) && requires { v.range; }) {
       constexpr bool shared = Values::is_shared(x);
-      if constexpr (info(code).arity == 1) r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()]);
-      else r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
+      if constexpr (info(code).arity == 1)
+        r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()]);
+      else
+        r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()],
+                                  slots_of<y.type()>(v).at[y.slot()]);
     } else if constexpr (info(code).arity == 1) {
       r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()]);
     } else if constexpr (divides_integers(code, h.type()) && (Payload & by_shared_divisor) != 0 &&
                          math::inverts<R>) {
-      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()],
-                                                         math::shared_divisor<R>(slots_of<y.type()>(v).at[y.slot()]));
+      r = scalar_code<code>::template apply<R, h.type()>(
+          slots_of<x.type()>(v).at[x.slot()],
+          math::shared_divisor<R>(slots_of<y.type()>(v).at[y.slot()]));
     } else if constexpr (info(code).arity == 2) {
-      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]);
+      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()],
+                                                         slots_of<y.type()>(v).at[y.slot()]);
     } else {
-      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()],
+      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()],
+                                                         slots_of<y.type()>(v).at[y.slot()],
                                                          slots_of<z.type()>(v).at[z.slot()]);
     }
   }
@@ -135,7 +158,9 @@ template <class Program> struct evaluator;
 // A value that comes from outside, known by its node's head.
 template <std::uint32_t Head> struct input { value_t<head{Head}.type()> value; };
 template <std::uint32_t Head> DSL_DETAIL_FN auto& input_of(input<Head>& i) { return i.value; }
-template <std::uint32_t Head> DSL_DETAIL_FN const auto& input_of(const input<Head>& i) { return i.value; }
+template <std::uint32_t Head> DSL_DETAIL_FN const auto& input_of(const input<Head>& i) {
+  return i.value;
+}
 
 /// An element goes from `inputs` (what the program reads) to `results` (its outputs, in order).
 template <std::uint64_t Key, class... Calls>
@@ -156,12 +181,14 @@ struct evaluator<program<Key, Calls...>> {
       if (reads_operand(head_of(i).code())) found[at++] = i;
     return found;
   }();
-  template <std::size_t I> static constexpr std::uint32_t input_head = self::data.heads[input_nodes[I]];
+  template <std::size_t I> static constexpr std::uint32_t input_head =
+      self::data.heads[input_nodes[I]];
   using input_numbers = std::make_index_sequence<static_cast<std::size_t>(input_count)>;
   using output_numbers = std::make_index_sequence<static_cast<std::size_t>(self::outputs)>;
 
   template <class I> struct inputs_of;
-  template <std::size_t... I> struct inputs_of<std::index_sequence<I...>> : input<input_head<I>>... {};
+  template <std::size_t... I> struct inputs_of<std::index_sequence<I...>>
+      : input<input_head<I>>... {};
   template <class I> struct results_of;
   template <std::size_t... I>
   struct results_of<std::index_sequence<I...>>
@@ -201,7 +228,8 @@ struct evaluator<program<Key, Calls...>> {
     run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
-  /// The same, with operations in their quick forms where they have one, and in what range they have been used.
+  /// The same, with operations in their quick forms where they have one, and in what range they
+  /// have been used.
   template <class Range>
   DSL_DETAIL_FN static results compute_quickly(inputs in, Range& range) {
     values_in_range<Range> v;
@@ -213,7 +241,8 @@ struct evaluator<program<Key, Calls...>> {
   }
   static constexpr int quick_forms = [] {
     int n = 0;
-    for (int i = 0; i < nodes; ++i) n += has_quick_form(head_of(i).code(), head_of(i).type()) ? 1 : 0;
+    for (int i = 0; i < nodes; ++i)
+      n += has_quick_form(head_of(i).code(), head_of(i).type()) ? 1 : 0;
     return n;
   }();
   /// Whether a value is the same for all elements.
@@ -250,9 +279,12 @@ struct evaluator<program<Key, Calls...>> {
     return n;
   }
   template <std::size_t... D>
-  static std::integer_sequence<int, count(static_cast<int>(D))...> counts(std::index_sequence<D...>);
+  static std::integer_sequence<int, count(static_cast<int>(D))...> counts(
+      std::index_sequence<D...>);
   // Clang nests at most 256 operands of a fold.
-  static constexpr std::size_t nodes_a_run = 128, run_count = (static_cast<std::size_t>(nodes) + nodes_a_run - 1) / nodes_a_run;
+  static constexpr std::size_t nodes_a_run = 128,
+                               run_count = (static_cast<std::size_t>(nodes) + nodes_a_run - 1) /
+                                           nodes_a_run;
   using dtypes = std::make_index_sequence<dtype_count>;
   using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
   template <class Memory> struct values_and_memory : values { const Memory* memory; };
@@ -283,7 +315,9 @@ struct evaluator<program<Key, Calls...>> {
   }
   template <std::size_t... I>
   DSL_DETAIL_FN static void take(values& v, const inputs& in, std::index_sequence<I...>) {
-    ((slots_of<head{input_head<I>}.type()>(v).at[head{input_head<I>}.slot()] = input_of<input_head<I>>(in)), ...);
+    ((slots_of<head{input_head<I>}.type()>(v).at[head{input_head<I>}.slot()] =
+          input_of<input_head<I>>(in)),
+     ...);
   }
   template <int I>
   DSL_DETAIL_FN static auto output_of(values& v) {

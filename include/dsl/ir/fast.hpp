@@ -15,8 +15,8 @@ constexpr op fast_form(op code) {
   }
 }
 
-/// The node that computes with fast forms what `node` computes. What it is computed from is added anew where it changes; what a
-/// functor is called with is left as it is.
+/// The node that computes with fast forms what `node` computes. What it is computed from is added
+/// anew where it changes; what a functor is called with is left as it is.
 constexpr int make_fast(graph& g, int node) {
   sequence<char> needed(node + 1, 0);
   sequence<int> fast(node + 1, 0);
@@ -35,16 +35,17 @@ constexpr int make_fast(graph& g, int node) {
       const traced_reduction& f = g.reduction_at(n.field(0));
       sequence<int> values;
       for (int k = 0; k < f.values.size(); ++k) values.push_back(fast[f.values[k]]);
-      fast[i] = g.add(op::reduced, n.type, fields(g.add_reduction(f.rule, f.space, std::move(values)), n.field(1)));
+      fast[i] = g.add(op::reduced, n.type,
+                      fields(g.add_reduction(f.rule, f.space, std::move(values)), n.field(1)));
       continue;
     }
     const int arity = info(n.code).arity;
     int operands[3] = {};
     for (int k = 0; k < arity; ++k) operands[k] = fast[n.field(k)];
     const bool computes_in_float = kind_of(n.type) == kind::real && size_of(n.type) <= 4;
-    fast[i] = arity == 0
-                  ? i
-                  : g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, fields(operands[0], operands[1], operands[2]));
+    fast[i] = arity == 0 ? i
+                         : g.add(computes_in_float ? fast_form(n.code) : n.code, n.type,
+                                 fields(operands[0], operands[1], operands[2]));
   }
   return fast[node];
 }

@@ -1,4 +1,5 @@
-// Functors with members: a kernel is given the object by value, as words among the arguments of its calls.
+// Functors with members: a kernel is given the object by value, as words among the arguments of its
+// calls.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,15 @@ template <int K, class T> DSL_DETAIL_FN const T& nth(const numbered<K, T>& n) { 
 /// A functor's bytes; those of the last word that it does not have are zeros.
 template <class F>
 struct object_words {
-  static constexpr std::size_t count = (sizeof(F) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+  static constexpr std::size_t count =
+      (sizeof(F) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
   std::uint64_t at[count] = {};
 
   explicit object_words(const F& object) { std::memcpy(at, &object, sizeof(F)); }
 };
 
-/// A functor F with members as one without: called with F's arguments and then the words of its object.
+/// A functor F with members as one without: called with F's arguments and then the words of its
+/// object.
 template <class F>
 struct functor_object {
   static constexpr std::size_t words = object_words<F>::count;
@@ -32,7 +35,8 @@ struct functor_object {
     requires(sizeof...(T) >= words)
   DSL_DETAIL_FN auto operator()(T... all) const {
     return call_operator_marked_DSL_FN(given<std::index_sequence_for<T...>, T...>{{all}...},
-                                       std::make_index_sequence<sizeof...(T) - words>{}, std::make_index_sequence<words>{});
+                                       std::make_index_sequence<sizeof...(T) - words>{},
+                                       std::make_index_sequence<words>{});
   }
 
  private:
@@ -41,7 +45,8 @@ struct functor_object {
   struct given<std::index_sequence<I...>, T...> : numbered<static_cast<int>(I), T>... {};
 
   template <class Given, std::size_t... I, std::size_t... W>
-  DSL_DETAIL_FN static auto call_operator_marked_DSL_FN(Given all, std::index_sequence<I...>, std::index_sequence<W...>) {
+  DSL_DETAIL_FN static auto call_operator_marked_DSL_FN(Given all, std::index_sequence<I...>,
+                                                        std::index_sequence<W...>) {
     union {
       std::uint64_t bytes[words];
       F object;

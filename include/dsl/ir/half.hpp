@@ -1,7 +1,7 @@
 // The two 16-bit floating point dtypes, as they lie in memory. Arithmetic on them is done in float.
 //
-// On the GPU a conversion is one instruction, in PTX: <cuda_fp16.h> would take longer to compile than all of dsl's headers. Its
-// NaN is 0x7fff; all else is the same to the bit.
+// On the GPU a conversion is one instruction, in PTX: <cuda_fp16.h> would take longer to compile
+// than all of dsl's headers. Its NaN is 0x7fff; all else is the same to the bit.
 #pragma once
 
 #include <concepts>
@@ -32,7 +32,8 @@ DSL_DETAIL_FN constexpr float half_to_float(std::uint16_t half) {
   // Moving the exponent by 127 - 15 is a multiplication by 2^112, exact for subnormal numbers too.
   const float scaled = __builtin_bit_cast(float, magnitude << 13) * 0x1p112f;
   const std::uint32_t finite = __builtin_bit_cast(std::uint32_t, scaled);
-  const std::uint32_t special = only_if(magnitude >= 0x7c00u, 0x7f800000u) | only_if(magnitude > 0x7c00u, 0x00400000u);
+  const std::uint32_t special =
+      only_if(magnitude >= 0x7c00u, 0x7f800000u) | only_if(magnitude > 0x7c00u, 0x00400000u);
   return __builtin_bit_cast(float, finite | special | (half & 0x8000u) << 16);
 }
 
@@ -47,14 +48,19 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_half(float value) {
 #endif
   const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
   const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffu);
-  // At most 2^16, at least 2^-14: written with literals, g++ takes them for minimum and maximum; else they are branches.
-  const std::int32_t most = magnitude < 0x47800000 ? magnitude : 0x47800000, normal = most > 0x38800000 ? most : 0x38800000;
-  // A power of two, 2^13 times the number's or that of the smallest normal half: added to it, it leaves a half's bits, rounded,
-  // at the end of the sum's significand.
+  // At most 2^16, at least 2^-14: written with literals, g++ takes them for minimum and maximum;
+  // else they are branches.
+  const std::int32_t most = magnitude < 0x47800000 ? magnitude : 0x47800000,
+                     normal = most > 0x38800000 ? most : 0x38800000;
+  // A power of two, 2^13 times the number's or that of the smallest normal half: added to it, it
+  // leaves a half's bits, rounded, at the end of the sum's significand.
   const std::uint32_t exponent = static_cast<std::uint32_t>(normal) & 0x7f800000u;
-  const float sum = __builtin_bit_cast(float, exponent + (13u << 23)) + __builtin_bit_cast(float, most);
-  const std::uint32_t half = __builtin_bit_cast(std::uint32_t, sum) + ((exponent - (113u << 23)) >> 13);
-  return static_cast<std::uint16_t>(half | only_if(magnitude > 0x7f800000, 0x200u) | (bits >> 16 & 0x8000u));
+  const float sum =
+      __builtin_bit_cast(float, exponent + (13u << 23)) + __builtin_bit_cast(float, most);
+  const std::uint32_t half =
+      __builtin_bit_cast(std::uint32_t, sum) + ((exponent - (113u << 23)) >> 13);
+  return static_cast<std::uint16_t>(half | only_if(magnitude > 0x7f800000, 0x200u) |
+                                    (bits >> 16 & 0x8000u));
 }
 
 DSL_DETAIL_FN constexpr float bfloat16_to_float(std::uint16_t bits) {
@@ -71,16 +77,19 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_bfloat16(float value) {
   }
 #endif
   const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
-  const std::uint32_t nan = only_if(static_cast<std::int32_t>(bits & 0x7fffffffu) > 0x7f800000, ~0u);
-  return static_cast<std::uint16_t>(((bits | (nan & 0x400000u)) + ((0x7fffu + (bits >> 16 & 1u)) & ~nan)) >> 16);
+  const std::uint32_t nan =
+      only_if(static_cast<std::int32_t>(bits & 0x7fffffffu) > 0x7f800000, ~0u);
+  return static_cast<std::uint16_t>(
+      ((bits | (nan & 0x400000u)) + ((0x7fffu + (bits >> 16 & 1u)) & ~nan)) >> 16);
 }
 
-/// To a float that is odd unless it is exact: rounded once more, to no more than 22 digits, it is what x itself would become.
+/// To a float that is odd unless it is exact: rounded once more, to no more than 22 digits, it is
+/// what x itself would become.
 DSL_DETAIL_FN constexpr float to_odd_float(double x) {
   const auto nearest = static_cast<float>(x);
   const double back = nearest;
-  const std::uint32_t towards_zero =
-      __builtin_bit_cast(std::uint32_t, nearest) - (__builtin_fabs(back) > __builtin_fabs(x) ? 1u : 0u);
+  const std::uint32_t towards_zero = __builtin_bit_cast(std::uint32_t, nearest) -
+                                     (__builtin_fabs(back) > __builtin_fabs(x) ? 1u : 0u);
   return __builtin_bit_cast(float, towards_zero | (back != x ? 1u : 0u));
 }
 template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
@@ -88,12 +97,14 @@ template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
     return static_cast<float>(x);
   } else {
     constexpr bool is_long = sizeof(T) == 8;
-    constexpr T exact = T(1) << (is_long ? 53 : 24), low = is_long ? 0xffff : 0xff;  // up to `exact`, and without the low digits
-    using between = std::conditional_t<is_long, double, float>;                      // this type has each number
+    constexpr T exact = T(1) << (is_long ? 53 : 24),
+                low = is_long ? 0xffff : 0xff;  // up to `exact`, and without the low digits
+    using between = std::conditional_t<is_long, double, float>;  // this type has each number
     bool is_large = x > exact;
     if constexpr (std::signed_integral<T>) is_large |= x < -exact;
     const T cut = static_cast<T>(x & low & (T(0) - static_cast<T>(is_large)));
-    const auto number = static_cast<between>(static_cast<T>((x ^ cut) | static_cast<T>(static_cast<T>(cut != 0) * (low + 1))));
+    const auto number = static_cast<between>(
+        static_cast<T>((x ^ cut) | static_cast<T>(static_cast<T>(cut != 0) * (low + 1))));
     if constexpr (is_long) return to_odd_float(number);
     else return number;
   }
@@ -101,7 +112,8 @@ template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
 
 }  // namespace detail
 
-/// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Numbers of any type become one by rounding once.
+/// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Numbers of any type become
+/// one by rounding once.
 struct half {
   std::uint16_t bits = 0;
   constexpr half() = default;
@@ -112,14 +124,17 @@ struct half {
   DSL_FN constexpr operator float() const { return detail::half_to_float(bits); }
 };
 
-/// The upper 16 bits of a binary32: 8 significant bits, float's range. Numbers of any type become one by rounding once.
+/// The upper 16 bits of a binary32: 8 significant bits, float's range. Numbers of any type become
+/// one by rounding once.
 struct bfloat16 {
   std::uint16_t bits = 0;
   constexpr bfloat16() = default;
   DSL_FN constexpr bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
-  DSL_FN constexpr bfloat16(double value) : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
+  DSL_FN constexpr bfloat16(double value)
+      : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
   template <std::integral T>
-  DSL_FN constexpr bfloat16(T value) : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
+  DSL_FN constexpr bfloat16(T value)
+      : bits(detail::float_to_bfloat16(detail::to_odd_float(value))) {}
   DSL_FN constexpr operator float() const { return detail::bfloat16_to_float(bits); }
 };
 

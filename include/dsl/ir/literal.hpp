@@ -16,24 +16,29 @@ struct literal {
 template <class V> DSL_DETAIL_FN constexpr std::uint64_t to_bits(V value) {
   if constexpr (std::same_as<V, float>) return __builtin_bit_cast(std::uint32_t, value);
   else if constexpr (std::same_as<V, double>) return __builtin_bit_cast(std::uint64_t, value);
-  else if constexpr (std::same_as<V, complex_value<float>>) return to_bits(value.re) | to_bits(value.im) << 32;
+  else if constexpr (std::same_as<V, complex_value<float>>)
+    return to_bits(value.re) | to_bits(value.im) << 32;
   else return static_cast<std::uint64_t>(value);
 }
 
 template <class V> DSL_DETAIL_FN constexpr V from_bits(std::uint64_t bits) {
-  if constexpr (std::same_as<V, float>) return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits));
+  if constexpr (std::same_as<V, float>)
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits));
   else if constexpr (std::same_as<V, double>) return __builtin_bit_cast(double, bits);
-  else if constexpr (std::same_as<V, complex_value<float>>) return {from_bits<float>(bits), from_bits<float>(bits >> 32)};
+  else if constexpr (std::same_as<V, complex_value<float>>)
+    return {from_bits<float>(bits), from_bits<float>(bits >> 32)};
   else return static_cast<V>(bits);
 }
 
 template <class V> DSL_DETAIL_FN constexpr literal to_literal(V value) {
-  if constexpr (std::same_as<V, complex_value<double>>) return {to_bits(value.re), to_bits(value.im)};
+  if constexpr (std::same_as<V, complex_value<double>>)
+    return {to_bits(value.re), to_bits(value.im)};
   else return {to_bits(value)};
 }
 
 template <class V> DSL_DETAIL_FN constexpr V from_literal(literal l) {
-  if constexpr (std::same_as<V, complex_value<double>>) return {from_bits<double>(l.bits), from_bits<double>(l.second)};
+  if constexpr (std::same_as<V, complex_value<double>>)
+    return {from_bits<double>(l.bits), from_bits<double>(l.second)};
   else return from_bits<V>(l.bits);
 }
 

@@ -5,24 +5,28 @@
 
 namespace dsl {
 
-/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp); those before the end, mirrored
-/// at the last one, which is not repeated (reflect): NumPy's pad modes constant, wrap, edge and reflect.
+/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp);
+/// those before the end, mirrored at the last one, which is not repeated (reflect): NumPy's pad
+/// modes constant, wrap, edge and reflect.
 enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
 
 namespace detail {
 
-/// A step to a neighbour: element i becomes i - distance along an axis of the operand, which is counted from the right.
+/// A step to a neighbour: element i becomes i - distance along an axis of the operand, which is
+/// counted from the right.
 struct path_step {
   int axis = 0;
   boundary beyond{};
   std::int64_t distance = 0;
   bool ends_inside = false;  // where it does not, the value is not used
-  int slot = -1;             // of the operand whose descriptor says the axis, the boundary and the distance at run time
+  int slot = -1;  // of the operand whose descriptor says the axis, the boundary and the distance at
+                  // run time
 };
 
-/// The way from an element of an operand to a neighbour: its steps, the first one first. A step begins where the one before has
-/// ended, so two along one axis are not always one by their sum. `base` says what is found there: an element (load), its position
-/// (index, coordinate: along `axis`), or its address.
+/// The way from an element of an operand to a neighbour: its steps, the first one first. A step
+/// begins where the one before has ended, so two along one axis are not always one by their sum.
+/// `base` says what is found there: an element (load), its position (index, coordinate: along
+/// `axis`), or its address.
 struct neighbour_path {
   static constexpr int max_steps = 16;
   int slot = 0;
@@ -36,15 +40,21 @@ struct neighbour_path {
 inline constexpr int ends_inside_bit = 22, given_ends_inside_bit = 32, distance_bit = 23;
 constexpr op code_of(const path_step& s) { return s.slot >= 0 ? op::given_step : op::step; }
 constexpr std::uint64_t word_of(const path_step& s, int next) {
-  const auto first = static_cast<std::uint64_t>(next), inside = static_cast<std::uint64_t>(s.ends_inside);
-  if (s.slot >= 0) return first | static_cast<std::uint64_t>(s.slot) << 16 | inside << given_ends_inside_bit;
+  const auto first = static_cast<std::uint64_t>(next),
+             inside = static_cast<std::uint64_t>(s.ends_inside);
+  if (s.slot >= 0)
+    return first | static_cast<std::uint64_t>(s.slot) << 16 | inside << given_ends_inside_bit;
   constexpr std::int64_t most = std::int64_t{1} << (63 - distance_bit);
-  if (s.distance < -most || s.distance >= most) throw "dsl::shift: a distance of more than 2^40 elements";
-  return first | static_cast<std::uint64_t>(s.axis) << 16 | static_cast<std::uint64_t>(s.beyond) << 20 |
-         inside << ends_inside_bit | static_cast<std::uint64_t>(s.distance) << distance_bit;
+  if (s.distance < -most || s.distance >= most)
+    throw "dsl::shift: a distance of more than 2^40 elements";
+  return first | static_cast<std::uint64_t>(s.axis) << 16 |
+         static_cast<std::uint64_t>(s.beyond) << 20 | inside << ends_inside_bit |
+         static_cast<std::uint64_t>(s.distance) << distance_bit;
 }
 constexpr path_step step_of(op code, std::uint64_t word) {
-  const auto number = [word](int bit, std::uint64_t mask) { return static_cast<int>(word >> bit & mask); };
+  const auto number = [word](int bit, std::uint64_t mask) {
+    return static_cast<int>(word >> bit & mask);
+  };
   path_step s;
   if (code == op::given_step) {
     s.slot = number(16, 0xffff);
@@ -58,7 +68,8 @@ constexpr path_step step_of(op code, std::uint64_t word) {
   return s;
 }
 
-/// The operand, the first step and the base of a node's word; `next` gives what a step's number stands for.
+/// The operand, the first step and the base of a node's word; `next` gives what a step's number
+/// stands for.
 template <class Next>
 constexpr neighbour_path read_path(std::uint64_t word, const Next& next) {
   neighbour_path p;
@@ -66,7 +77,8 @@ constexpr neighbour_path read_path(std::uint64_t word, const Next& next) {
   p.base = static_cast<op>(word >> 32 & 0xff);
   p.axis = static_cast<int>(word >> 40 & 0xff);
   for (int at = static_cast<int>(word >> 16 & 0xffff); at != no_step;) {
-    if (p.count == neighbour_path::max_steps) throw "dsl::shift: too many steps to a neighbour: dsl::eval a part of the formula";
+    if (p.count == neighbour_path::max_steps)
+      throw "dsl::shift: too many steps to a neighbour: dsl::eval a part of the formula";
     const auto [code, step] = next(at);
     p.step[p.count++] = step_of(code, step);
     at = static_cast<int>(step & 0xffff);
@@ -79,12 +91,14 @@ struct step_word {
 };
 /// The way that a neighbour, or an op::inside, of a graph or of a program stands for.
 constexpr neighbour_path path_of(const graph& g, int node) {
-  return read_path(g[node].word.bits, [&g](int at) { return step_word{g[at].code, g[at].word.bits}; });
+  return read_path(g[node].word.bits,
+                   [&g](int at) { return step_word{g[at].code, g[at].word.bits}; });
 }
 constexpr neighbour_path path_of(const program_view& p, int node) {
   return read_path(p.payloads[node], [&p, node](int at) {
     int i = node;
-    while (head{p.heads[i]}.type() != dtype::int64 || head{p.heads[i]}.slot() != reference{static_cast<std::uint64_t>(at)}.slot())
+    while (head{p.heads[i]}.type() != dtype::int64 ||
+           head{p.heads[i]}.slot() != reference{static_cast<std::uint64_t>(at)}.slot())
       --i;
     return step_word{head{p.heads[i]}.code(), p.payloads[i]};
   });
@@ -100,11 +114,12 @@ constexpr int node_with(const program_view& p, std::uint32_t head_word) {
   return i;
 }
 template <class Program, std::uint32_t Head>
-inline constexpr neighbour_path path_with_head = path_of(Program::view(), node_with(Program::view(), Head));
+inline constexpr neighbour_path path_with_head =
+    path_of(Program::view(), node_with(Program::view(), Head));
 
-/// What a program reads beside its elements: how many nodes do, or ask where an element is; a bit for each of their operands, and
-/// for each whose elements they read; one for each axis, counted from the right, along which steps go that are known while
-/// compiling.
+/// What a program reads beside its elements: how many nodes do, or ask where an element is; a bit
+/// for each of their operands, and for each whose elements they read; one for each axis, counted
+/// from the right, along which steps go that are known while compiling.
 struct neighbours_read {
   int nodes = 0;
   std::uint64_t operands = 0, moved = 0;

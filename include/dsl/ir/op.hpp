@@ -6,15 +6,16 @@
 
 namespace dsl {
 
-/// What a node of a program does. The first group reads operands or is made by the library; the rest are the table's rows.
+/// What a node of a program does. The first group reads operands or is made by the library; the
+/// rest are the table's rows.
 enum class op : std::uint8_t {
-  load,             // an element of an array
-  neighbour,        // an element of an array some places away, or its position or address
-  inside,           // whether there is such an element
-  coordinate,       // an element's position along an axis of an array
-  address,          // where in memory an element of an array lies
-  index,            // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
-  value,            // a scalar passed by value
+  load,        // an element of an array
+  neighbour,   // an element of an array some places away, or its position or address
+  inside,      // whether there is such an element
+  coordinate,  // an element's position along an axis of an array
+  address,     // where in memory an element of an array lies
+  index,       // an element's position, in elements: the value of an array that counts 0, 1, 2, ...
+  value,       // a scalar passed by value
   load_scalar,      // a scalar in device memory
   reduced,          // a value that a reduction left, after all elements
   count,            // how many elements were reduced into it
@@ -28,9 +29,11 @@ enum class op : std::uint8_t {
   random_key,       // of a key and a number: another one
   random_below,     // of a position, a key and a range
   random_permuted,  // of a position, a key and their number: its place in another order
-  random_log,       // of a number from (0, 1], or the 32 random bits that it is made of: minus its logarithm
+  random_log,       // of a number from (0, 1], or the 32 random bits that it is made of: minus its
+                    // logarithm
   random_radius,    // of such bits: the square root of twice that
-  random_normal,    // of a radius, an angle and one more: the first times the sine of the others together
+  random_normal,    // of a radius, an angle and one more: the first times the sine of the others
+                    // together
   argument,         // of a call, one after another
   call,             // of a functor
   result,           // of a call, one after another
@@ -60,7 +63,13 @@ enum class op_result : std::uint8_t {
 };
 
 /// The kinds that the operands' common dtype may have, as bits numbered by `kind`.
-enum class op_domain : std::uint8_t { integer = 0b0010, bits = 0b0011, ordered = 0b0111, numeric = 0b1110, any = 0b1111 };
+enum class op_domain : std::uint8_t {
+  integer = 0b0010,
+  bits = 0b0011,
+  ordered = 0b0111,
+  numeric = 0b1110,
+  any = 0b1111
+};
 
 struct op_info {
   const char* name;
@@ -76,24 +85,30 @@ struct op_info {
 inline constexpr op_info op_table[] = {
 #define DSL_NODE(name, arity, domain) \
   {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::domain, 0, 0},
-    DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(inside, 0, any) DSL_NODE(index, 0, any) DSL_NODE(address, 0, any)
-        DSL_NODE(index, 0, any) DSL_NODE(value, 0, any) DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any)
-            DSL_NODE(count, 0, any) DSL_NODE(constant, 0, any) DSL_NODE(step, 0, any) DSL_NODE(step, 0, any)
-                DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
+    DSL_NODE(load, 0, any) DSL_NODE(shift, 0, any) DSL_NODE(inside, 0, any) DSL_NODE(index, 0, any)
+        DSL_NODE(address, 0, any) DSL_NODE(index, 0, any) DSL_NODE(value, 0, any)
+            DSL_NODE(load_scalar, 0, any) DSL_NODE(reduced, 0, any) DSL_NODE(count, 0, any)
+                DSL_NODE(constant, 0, any) DSL_NODE(step, 0, any) DSL_NODE(step, 0, any)
+                    DSL_NODE(cast, 1, any) DSL_NODE(complex, 2, ordered) DSL_NODE(take, 2, any)
 #define DSL_RANDOM(name, arity, flops) \
   {#name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::any, flops, 0},
-                    DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8) DSL_RANDOM(random_below, 3, 8)
-                        DSL_RANDOM(random_permuted, 3, 16) DSL_RANDOM(random_log, 1, 16) DSL_RANDOM(random_radius, 1, 20)
-                            DSL_RANDOM(random_normal, 3, 20) DSL_NODE(argument, 1, any) DSL_NODE(call, 0, any)
-                                DSL_NODE(result, 0, any)
+                        DSL_RANDOM(random_bits, 3, 8) DSL_RANDOM(random_key, 2, 8)
+                            DSL_RANDOM(random_below, 3, 8) DSL_RANDOM(random_permuted, 3, 16)
+                                DSL_RANDOM(random_log, 1, 16) DSL_RANDOM(random_radius, 1, 20)
+                                    DSL_RANDOM(random_normal, 3, 20) DSL_NODE(argument, 1, any)
+                                        DSL_NODE(call, 0, any) DSL_NODE(result, 0, any)
 #undef DSL_RANDOM
 #undef DSL_NODE
-#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
-  {#name, #token, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},
-#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) \
-  {#name, nullptr, numpy, arity, op_operands::operands, op_result::result, op_domain::domain, flops, complex_flops},
-#define DSL_FAST(name, arity, flops, code) \
-  {"fast_" #name, nullptr, "", arity, op_operands::promoted, op_result::common, op_domain::ordered, flops, 0},
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops,    \
+                     code)                                                                         \
+  {#name, #token,       numpy, arity, op_operands::operands, op_result::result, op_domain::domain, \
+   flops, complex_flops},
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code)     \
+  {#name, nullptr,      numpy, arity, op_operands::operands, op_result::result, op_domain::domain, \
+   flops, complex_flops},
+#define DSL_FAST(name, arity, flops, code)                                           \
+  {"fast_" #name,      nullptr, "", arity, op_operands::promoted, op_result::common, \
+   op_domain::ordered, flops,   0},
 #include <dsl/ir/ops.inc>
 };
 
@@ -116,16 +131,18 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
     case op_operands::selection: common = promote(chosen, 2); break;
     default: common = promote(given, row.arity);
   }
-  if (row.operands == op_operands::widened && common.type == dtype::boolean) common.type = dtype::int8;
+  if (row.operands == op_operands::widened && common.type == dtype::boolean)
+    common.type = dtype::int8;
 
   signature s;
   s.valid = (static_cast<int>(row.domain) >> static_cast<int>(kind_of(common.type)) & 1) != 0;
-  for (int i = 0; i < row.arity; ++i) s.operand[i] = kind_of(given[i].type) == kind::complex ? common.type : real_of(common.type);
+  for (int i = 0; i < row.arity; ++i)
+    s.operand[i] = kind_of(given[i].type) == kind::complex ? common.type : real_of(common.type);
   const bool integers = kind_of(a.type) <= kind::integer && kind_of(b.type) <= kind::integer;
   switch (row.operands) {
     case op_operands::promoted:
-      // Integers are compared exactly, with a scalar outside the array's dtype too: in the dtype that holds both, int64 and
-      // uint64 as they are.
+      // Integers are compared exactly, with a scalar outside the array's dtype too: in the dtype
+      // that holds both, int64 and uint64 as they are.
       if (row.result == op_result::boolean && row.arity == 2 && integers) {
         const dtype both = promote(a.type, b.type);
         s.operand[0] = both == dtype::float64 ? a.type : both;
@@ -138,7 +155,8 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
     case op_operands::selection: s.operand[0] = dtype::boolean; break;
     case op_operands::scaled:
       s.operand[1] = b.type;
-      s.valid = s.valid && kind_of(b.type) <= kind::integer && b.type != dtype::uint64;  // as NumPy, which has no loop for it
+      s.valid = s.valid && kind_of(b.type) <= kind::integer &&
+                b.type != dtype::uint64;  // as NumPy, which has no loop for it
       common.weak = common.weak && b.weak;
       break;
     default: break;
@@ -149,7 +167,8 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
     case op_result::int32: s.result = {dtype::int32}; break;
     case op_result::real: s.result = {real_of(common.type), common.weak}; break;
     case op_result::complex:
-      s.result = {common.type == dtype::float64 ? dtype::complex128 : dtype::complex64, common.weak};
+      s.result = {common.type == dtype::float64 ? dtype::complex128 : dtype::complex64,
+                  common.weak};
       break;
   }
   return s;
@@ -157,12 +176,14 @@ constexpr signature resolve(op code, weak_dtype a, weak_dtype b = {}, weak_dtype
 
 namespace detail {
 
-// The dtype that a value type stands for where nothing else is said: not float16, which is computed with as float.
+// The dtype that a value type stands for where nothing else is said: not float16, which is computed
+// with as float.
 template <class V> inline constexpr dtype dtype_of_value = dtype_of<V>::value;
-template <class T> inline constexpr dtype dtype_of_value<complex_value<T>> = dtype_of<std::complex<T>>::value;
+template <class T> inline constexpr dtype dtype_of_value<complex_value<T>> =
+    dtype_of<std::complex<T>>::value;
 
-// The scalar code of the table, compiled for the device, for the host loop and for constant folding. D is the result's dtype;
-// only what depends on a dtype's precision or range asks for it.
+// The scalar code of the table, compiled for the device, for the host loop and for constant
+// folding. D is the result's dtype; only what depends on a dtype's precision or range asks for it.
 template <op Code> struct scalar_code;
 #define DSL_DETAIL_CODE(name, arity, code)                                      \
   template <> struct scalar_code<op::name> {                                    \
@@ -177,9 +198,11 @@ template <op Code> struct scalar_code;
 #define DSL_DETAIL_OPERANDS_1 A a
 #define DSL_DETAIL_OPERANDS_2 A a, B b
 #define DSL_DETAIL_OPERANDS_3 A a, B b, C c
-#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, code) \
+#define DSL_OPERATOR(name, token, numpy, arity, operands, result, domain, flops, complex_flops, \
+                     code)                                                                      \
   DSL_DETAIL_CODE(name, arity, code)
-#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) DSL_DETAIL_CODE(name, arity, code)
+#define DSL_FUNCTION(name, numpy, arity, operands, result, domain, flops, complex_flops, code) \
+  DSL_DETAIL_CODE(name, arity, code)
 #define DSL_FAST(name, arity, flops, code) DSL_DETAIL_CODE(fast_##name, arity, code)
 #include <dsl/ir/ops.inc>
 #undef DSL_DETAIL_CODE
@@ -190,7 +213,8 @@ template <op Code> struct scalar_code;
 #undef DSL_DETAIL_OPERANDS_2
 #undef DSL_DETAIL_OPERANDS_3
 
-// Whether the scalar code can run in a constant expression: the arithmetic can, the mathematical functions cannot.
+// Whether the scalar code can run in a constant expression: the arithmetic can, the mathematical
+// functions cannot.
 constexpr bool folds(op code) {
   if (info(code).token != nullptr) return true;
   switch (code) {

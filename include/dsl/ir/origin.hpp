@@ -5,8 +5,9 @@
 
 namespace dsl::detail {
 
-/// How a node becomes known: from scalars alone; from what the reductions of one index space at one depth leave; from values of
-/// several; for each element. A reduction of elements that depend on no other has depth 1.
+/// How a node becomes known: from scalars alone; from what the reductions of one index space at one
+/// depth leave; from values of several; for each element. A reduction of elements that depend on no
+/// other has depth 1.
 struct origin {
   enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
   int space = 0, depth = 0;
@@ -48,7 +49,8 @@ class node_origins {
   }
   /// Whether what a space gives are arrays among the operands of another.
   constexpr bool holds_arrays_of(int outer, int space) const {
-    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0 || !is_within(outer, space)) return false;
+    if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0 || !is_within(outer, space))
+      return false;
     int at = g_.spaces[space - 1].parent;
     while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
     return at == outer;
@@ -59,7 +61,8 @@ class node_origins {
       if (space(at).reduces) return false;
     return true;
   }
-  /// Whether what a space gives are arrays among the arguments of a formula that gives elements, whether it uses them or not.
+  /// Whether what a space gives are arrays among the arguments of a formula that gives elements,
+  /// whether it uses them or not.
   constexpr bool shapes_elements(int number) const {
     for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
       if (gives_values(outer)) return false;
@@ -69,8 +72,8 @@ class node_origins {
   }
   /// The greatest depth of a space's reductions.
   constexpr int depth_of_space(int space) const { return space_depths_[space]; }
-  /// Leaves: how many; what reads one (op::neighbour where that is beside an element) and its dtype; whether it is an operand of
-  /// an index space.
+  /// Leaves: how many; what reads one (op::neighbour where that is beside an element) and its
+  /// dtype; whether it is an operand of an index space.
   constexpr int leaf_count() const { return leaves_.size(); }
   constexpr op leaf_code(int leaf) const { return leaves_[leaf].code; }
   constexpr dtype leaf_type(int leaf) const { return leaves_[leaf].type; }
@@ -94,10 +97,12 @@ class node_origins {
       while (leaves_.size() <= leaf) leaves_.push_back(leaf_kind{});
       leaf_kind& known = leaves_[leaf];
       // An op::inside and the like say nothing of the elements' dtype.
-      const bool reads = g_[i].code != op::inside && g_[i].code != op::coordinate && g_[i].code != op::given_step;
+      const bool reads =
+          g_[i].code != op::inside && g_[i].code != op::coordinate && g_[i].code != op::given_step;
       if (reads || !known.reads) known.type = g_[i].type;
       known.reads = known.reads || reads;
-      if (known.code != op::neighbour) known.code = is_placed(g_[i].code) ? op::neighbour : g_[i].code;
+      if (known.code != op::neighbour)
+        known.code = is_placed(g_[i].code) ? op::neighbour : g_[i].code;
     }
     space_of_leaf_ = sequence<int>(leaves_.size(), 0);
     for (int k = 1; k <= g_.spaces.size(); ++k)
@@ -113,7 +118,8 @@ class node_origins {
     return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0};
   }
   constexpr origin origin_of(const node& n) {
-    if (n.code == op::reduced) return reduced_in(g_.reduction_at(n.field(0)).space, depth_of_reduction(n.field(0)));
+    if (n.code == op::reduced)
+      return reduced_in(g_.reduction_at(n.field(0)).space, depth_of_reduction(n.field(0)));
     if (n.code == op::count) return reduced_in(n.field(0), 0);
     origin o{n.code <= op::index || n.code == op::gather ? origin::element : origin::scalar, 0, 0};
     for (int k = 0; k < count_inputs(n); ++k) o = join(o, origins_[input_node(n, k)]);
@@ -131,7 +137,8 @@ class node_origins {
     }
     return depth;
   }
-  // A count (depth 0) comes with the reductions of its index space, and single values of lower depth can be read beside them.
+  // A count (depth 0) comes with the reductions of its index space, and single values of lower
+  // depth can be read beside them.
   constexpr origin join(origin a, origin b) const {
     const int depth = greater(a.depth, b.depth);
     const origin both{origin::combined, 0, depth, a.is_array || b.is_array};
@@ -139,7 +146,8 @@ class node_origins {
     if (a.kind == origin::scalar) return b;
     if (b.kind == origin::scalar) return a;
     if (a.kind == origin::combined || b.kind == origin::combined) return both;
-    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0)) return reduced_in(a.space, depth);
+    if (a.space == b.space && (a.depth == b.depth || a.depth == 0 || b.depth == 0))
+      return reduced_in(a.space, depth);
     if (a.depth != b.depth) {
       const origin &later = a.depth > b.depth ? a : b, &earlier = a.depth > b.depth ? b : a;
       if (!earlier.is_array) return later;

@@ -6,13 +6,15 @@
 
 namespace dsl::detail {
 
-/// A part of a statement that one pass can compute: what some reductions leave, or elements, or both.
+/// A part of a statement that one pass can compute: what some reductions leave, or elements, or
+/// both.
 struct statement_part {
   struct reductions_of { int space, depth; };
-  sequence<reductions_of> reductions;  // of one index space at one depth; of several beside elements
-  sequence<int> elements;              // outputs of the graph
-  sequence<int> results;               // nodes
-  sequence<int> inputs;                // leaves, and after them values, in the order of the leaves
+  sequence<reductions_of>
+      reductions;          // of one index space at one depth; of several beside elements
+  sequence<int> elements;  // outputs of the graph
+  sequence<int> results;   // nodes
+  sequence<int> inputs;    // leaves, and after them values, in the order of the leaves
   int reduction_count = 0, reduced_values = 0;
   bool calls = false;
   bool of_rows = false;  // elements of values alone, for each row of a formula of rows
@@ -20,8 +22,9 @@ struct statement_part {
   constexpr int space() const { return elements.size() > 0 ? 0 : reductions[0].space; }
 };
 
-/// Which parts a graph has, what they leave for each other, and what they read. What is known for each element is computed anew
-/// in every part that needs it; what a reduction leaves is stored, once.
+/// Which parts a graph has, what they leave for each other, and what they read. What is known for
+/// each element is computed anew in every part that needs it; what a reduction leaves is stored,
+/// once.
 template <class Graph>
 class statement_parts {
  public:
@@ -35,7 +38,8 @@ class statement_parts {
   /// In the order in which they are computed.
   constexpr const sequence<part>& all() const { return parts_; }
   constexpr const node_origins<Graph>& origins() const { return origins_; }
-  /// The nodes that are stored. An input is the number of a leaf, or that of a value after all leaves.
+  /// The nodes that are stored. An input is the number of a leaf, or that of a value after all
+  /// leaves.
   constexpr const sequence<int>& values() const { return values_; }
   constexpr int leaves() const { return origins_.leaf_count(); }
   constexpr bool is_leaf(int input) const { return input < leaves(); }
@@ -61,10 +65,12 @@ class statement_parts {
   constexpr int rank_of(int number) const { return number == 0 ? 0 : space(number).rank; }
   constexpr int first_leaf(int number) const { return number == 0 ? 0 : space(number).first; }
 
-  // What goes to one target alone is written there; what has more readers, or several targets, is a value first.
+  // What goes to one target alone is written there; what has more readers, or several targets, is a
+  // value first.
   constexpr output_place place_of(const part& p, int node) const {
-    output_place place{origins_[node].kind == origin::reduced ? origins_[node].space : p.reductions[0].space, numbers_[node], -1,
-                       false};
+    output_place place{
+        origins_[node].kind == origin::reduced ? origins_[node].space : p.reductions[0].space,
+        numbers_[node], -1, false};
     for (int i = 0; place.value < 0 && place.target < 0 && i < g_.outputs.size(); ++i)
       if (g_.outputs[i] == node) place.target = i;
     sequence<int> root;
@@ -72,11 +78,13 @@ class statement_parts {
     const sequence<char> needed = needed_by(g_, root);
     for (int i = 0; i < g_.size(); ++i)
       if (needed[i] != 0 && g_[i].code == op::reduced && is_inside(p, origins_[i]))
-        place.needs_elements = place.needs_elements || g_.rule_at(g_.reduction_at(g_[i].field(0)).rule).needs_elements;
+        place.needs_elements =
+            place.needs_elements || g_.rule_at(g_.reduction_at(g_[i].field(0)).rule).needs_elements;
     return place;
   }
 
-  // The nodes that a pass computes or reads: the values of other passes, but not what is behind them.
+  // The nodes that a pass computes or reads: the values of other passes, but not what is behind
+  // them.
   constexpr sequence<char> nodes_of(const part& p) const {
     sequence<char> needed(g_.size(), 0);
     for (int i = 0; i < p.elements.size(); ++i) needed[g_.outputs[p.elements[i]]] = 1;
@@ -100,7 +108,8 @@ class statement_parts {
   constexpr bool is_value_for(int from, const origin& reader) const {
     const origin& o = origins_[from];
     return o.kind == origin::reduced &&
-           !(reader.kind == origin::reduced && reader.space == o.space && (reader.depth == o.depth || o.depth == 0));
+           !(reader.kind == origin::reduced && reader.space == o.space &&
+             (reader.depth == o.depth || o.depth == 0));
   }
   constexpr void find_values() {
     is_value_ = sequence<char>(g_.size(), 0);
@@ -127,7 +136,8 @@ class statement_parts {
   // ---- which passes there are
   constexpr part& part_of(reductions_of k) {
     for (int i = 0; i < parts_.size(); ++i)
-      if (parts_[i].reductions[0].space == k.space && parts_[i].depth() == k.depth) return parts_[i];
+      if (parts_[i].reductions[0].space == k.space && parts_[i].depth() == k.depth)
+        return parts_[i];
     part made;
     made.reductions.push_back(k);
     parts_.push_back(std::move(made));
@@ -138,12 +148,15 @@ class statement_parts {
       if (to[i] == value) return;
     to.push_back(value);
   }
-  constexpr bool is_scalar_output(int output) const { return (g_.scalar_outputs >> output & 1) != 0; }
+  constexpr bool is_scalar_output(int output) const {
+    return (g_.scalar_outputs >> output & 1) != 0;
+  }
 
   constexpr void make_parts() {
     for (int i = 0; i < g_.size(); ++i)
       if (is_value_[i] != 0) add_once(part_of({origins_[i].space, origins_[i].depth}).results, i);
-    part arrays, rows, scalars;  // of elements; of values a row, and of single values, that no reduction leaves by itself
+    part arrays, rows, scalars;  // of elements; of values a row, and of single values, that no
+                                 // reduction leaves by itself
     int last = 0;                // the depth of the elements
     rows.of_rows = true;
     for (int i = 0; i < g_.outputs.size(); ++i) {
@@ -161,7 +174,8 @@ class statement_parts {
       }
     }
     for (int k = 1; k <= g_.spaces.size(); ++k)
-      if (origins_.shapes_elements(k) && origins_.depth_of_space(k) > last) last = origins_.depth_of_space(k);
+      if (origins_.shapes_elements(k) && origins_.depth_of_space(k) > last)
+        last = origins_.depth_of_space(k);
     attach_scalars(scalars);
     sort_parts();
     if (arrays.elements.size() > 0) fuse(arrays, last);
@@ -174,11 +188,13 @@ class statement_parts {
     root.push_back(output);
     const sequence<char> needed = needed_by(g_, root);
     for (int i = 0; i < g_.size(); ++i)
-      if (needed[i] != 0 && origins_[i].kind == origin::reduced && origins_[i].space > 0 && space(origins_[i].space).of_rows)
+      if (needed[i] != 0 && origins_[i].kind == origin::reduced && origins_[i].space > 0 &&
+          space(origins_[i].space).of_rows)
         return true;
     return false;
   }
-  // Single values of scalars alone are computed beside the first reductions that go to a target as one value.
+  // Single values of scalars alone are computed beside the first reductions that go to a target as
+  // one value.
   constexpr void attach_scalars(part& scalars) {
     part* to = nullptr;
     for (int i = 0; i < g_.outputs.size() && to == nullptr; ++i) {
@@ -204,7 +220,8 @@ class statement_parts {
         }
     parts_ = std::move(sorted);
   }
-  // Reductions that go to targets are computed in one pass with the elements where these depend on as much.
+  // Reductions that go to targets are computed in one pass with the elements where these depend on
+  // as much.
   constexpr void fuse(part& arrays, int last) {
     sequence<part> left;
     for (int i = 0; i < parts_.size(); ++i) {
@@ -230,7 +247,8 @@ class statement_parts {
     numbers_ = sequence<int>(g_.size(), -1);
     for (int i = 0; i < g_.size(); ++i) {
       int targets = 0;
-      for (int k = 0; k < g_.outputs.size(); ++k) targets += g_.outputs[k] == i && origins_[i].kind == origin::reduced ? 1 : 0;
+      for (int k = 0; k < g_.outputs.size(); ++k)
+        targets += g_.outputs[k] == i && origins_[i].kind == origin::reduced ? 1 : 0;
       if (is_value_[i] == 0 && targets < 2) continue;
       numbers_[i] = values_.size();
       values_.push_back(i);
@@ -239,7 +257,8 @@ class statement_parts {
   static constexpr bool is_inside(const part& p, const origin& o) {
     if (o.kind != origin::reduced) return false;
     for (int i = 0; i < p.reductions.size(); ++i)
-      if (p.reductions[i].space == o.space && (p.reductions[i].depth == o.depth || o.depth == 0)) return true;
+      if (p.reductions[i].space == o.space && (p.reductions[i].depth == o.depth || o.depth == 0))
+        return true;
     return false;
   }
   constexpr bool is_input(const part& p, int node) const {
@@ -257,13 +276,17 @@ class statement_parts {
     if (found >= 0) reads[origins_.leaf_count() + found] = 1;
   }
   constexpr int leaf_of_input(int input) const {
-    return input < origins_.leaf_count() ? input : first_leaf(origins_[values_[input - origins_.leaf_count()]].space);
+    return input < origins_.leaf_count()
+               ? input
+               : first_leaf(origins_[values_[input - origins_.leaf_count()]].space);
   }
   constexpr void find_inputs(part& p) {
     sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
     for (int i = 0; i < origins_.leaf_count(); ++i) {
-      bool mine = (p.reductions.size() == 0 || p.elements.size() > 0) && holds_arrays(p) && origins_.is_leaf_of(i, 0);
-      for (int k = 0; k < p.reductions.size(); ++k) mine = mine || origins_.is_leaf_of(i, p.reductions[k].space);
+      bool mine = (p.reductions.size() == 0 || p.elements.size() > 0) && holds_arrays(p) &&
+                  origins_.is_leaf_of(i, 0);
+      for (int k = 0; k < p.reductions.size(); ++k)
+        mine = mine || origins_.is_leaf_of(i, p.reductions[k].space);
       if (mine) reads[i] = 1;
     }
     const sequence<char> needed = nodes_of(p);
@@ -288,7 +311,8 @@ class statement_parts {
     }
     for (int k = 1; k <= g_.spaces.size(); ++k) {
       bool shapes = p.elements.size() > 0 && holds_arrays(p) && origins_.shapes_elements(k);
-      for (int i = 0; i < p.reductions.size(); ++i) shapes = shapes || origins_.holds_arrays_of(p.reductions[i].space, k);
+      for (int i = 0; i < p.reductions.size(); ++i)
+        shapes = shapes || origins_.holds_arrays_of(p.reductions[i].space, k);
       if (shapes) add_value_of(k, reads);
     }
     for (int leaf = 0; leaf < origins_.leaf_count(); ++leaf)
@@ -299,7 +323,9 @@ class statement_parts {
   constexpr bool holds_arrays(const part& p) const {
     if (p.of_rows) return false;
     for (int i = 0; i < p.elements.size(); ++i)
-      if (!is_scalar_output(p.elements[i]) || origins_[g_.outputs[p.elements[i]]].kind == origin::element) return true;
+      if (!is_scalar_output(p.elements[i]) ||
+          origins_[g_.outputs[p.elements[i]]].kind == origin::element)
+        return true;
     return false;
   }
 

@@ -1,12 +1,13 @@
-// What one kernel does, as a type: a program for the elements, reductions of what it gives, and a program for what the reductions
-// leave.
+// What one kernel does, as a type: a program for the elements, reductions of what it gives, and a
+// program for what the reductions leave.
 #pragma once
 
 #include <dsl/ir/neighbour.hpp>
 
 namespace dsl::detail {
 
-/// What a target gets: an output of the elements' program, stored for each element, or one of the results' program.
+/// What a target gets: an output of the elements' program, stored for each element, or one of the
+/// results' program.
 struct target_word {
   std::uint64_t word;
   static constexpr target_word make(bool is_result, int output) {
@@ -16,8 +17,9 @@ struct target_word {
   constexpr int output() const { return static_cast<int>(word >> 1); }
 };
 
-/// A reduction's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words for each value of the
-/// identity. `First` is the elements' output that its first value is; `NeedsElements` makes no elements an error.
+/// A reduction's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words
+/// for each value of the identity. `First` is the elements' output that its first value is;
+/// `NeedsElements` makes no elements an error.
 template <class Combine, class Identity, int First, bool NeedsElements> struct pass_reduction;
 template <class Combine, std::uint64_t... I, int First, bool NeedsElements>
 struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
@@ -25,10 +27,12 @@ struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
   using combine = Combine;
   static constexpr int values = Combine::outputs, first = First;
   static constexpr std::uint64_t identity_words[] = {I...};
-  static constexpr literal identity(int k) { return {identity_words[2 * k], identity_words[2 * k + 1]}; }
+  static constexpr literal identity(int k) {
+    return {identity_words[2 * k], identity_words[2 * k + 1]};
+  }
   static constexpr void add_to(word_key& key) {
-    for (const std::uint64_t word :
-         {Combine::key, static_cast<std::uint64_t>(First), static_cast<std::uint64_t>(NeedsElements), I...})
+    for (const std::uint64_t word : {Combine::key, static_cast<std::uint64_t>(First),
+                                     static_cast<std::uint64_t>(NeedsElements), I...})
       key.add(word);
   }
 };
@@ -38,7 +42,8 @@ template <class... F> struct pass_reductions { static constexpr int count = size
 /// A pass at run time, for what prints or counts.
 struct pass_view {
   program_view elements{}, results{};
-  const program_view* rules = nullptr;  // the reductions', and which of the elements' outputs they begin with
+  const program_view* rules =
+      nullptr;  // the reductions', and which of the elements' outputs they begin with
   const int* firsts = nullptr;
   int reductions = 0;
   bool needs_elements = false;
@@ -67,7 +72,9 @@ struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>> {
   static constexpr int targets = sizeof...(T);
   static constexpr bool needs_elements = (F::needs_elements || ...);
   static constexpr std::array<std::uint64_t, targets + 1> target_words() { return {T..., 0}; }
-  static constexpr std::array<program_view, sizeof...(F) + 1> rules() { return {F::combine::view()..., program_view{}}; }
+  static constexpr std::array<program_view, sizeof...(F) + 1> rules() {
+    return {F::combine::view()..., program_view{}};
+  }
   static constexpr std::array<int, sizeof...(F) + 1> firsts() { return {F::first..., 0}; }
   static constexpr std::uint64_t key() {
     word_key made{sizeof...(F)};
@@ -77,7 +84,8 @@ struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>> {
   }
 };
 
-/// What one kernel does, as a type, which kernels are named by. As a program it is a key and the functors that it calls.
+/// What one kernel does, as a type, which kernels are named by. As a program it is a key and the
+/// functors that it calls.
 template <std::uint64_t Key, class... Calls>
 struct pass {
   using parts = typename decltype(parts_of(pass_key<Key, Calls...>{}))::type;
@@ -100,32 +108,41 @@ struct pass {
             targets,
             neighbours_in(elements::view())};
   }
-  static constexpr bool is_result(int i) { return target_word{target_words[static_cast<std::size_t>(i)]}.is_result(); }
+  static constexpr bool is_result(int i) {
+    return target_word{target_words[static_cast<std::size_t>(i)]}.is_result();
+  }
 };
 
 template <class Parts, class Elements> struct keyed_pass;
 template <class Parts, std::uint64_t Key, class... Calls>
 struct keyed_pass<Parts, program<Key, Calls...>> {
   using type = pass<Parts::key(), Calls...>;
-  friend constexpr auto parts_of(pass_key<Parts::key(), Calls...>) { return std::type_identity<Parts>{}; }
+  friend constexpr auto parts_of(pass_key<Parts::key(), Calls...>) {
+    return std::type_identity<Parts>{};
+  }
 };
 template <class Elements, class Results, class Targets, class Reductions> using pass_with =
     typename keyed_pass<pass_parts<Elements, Results, Targets, Reductions>, Elements>::type;
 
-inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32, max_reductions = 32;
+inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32,
+                             max_reductions = 32;
 
 /// Where a pass's parts begin among those of several.
 struct pass_place { std::size_t program, target, reduction, identity; };
 
-/// All programs of passes, one pass after another: of each the elements', the results' and the reductions' rules.
-template <std::size_t Nodes, std::size_t Words, std::size_t Programs = max_reductions + 2, std::size_t Passes = 1>
+/// All programs of passes, one pass after another: of each the elements', the results' and the
+/// reductions' rules.
+template <std::size_t Nodes, std::size_t Words, std::size_t Programs = max_reductions + 2,
+          std::size_t Passes = 1>
 struct pass_image {
-  std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0, reductions = 0, passes = 0;
+  std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0, reductions = 0,
+              passes = 0;
   bool is_one_pass = true;  // or there is nothing else in it
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
   std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
-  std::array<int, 2 * Programs + 2> ends{};  // of each program: of its nodes, of its outputs; after two zeros
+  std::array<int, 2 * Programs + 2>
+      ends{};  // of each program: of its nodes, of its outputs; after two zeros
   std::array<int, Programs> firsts{};
   std::array<bool, Programs> needs_elements{};
   std::array<pass_place, Passes + 1> places{};
@@ -133,7 +150,8 @@ struct pass_image {
   // The compilers' cost of a pack expansion grows with the object it reads from.
   template <std::size_t N, std::size_t W, std::size_t P, std::size_t K>
   constexpr pass_image<N, W, P, K> exact() const {
-    pass_image<N, W, P, K> to{nodes, programs, outputs, targets, identities, reductions, passes, is_one_pass};
+    pass_image<N, W, P, K> to{nodes,      programs,   outputs, targets,
+                              identities, reductions, passes,  is_one_pass};
     copy_front(heads, to.heads);
     copy_front(payloads, to.payloads);
     copy_front(output_words, to.output_words);
@@ -150,8 +168,9 @@ struct pass_image {
   }  // there is an output for each target
 };
 
-/// When a node is known: for each element, when all elements of an index space have been reduced, or always, for it is made of
-/// scalars alone; never within one pass, where elements and what becomes of all of them are mixed, or several index spaces.
+/// When a node is known: for each element, when all elements of an index space have been reduced,
+/// or always, for it is made of scalars alone; never within one pass, where elements and what
+/// becomes of all of them are mixed, or several index spaces.
 enum class known { always, by_element, after_reductions, never };
 struct known_in {
   known when;
@@ -188,18 +207,21 @@ constexpr roomy_image without_programs() {
   return none;
 }
 
-/// Adds the pass of a graph: which outputs are computed for each element and which once all are reduced, as programs. False
-/// where the graph takes several passes.
+/// Adds the pass of a graph: which outputs are computed for each element and which once all are
+/// reduced, as programs. False where the graph takes several passes.
 template <class Image>
 constexpr bool add_pass(const graph& g, Image& to) {
   sequence<int> elements, results;
   int space = -1;  // of the results
   bool several = false, scalars = false;
-  if (g.outputs.size() > static_cast<int>(max_program_outputs)) throw "a formula may have at most 32 outputs";
+  if (g.outputs.size() > static_cast<int>(max_program_outputs))
+    throw "a formula may have at most 32 outputs";
   for (int i = 0; i < g.outputs.size(); ++i) {
-    const known_in at = g.reduction_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
+    const known_in at =
+        g.reduction_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
     if (at.when == known::never) return false;
-    const bool after = at.when == known::after_reductions || (at.when == known::always && (g.scalar_outputs >> i & 1) != 0);
+    const bool after = at.when == known::after_reductions ||
+                       (at.when == known::always && (g.scalar_outputs >> i & 1) != 0);
     if (at.when == known::after_reductions) {
       several = several || (space >= 0 && at.space != space);
       space = at.space;
@@ -222,8 +244,10 @@ constexpr bool add_pass(const graph& g, Image& to) {
       kept.push_back(g[i].field(0));
     }
   }
-  if (kept.size() > static_cast<int>(max_reductions)) throw "a formula may have at most 32 reductions";
-  if (to.programs + static_cast<std::size_t>(kept.size()) + 2 > to.firsts.size()) throw "a statement has too many reductions";
+  if (kept.size() > static_cast<int>(max_reductions))
+    throw "a formula may have at most 32 reductions";
+  if (to.programs + static_cast<std::size_t>(kept.size()) + 2 > to.firsts.size())
+    throw "a statement has too many reductions";
   for (int j = 0; j < kept.size(); ++j) {
     to.firsts[to.reductions + static_cast<std::size_t>(j)] = elements.size();
     const traced_reduction& each = g.reduction_at(kept[j]);
@@ -239,7 +263,8 @@ constexpr bool add_pass(const graph& g, Image& to) {
     const reduction_rule& rule = g.rule_at(g.reduction_at(kept[j]).rule);
     freeze(rule.combine, rule.combine.outputs, number, f);
     to.needs_elements[to.reductions++] = rule.needs_elements;
-    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) > to.identity_words.size())
+    if (to.identities + 2 * static_cast<std::size_t>(rule.identity.size()) >
+        to.identity_words.size())
       throw "a formula has too many reductions";
     for (int k = 0; k < rule.identity.size(); ++k) {
       to.identity_words[to.identities++] = rule.identity[k].bits;
@@ -248,9 +273,11 @@ constexpr bool add_pass(const graph& g, Image& to) {
   }
   if (to.nodes + static_cast<std::size_t>(f.heads.size()) > to.heads.size())
     throw "a formula may have at most 4096 distinct nodes";
-  if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size()) throw "a formula has too many reductions";
+  if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size())
+    throw "a formula has too many reductions";
   for (int i = 0; i < f.ends.size(); ++i)
-    to.ends[2 * to.programs + static_cast<std::size_t>(i) + 2] = f.ends[i] + static_cast<int>(i % 2 == 0 ? to.nodes : to.outputs);
+    to.ends[2 * to.programs + static_cast<std::size_t>(i) + 2] =
+        f.ends[i] + static_cast<int>(i % 2 == 0 ? to.nodes : to.outputs);
   for (int i = 0; i < f.heads.size(); ++i) {
     to.heads[to.nodes] = f.heads[i];
     to.payloads[to.nodes++] = f.payloads[i];
@@ -275,7 +302,9 @@ struct pass_spelled {
   static constexpr std::size_t begin(std::size_t p, std::size_t what) {
     return static_cast<std::size_t>(Of::exact.ends[2 * (from.program + p) + what]);
   }
-  static constexpr std::size_t count(std::size_t p, std::size_t what) { return begin(p + 1, what) - begin(p, what); }
+  static constexpr std::size_t count(std::size_t p, std::size_t what) {
+    return begin(p + 1, what) - begin(p, what);
+  }
 
   template <std::size_t P>
   static constexpr auto nodes_at() {
@@ -284,18 +313,23 @@ struct pass_spelled {
       to.heads[i] = Of::exact.heads[begin(P, 0) + i];
       to.payloads[i] = Of::exact.payloads[begin(P, 0) + i];
     }
-    for (std::size_t i = 0; i != count(P, 1); ++i) to.output_words[i] = Of::exact.output_words[begin(P, 1) + i];
+    for (std::size_t i = 0; i != count(P, 1); ++i)
+      to.output_words[i] = Of::exact.output_words[begin(P, 1) + i];
     return to;
   }
   template <std::size_t P> using program_at = program_with<nodes_at<P>(), Calls...>;
 
   // Reduction J's identity begins where those of the reductions before end.
-  static constexpr std::size_t identity(std::size_t j) { return from.identity + 2 * (begin(2 + j, 1) - begin(2, 1)); }
+  static constexpr std::size_t identity(std::size_t j) {
+    return from.identity + 2 * (begin(2 + j, 1) - begin(2, 1));
+  }
   template <std::size_t J, std::size_t... I>
   static pass_reduction<program_at<2 + J>, words<Of::exact.identity_words[identity(J) + I]...>,
-                        Of::exact.firsts[from.reduction + J], Of::exact.needs_elements[from.reduction + J]>
+                        Of::exact.firsts[from.reduction + J],
+                        Of::exact.needs_elements[from.reduction + J]>
       spell_reduction(std::index_sequence<I...>);
-  template <std::size_t J> using reduction_at = decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
+  template <std::size_t J> using reduction_at =
+      decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
 
   template <std::size_t... T, std::size_t... J>
   static pass_with<program_at<0>, program_at<1>, words<Of::exact.target_words[from.target + T]...>,
@@ -309,7 +343,8 @@ struct pass_spelled {
 template <class Trace, class... Calls>
 struct compile {
   static constexpr auto roomy = image_of(Trace::run());
-  static constexpr auto exact = roomy.template exact<roomy.nodes, roomy.words(), roomy.programs, 1>();
+  static constexpr auto exact =
+      roomy.template exact<roomy.nodes, roomy.words(), roomy.programs, 1>();
   using spelled = typename pass_spelled<compile, 0, Calls...>::type;
   static constexpr bool is_one_pass = roomy.is_one_pass;
 };

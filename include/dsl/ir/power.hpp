@@ -8,7 +8,8 @@ namespace dsl::detail::math {
 
 #if DSL_DETAIL_ON_DEVICE
 
-// What CUDA's function is needed for, compiled once. `power` is |x|^y where it is neither 0 nor infinite nor subnormal.
+// What CUDA's function is needed for, compiled once. `power` is |x|^y where it is neither 0 nor
+// infinite nor subnormal.
 template <class T> DSL_DETAIL_NOINLINE T rare_pow(T x, T y, T power, bool is_moderate) {
   if (x > -smallest_normal<T> || x == -infinity<T> || !is_moderate) return bounded::pow(x, y);
   const T whole = math::trunc(y);
@@ -16,9 +17,10 @@ template <class T> DSL_DETAIL_NOINLINE T rare_pow(T x, T y, T power, bool is_mod
   return whole != 2 * math::trunc(whole * T(0.5)) ? -power : power;
 }
 
-/// 2^(y log2 x), in half of the instructions of CUDA's powf, with its accuracy: one branch leads to all that is rare, so that a
-/// thread's lanes are computed side by side. log2 x = e + log2 m is a sum of two floats, where log m = 2 artanh((m - 1) / (m +
-/// 1)); what lies beyond its first term is less than a hundredth, and one float.
+/// 2^(y log2 x), in half of the instructions of CUDA's powf, with its accuracy: one branch leads to
+/// all that is rare, so that a thread's lanes are computed side by side. log2 x = e + log2 m is a
+/// sum of two floats, where log m = 2 artanh((m - 1) / (m + 1)); what lies beyond its first term is
+/// less than a hundredth, and one float.
 DSL_DETAIL_FN float pow(float x, float y) {
   const std::uint32_t size = to_integer(x) & ~sign_bit<float>;
   // x = m 2^e with m from sqrt(1/2) to sqrt(2)
@@ -41,7 +43,8 @@ DSL_DETAIL_FN float pow(float x, float y) {
   rest = fma(u, log2_e_rest, rest);
   rest = fma(u, series, rest);
   const float log2_x = first + rest, log2_x_rest = first - log2_x + rest;
-  const float product = ::__fmul_rn(log2_x, y), product_rest = fma(log2_x_rest, y, fma(log2_x, y, -product));
+  const float product = ::__fmul_rn(log2_x, y),
+              product_rest = fma(log2_x_rest, y, fma(log2_x, y, -product));
   // Added to 1.5 2^23 a number becomes an integer, in the lowest bits.
   const float shifted = product + 0x1.8p23f, t = product - (shifted - 0x1.8p23f) + product_rest;
   float power = fma(0x1.444024p-13f, t, 0x1.5f0912p-10f);
@@ -56,18 +59,21 @@ DSL_DETAIL_FN float pow(float x, float y) {
   return rare_pow(x, y, power, is_moderate);
 }
 
-/// e^(y log x), in less than half of the operations of CUDA's pow, with smaller errors (after S. Nagy's in Arm's Optimized
-/// Routines, 2018, whose exponential takes a table too): log x = e log 2 + log c + log(m / c), of
-/// which all that is more than a millionth is exact.
+/// e^(y log x), in less than half of the operations of CUDA's pow, with smaller errors (after S.
+/// Nagy's in Arm's Optimized Routines, 2018, whose exponential takes a table too): log x = e log 2
+/// + log c + log(m / c), of which all that is more than a millionth is exact.
 DSL_DETAIL_FN double pow(double x, double y) {
   const std::uint64_t size = to_integer(x) & ~sign_bit<double>;
   // x = m 2^e with m from sqrt(1/2) to sqrt(2), nearly
   const auto above = static_cast<std::int32_t>((size - 0x3fe6955500000000u) >> 32);
-  const double e = above >> 20, m = __builtin_bit_cast(double, size - (static_cast<std::uint64_t>(above & ~0xfffff) << 32));
+  const double e = above >> 20,
+               m = __builtin_bit_cast(double,
+                                      size - (static_cast<std::uint64_t>(above & ~0xfffff) << 32));
   const near_logarithm c = logarithm_near(above >> 13 & 127);
   // Products that are subtracted from must not be fused.
   const double r = fma(m, c.inverse, -1.0), square = ::__dmul_rn(r, r);
-  const double first = fma(e, 0x1.62e42fefa38p-1, c.log), second = first + r, log_x = fma(-0.5, square, second);
+  const double first = fma(e, 0x1.62e42fefa38p-1, c.log), second = first + r,
+               log_x = fma(-0.5, square, second);
   double rest = fma(e, 0x1.ef35793c7673p-45, c.log_rest);
   rest = fma(-0.5, fma(r, r, -square), rest) + (first - second + r);
   rest += fma(-0.5, square, second - log_x);
@@ -77,10 +83,12 @@ DSL_DETAIL_FN double pow(double x, double y) {
   series = fma(series, r, -0x1.0000000000002p-2);
   series = fma(series, r, 0x1.5555555555558p-2);
   rest = fma(series, r * square, rest);
-  const double product = ::__dmul_rn(log_x, y), product_rest = fma(rest, y, fma(log_x, y, -product));
+  const double product = ::__dmul_rn(log_x, y),
+               product_rest = fma(rest, y, fma(log_x, y, -product));
   // Added to 1.5 2^52 a number becomes an integer, in the lowest bits.
   const double shifted = fma(product, 0x1.71547652b82fep+0, 0x1.8p52), whole = shifted - 0x1.8p52;
-  const double t = fma(whole, -0x1.abc9e3b39803fp-56, fma(whole, -0x1.62e42fefa39efp-1, product)) + product_rest;
+  const double t =
+      fma(whole, -0x1.abc9e3b39803fp-56, fma(whole, -0x1.62e42fefa39efp-1, product)) + product_rest;
   double power = fma(0x1.af38a9b0ec855p-26, t, 0x1.289185613a3d6p-22);
   power = fma(power, t, 0x1.71de0dae63bb3p-19);
   power = fma(power, t, 0x1.a019b90d2ae7ap-16);
@@ -94,7 +102,8 @@ DSL_DETAIL_FN double pow(double x, double y) {
   power = fma(power, t, 1.0);
   power = __builtin_bit_cast(double, to_integer(power) + (to_integer(shifted) << 52));
   const bool is_moderate = abs(product) < 700;
-  if (to_integer(x) - to_integer(smallest_normal<double>) < 0x7fe0000000000000u && is_moderate) return power;
+  if (to_integer(x) - to_integer(smallest_normal<double>) < 0x7fe0000000000000u && is_moderate)
+    return power;
   return rare_pow(x, y, power, is_moderate);
 }
 

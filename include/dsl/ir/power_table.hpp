@@ -5,8 +5,9 @@
 
 namespace dsl::detail::math {
 
-/// Of an m between sqrt(1/2) and sqrt(2) a near c, as 1/c, which has so few bits that m/c - 1 is exact, and log c in two parts:
-/// to the first one whole multiples of log 2, rounded to as many bits, can be added without rounding.
+/// Of an m between sqrt(1/2) and sqrt(2) a near c, as 1/c, which has so few bits that m/c - 1 is
+/// exact, and log c in two parts: to the first one whole multiples of log 2, rounded to as many
+/// bits, can be added without rounding.
 struct near_logarithm { double inverse, log, log_rest; };
 
 #if DSL_DETAIL_ON_DEVICE

@@ -12,10 +12,12 @@ constexpr dtype promote_integers(dtype a, dtype b) {
   if (sa == sb) return size_of(a) >= size_of(b) ? a : b;
   const dtype with_sign = sa ? a : b, without = sa ? b : a;
   if (size_of(with_sign) > size_of(without)) return with_sign;
-  return size_of(without) == 8 ? dtype::float64 : integer_dtype(2u * static_cast<unsigned>(size_of(without)), true);
+  return size_of(without) == 8 ? dtype::float64
+                               : integer_dtype(2u * static_cast<unsigned>(size_of(without)), true);
 }
 
-// The narrowest real dtype that NumPy takes to hold the integers of a dtype, beside a real operand of dtype `beside`.
+// The narrowest real dtype that NumPy takes to hold the integers of a dtype, beside a real operand
+// of dtype `beside`.
 constexpr dtype real_for(dtype integer, dtype beside) {
   if (kind_of(integer) == kind::boolean) return beside;
   const int size = size_of(integer);
@@ -37,23 +39,27 @@ constexpr dtype promote(dtype a, dtype b) {
   switch (kind_of(a)) {
     case kind::boolean: return a;
     case kind::integer: return detail::promote_integers(a, b);
-    case kind::real: return detail::promote_reals(a, kind_of(b) == kind::real ? b : detail::real_for(b, a));
+    case kind::real:
+      return detail::promote_reals(a, kind_of(b) == kind::real ? b : detail::real_for(b, a));
     case kind::complex: break;
   }
   const dtype real = real_of(a);
   const dtype other = kind_of(b) == kind::integer ? detail::real_for(b, real) : real_of(b);
-  return detail::promote_reals(real, other) == dtype::float64 ? dtype::complex128 : dtype::complex64;
+  return detail::promote_reals(real, other) == dtype::float64 ? dtype::complex128
+                                                              : dtype::complex64;
 }
 
-/// A dtype and whether it is weak. C++ scalars and literals are weak: they only bring in their kind.
+/// A dtype and whether it is weak. C++ scalars and literals are weak: they only bring in their
+/// kind.
 struct weak_dtype {
   dtype type{};
   bool weak = false;
   friend constexpr bool operator==(const weak_dtype&, const weak_dtype&) = default;
 };
 
-/// NEP 50's rule for operands of which some are weak: an array with a scalar of no higher kind keeps its dtype, and a scalar of a
-/// higher kind brings in that kind's default (int64, float64, or complex of the array's precision).
+/// NEP 50's rule for operands of which some are weak: an array with a scalar of no higher kind
+/// keeps its dtype, and a scalar of a higher kind brings in that kind's default (int64, float64, or
+/// complex of the array's precision).
 constexpr weak_dtype promote(weak_dtype a, weak_dtype b) {
   if (a.weak == b.weak) {
     if (!a.weak) return {promote(a.type, b.type)};
@@ -73,10 +79,11 @@ constexpr weak_dtype promote(weak_dtype a, weak_dtype b) {
   return {narrow ? dtype::complex64 : dtype::complex128};
 }
 
-/// The same for several operands at once. Higher kinds go first: (int8, uint8, float16) is float16, though int8 with uint8 is
-/// int16.
+/// The same for several operands at once. Higher kinds go first: (int8, uint8, float16) is float16,
+/// though int8 with uint8 is int16.
 constexpr weak_dtype promote(const weak_dtype* operands, int count) {
-  weak_dtype side[2] = {{}, {dtype::boolean, true}};  // arrays, scalars; a boolean gives way to anything
+  weak_dtype side[2] = {
+      {}, {dtype::boolean, true}};  // arrays, scalars; a boolean gives way to anything
   int arrays = 0;
   for (int k = static_cast<int>(kind::complex); k >= 0; --k)
     for (int i = 0; i < count; ++i) {
@@ -88,15 +95,17 @@ constexpr weak_dtype promote(const weak_dtype* operands, int count) {
   return arrays == 0 ? side[1] : arrays == count ? side[0] : promote(side[0], side[1]);
 }
 
-/// What NumPy's floating point functions take a dtype as: the narrowest floating point dtype that holds 8-bit integers and
-/// booleans (float16) and 16-bit integers (float32), and float64 for wider ones.
+/// What NumPy's floating point functions take a dtype as: the narrowest floating point dtype that
+/// holds 8-bit integers and booleans (float16) and 16-bit integers (float32), and float64 for wider
+/// ones.
 constexpr dtype floating_of(dtype type) {
   if (kind_of(type) >= kind::real) return type;
   return size_of(type) == 1 ? dtype::float16 : size_of(type) == 2 ? dtype::float32 : dtype::float64;
 }
 
-/// The common dtype of what each operand is as a floating point number. A scalar of a higher kind than all arrays comes first, as
-/// NumPy has it: atan2(int8_array, 1.0) is float64, atan2(int8_array, 1) float16.
+/// The common dtype of what each operand is as a floating point number. A scalar of a higher kind
+/// than all arrays comes first, as NumPy has it: atan2(int8_array, 1.0) is float64,
+/// atan2(int8_array, 1) float16.
 constexpr weak_dtype promote_floating(const weak_dtype* operands, int count) {
   weak_dtype through[3]{};
   bool arrays = false;
@@ -116,13 +125,16 @@ constexpr weak_dtype promote_floating(const weak_dtype* operands, int count) {
 namespace detail {
 
 constexpr std::int64_t least_of(dtype integer) {
-  return info(integer).is_signed ? static_cast<std::int64_t>(~std::uint64_t{0} << (8 * size_of(integer) - 1)) : 0;
+  return info(integer).is_signed
+             ? static_cast<std::int64_t>(~std::uint64_t{0} << (8 * size_of(integer) - 1))
+             : 0;
 }
 constexpr std::uint64_t greatest_of(dtype integer) {
   return ~std::uint64_t{0} >> (64 - 8 * size_of(integer) + (info(integer).is_signed ? 1 : 0));
 }
 
-/// From the least number of one integer dtype to the greatest of another; as it begins, every integer.
+/// From the least number of one integer dtype to the greatest of another; as it begins, every
+/// integer.
 struct integer_range {
   dtype least = dtype::int64, greatest = dtype::uint64;
 
@@ -147,9 +159,11 @@ constexpr bool assignable(dtype to, weak_dtype from) {
 
 namespace detail {
 
-/// Whether what is of one dtype can be made one of another, by a cast at least: no complex number can be made a real one.
+/// Whether what is of one dtype can be made one of another, by a cast at least: no complex number
+/// can be made a real one.
 constexpr bool may_cast(dtype to, dtype from) {
-  return kind_of(to) >= kind::complex || kind_of(to) == kind::boolean || kind_of(from) != kind::complex;
+  return kind_of(to) >= kind::complex || kind_of(to) == kind::boolean ||
+         kind_of(from) != kind::complex;
 }
 /// The same, and says so where it cannot.
 template <dtype To, dtype From>

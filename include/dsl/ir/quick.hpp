@@ -1,7 +1,8 @@
-// Operations on floats that a GPU does in few instructions where operands are neither very large nor very small.
+// Operations on floats that a GPU does in few instructions where operands are neither very large
+// nor very small.
 //
-// The accurate ones test each operand and branch, so that one waits for the other. These give the same bits, or say that they are
-// in doubt: then the element is to be computed again, accurately.
+// The accurate ones test each operand and branch, so that one waits for the other. These give the
+// same bits, or say that they are in doubt: then the element is to be computed again, accurately.
 #pragma once
 
 #include <dsl/ir/logarithm.hpp>
@@ -11,18 +12,20 @@
 namespace dsl::detail {
 
 constexpr bool has_quick_form(op code, dtype type) {
-  return type == dtype::float32 &&
-         (code == op::divide || code == op::reciprocal || code == op::sqrt || code == op::rsqrt || code == op::log);
+  return type == dtype::float32 && (code == op::divide || code == op::reciprocal ||
+                                    code == op::sqrt || code == op::rsqrt || code == op::log);
 }
 
-/// The least magnitude that quick forms have met, of operands and results: from 2^-100 on nothing that a result is rounded by is
-/// subnormal. What is too large, 0 or no number makes a result 0 or NaN.
-/// `DividesOne`: what all elements share as a numerator is 1, so that a quotient is a reciprocal.
+/// The least magnitude that quick forms have met, of operands and results: from 2^-100 on nothing
+/// that a result is rounded by is subnormal. What is too large, 0 or no number makes a result 0 or
+/// NaN. `DividesOne`: what all elements share as a numerator is 1, so that a quotient is a
+/// reciprocal.
 template <bool DividesOne>
 struct quick_range {
   static constexpr bool divides_one = DividesOne;
   float least = 1;   // or a NaN
-  float missed = 0;  // of reciprocals, the squares of 1 - x / x before the last step: small where they are right
+  float missed = 0;  // of reciprocals, the squares of 1 - x / x before the last step: small where
+                     // they are right
   DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-100f) || !(missed < 0.5f); }
   DSL_DETAIL_FN void take(float x) { least = math::fminimum(least, __builtin_fabsf(x)); }
   /// Of a negative number or infinity the result is not looked at.
@@ -33,7 +36,8 @@ struct quick_range {
   DSL_DETAIL_FN void take_shared(float) {}
 };
 
-/// The same of a formula that is evaluated once, where nothing is known of the operands that elements share.
+/// The same of a formula that is evaluated once, where nothing is known of the operands that
+/// elements share.
 struct lane_range : quick_range<false> {
   DSL_DETAIL_FN void take_shared(float x) { take(x); }
 };
@@ -54,8 +58,9 @@ struct shared_range {
 namespace math::quick {
 
 #if DSL_DETAIL_ON_DEVICE
-/// `missed` grows by the square of 1 - x r, where r is what the hardware gives for 1 / x: by 2^-44 at most where |x| lies between
-/// 2^-126 and 2^126, and to 1 or a NaN elsewhere, where 1 / x or x is 0, subnormal or infinite.
+/// `missed` grows by the square of 1 - x r, where r is what the hardware gives for 1 / x: by 2^-44
+/// at most where |x| lies between 2^-126 and 2^126, and to 1 or a NaN elsewhere, where 1 / x or x
+/// is 0, subnormal or infinite.
 DSL_DETAIL_FN float reciprocal(float x, float& missed) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));

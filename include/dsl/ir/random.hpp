@@ -1,6 +1,8 @@
-// Random numbers as functions of a position and a key: what the operations op::random_bits and those beside it compute.
+// Random numbers as functions of a position and a key: what the operations op::random_bits and
+// those beside it compute.
 //
-// Philox 4x32-10: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as easy as 1, 2, 3, SC11 (2011).
+// Philox 4x32-10: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as
+// easy as 1, 2, 3, SC11 (2011).
 #pragma once
 
 #include <dsl/ir/op.hpp>
@@ -15,10 +17,12 @@ struct product { std::uint32_t low, high; };
 DSL_DETAIL_FN constexpr product multiply_words(std::uint32_t a, std::uint32_t b) {
   const std::uint64_t both = static_cast<std::uint64_t>(a) * b;
 #if DSL_DETAIL_ON_DEVICE
-  // As a double's words, or nvcc goes on with 64 bits, loses sight of those that are 0, and adds them.
+  // As a double's words, or nvcc goes on with 64 bits, loses sight of those that are 0, and adds
+  // them.
   if (!__builtin_is_constant_evaluated()) {
     const double words = __builtin_bit_cast(double, both);
-    return {static_cast<std::uint32_t>(::__double2loint(words)), static_cast<std::uint32_t>(::__double2hiint(words))};
+    return {static_cast<std::uint32_t>(::__double2loint(words)),
+            static_cast<std::uint32_t>(::__double2hiint(words))};
   }
 #endif
   return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
@@ -29,26 +33,34 @@ struct philox_block { std::uint32_t word[4]; };
 
 // Round by round without a loop, which GCC would not vectorise.
 template <int Rounds>
-DSL_DETAIL_FN constexpr philox_block philox_rounds(const philox_block& c, std::uint32_t low_key, std::uint32_t high_key) {
+DSL_DETAIL_FN constexpr philox_block philox_rounds(const philox_block& c, std::uint32_t low_key,
+                                                   std::uint32_t high_key) {
   if constexpr (Rounds == 0) {
     return c;
   } else {
-    const product a = multiply_words(0xd2511f53, c.word[0]), b = multiply_words(0xcd9e8d57, c.word[2]);
-    const philox_block next{{b.high ^ c.word[1] ^ low_key, b.low, a.high ^ c.word[3] ^ high_key, a.low}};
+    const product a = multiply_words(0xd2511f53, c.word[0]),
+                  b = multiply_words(0xcd9e8d57, c.word[2]);
+    const philox_block next{
+        {b.high ^ c.word[1] ^ low_key, b.low, a.high ^ c.word[3] ^ high_key, a.low}};
     return philox_rounds<Rounds - 1>(next, low_key + 0x9e3779b9, high_key + 0xbb67ae85);
   }
 }
 /// Philox 4x32-10's block of a counter under a key.
 DSL_DETAIL_FN constexpr philox_block philox(const philox_block& counter, std::uint64_t key) {
-  return philox_rounds<10>(counter, static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
+  return philox_rounds<10>(counter, static_cast<std::uint32_t>(key),
+                           static_cast<std::uint32_t>(key >> 32));
 }
 
 /// Word i % 4 of block i / 4. Blocks of each draw are others.
-DSL_DETAIL_FN constexpr std::uint32_t random_bits(std::uint64_t i, std::uint64_t key, std::uint32_t draw) {
-  const std::uint64_t block = (i & ~std::uint64_t{3}) >> 2;  // so nvcc sees that of i = 4 n + 1 as well it is n
-  const philox_block all = philox({{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), draw, 0}}, key);
+DSL_DETAIL_FN constexpr std::uint32_t random_bits(std::uint64_t i, std::uint64_t key,
+                                                  std::uint32_t draw) {
+  const std::uint64_t block =
+      (i & ~std::uint64_t{3}) >> 2;  // so nvcc sees that of i = 4 n + 1 as well it is n
+  const philox_block all = philox(
+      {{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), draw, 0}}, key);
   // Chosen by masks, of which GCC makes vectors, as it does not of a bit's comparison with 0.
-  const std::uint32_t in_pair = 0 - static_cast<std::uint32_t>(i & 1), pair = 0 - static_cast<std::uint32_t>(i >> 1 & 1);
+  const std::uint32_t in_pair = 0 - static_cast<std::uint32_t>(i & 1),
+                      pair = 0 - static_cast<std::uint32_t>(i >> 1 & 1);
   const std::uint32_t first = all.word[0] ^ ((all.word[0] ^ all.word[1]) & in_pair);
   const std::uint32_t second = all.word[2] ^ ((all.word[2] ^ all.word[3]) & in_pair);
   return first ^ ((first ^ second) & pair);
@@ -56,42 +68,53 @@ DSL_DETAIL_FN constexpr std::uint32_t random_bits(std::uint64_t i, std::uint64_t
 
 /// The key number i that follows from a key. Its block is none that bits are drawn from.
 DSL_DETAIL_FN constexpr std::uint64_t random_key(std::uint64_t key, std::uint64_t i) {
-  const philox_block all = philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 1}}, key);
+  const philox_block all =
+      philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 1}}, key);
   return all.word[0] | static_cast<std::uint64_t>(all.word[1]) << 32;
 }
 
-/// An integer below `range`, each equally likely: the upper half of a product of random bits with the range. Products whose lower
-/// half is below 2^32 mod range (2^64) are rejected, and the next bits drawn. D. Lemire, Fast random integer generation in an
-/// interval, ACM Trans. Model. Comput. Simul. 29 (2019).
-DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_t key, std::uint32_t range) {
+/// An integer below `range`, each equally likely: the upper half of a product of random bits with
+/// the range. Products whose lower half is below 2^32 mod range (2^64) are rejected, and the next
+/// bits drawn. D. Lemire, Fast random integer generation in an interval, ACM Trans. Model. Comput.
+/// Simul. 29 (2019).
+DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_t key,
+                                                   std::uint32_t range) {
   for (std::uint32_t draw = 0;; ++draw) {
     const std::uint64_t product = static_cast<std::uint64_t>(random_bits(i, key, draw)) * range;
     const auto low = static_cast<std::uint32_t>(product);
-    if (low >= range || low >= (0 - range) % range) return static_cast<std::uint32_t>(product >> 32);
+    if (low >= range || low >= (0 - range) % range)
+      return static_cast<std::uint32_t>(product >> 32);
   }
 }
-DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key, std::uint64_t range) {
+DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key,
+                                                   std::uint64_t range) {
   for (std::uint32_t draw = 0;; draw += 2) {
-    const std::uint64_t high = random_bits(i, key, draw), bits = high << 32 | random_bits(i, key, draw + 1), lower = bits * range;
+    const std::uint64_t high = random_bits(i, key, draw),
+                        bits = high << 32 | random_bits(i, key, draw + 1), lower = bits * range;
     if (lower >= range || lower >= (0 - range) % range) return upper_half_of_product(bits, range);
   }
 }
 
-// splitmix64's last step: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+// splitmix64's last step: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number
+// generators, OOPSLA 2014.
 DSL_DETAIL_FN constexpr std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31;
 }
 
-/// Where i, one of n, goes in a random order. A keyed permutation of the numbers of as many bits, by a Feistel network, is
-/// repeated until it leads to one of the n. J. Black, P. Rogaway, Ciphers with arbitrary finite domains, CT-RSA 2002.
-DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint64_t key, std::uint64_t n) {
-  constexpr int rounds = 8, least_bits = 8;  // those of very few numbers would not come out equally likely
+/// Where i, one of n, goes in a random order. A keyed permutation of the numbers of as many bits,
+/// by a Feistel network, is repeated until it leads to one of the n. J. Black, P. Rogaway, Ciphers
+/// with arbitrary finite domains, CT-RSA 2002.
+DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint64_t key,
+                                                      std::uint64_t n) {
+  constexpr int rounds = 8,
+                least_bits = 8;  // those of very few numbers would not come out equally likely
   int bits = least_bits;
   while (bits < 64 && (n - 1) >> bits != 0) ++bits;
   const int low_bits = bits / 2;
-  const std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1, high_mask = (std::uint64_t{1} << (bits - low_bits)) - 1;
+  const std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1,
+                      high_mask = (std::uint64_t{1} << (bits - low_bits)) - 1;
   do {
     std::uint64_t high = i >> low_bits, low = i & low_mask, of_round = key;
     DSL_DETAIL_ROLLED
@@ -106,9 +129,10 @@ DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint
   return i;
 }
 
-// What normal and exponential numbers are made of: of floats from words of 32 bits; of doubles from a number from (0, 1] and from
-// angles of 64 bits. None has a branch, so that neighbours that share one share its code. On the host they are functions of
-// lib/ir/special.cpp, vector functions in a loop, which give the same bits one by one and side by side.
+// What normal and exponential numbers are made of: of floats from words of 32 bits; of doubles from
+// a number from (0, 1] and from angles of 64 bits. None has a branch, so that neighbours that share
+// one share its code. On the host they are functions of lib/ir/special.cpp, vector functions in a
+// loop, which give the same bits one by one and side by side.
 }  // namespace math
 
 extern "C" {
@@ -123,17 +147,21 @@ namespace math {
 /// The logarithm of a number from (0, 1], in the middle between two multiples of 2^-31.
 DSL_DETAIL_FN float log_of_bits(std::uint32_t bits) {
   float exponent;
-  return moderate_log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f, exponent);
+  return moderate_log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f,
+                      exponent);
 }
 
 /// The sine and the cosine of a part of half a circle, up to a quarter: polynomials of least error.
 template <class T> struct sine_and_cosine { T sine, cosine; };
 DSL_DETAIL_FN sine_and_cosine<float> of_half_turns(float x) {
   const float square = times(x, x);
-  const float odd = times_plus(times_plus(-0x1.2ee7bcp-1f, square, 0x1.4665e8p+1f), square, -0x1.4abbccp+2f);
-  const float even = times_plus(times_plus(times_plus(0x1.db6492p-3f, square, -0x1.55cb98p+0f), square, 0x1.03c1eap+2f), square,
-                                -0x1.3bd3ccp+2f);
-  return {times_plus(x, 0x1.921fb6p+1f, times(odd, times(x, square))), times_plus(even, square, 1.0f)};
+  const float odd =
+      times_plus(times_plus(-0x1.2ee7bcp-1f, square, 0x1.4665e8p+1f), square, -0x1.4abbccp+2f);
+  const float even = times_plus(
+      times_plus(times_plus(0x1.db6492p-3f, square, -0x1.55cb98p+0f), square, 0x1.03c1eap+2f),
+      square, -0x1.3bd3ccp+2f);
+  return {times_plus(x, 0x1.921fb6p+1f, times(odd, times(x, square))),
+          times_plus(even, square, 1.0f)};
 }
 DSL_DETAIL_FN sine_and_cosine<double> of_half_turns(double x) {
   const double square = times(x, x);
@@ -152,20 +180,24 @@ DSL_DETAIL_FN sine_and_cosine<double> of_half_turns(double x) {
   return {times_plus(x, 0x1.921fb54442d18p+1, times(odd, x)), times_plus(even, square, 1.0)};
 }
 
-/// What lies between an angle in 2^-32 (2^-64) of a circle and the nearest quarter of one, in half circles.
+/// What lies between an angle in 2^-32 (2^-64) of a circle and the nearest quarter of one, in half
+/// circles.
 DSL_DETAIL_FN float from_quarter(std::uint32_t from_eighth) {
-  return static_cast<float>(static_cast<std::int32_t>((from_eighth & 0x3fffffff) - 0x20000000)) * 0x1p-31f;
+  return static_cast<float>(static_cast<std::int32_t>((from_eighth & 0x3fffffff) - 0x20000000)) *
+         0x1p-31f;
 }
 DSL_DETAIL_FN double from_quarter(std::uint64_t from_eighth) {  // its lowest bit does not count
   // Each part is added to 2^52 by its bits: x86-64 converts no integers of 64 bits before AVX-512.
-  const std::uint64_t of_zero = to_integer(0x1p52), high = from_eighth >> 32 & 0x3fffffff, low = from_eighth & 0xfffffffe;
+  const std::uint64_t of_zero = to_integer(0x1p52), high = from_eighth >> 32 & 0x3fffffff,
+                      low = from_eighth & 0xfffffffe;
   return times_plus(__builtin_bit_cast(double, low | of_zero) - 0x1p52, 0x1p-63,
                     (__builtin_bit_cast(double, high | of_zero) - (0x1p52 + 0x1p29)) * 0x1p-31);
 }
 
-/// A radius times the sine of an angle, in 2^-32 (2^-64) of a circle, that is turned on by so many quarters of one, which are the
-/// two upper bits of `turn`. The angle from the nearest quarter is of `angle` alone: for a number and the one turned on by a
-/// quarter it is computed once. The sign comes last, by its bit: the product is rounded, whatever becomes of it.
+/// A radius times the sine of an angle, in 2^-32 (2^-64) of a circle, that is turned on by so many
+/// quarters of one, which are the two upper bits of `turn`. The angle from the nearest quarter is
+/// of `angle` alone: for a number and the one turned on by a quarter it is computed once. The sign
+/// comes last, by its bit: the product is rounded, whatever becomes of it.
 template <class T, class Angle>
 DSL_DETAIL_FN T normal_of(T radius, Angle angle, Angle turn) {
   constexpr Angle half = sign_bit<T>, quarter = half / 2, eighth = half / 4;
@@ -180,7 +212,8 @@ DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits
 DSL_DETAIL_FN double random_log(double x) { return 0 - math::log(x); }
 DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
   const float square = 0 - 2 * log_of_bits(bits);
-  const float r = fminimum(quick::rsqrt(square), 0x1p+64f), root = times(square, r);  // of 0 the root is infinite
+  const float r = fminimum(quick::rsqrt(square), 0x1p+64f),
+              root = times(square, r);  // of 0 the root is infinite
   return fma(fma(-root, root, square), 0.5f * r, root);
 }
 DSL_DETAIL_FN float random_normal(float radius, std::uint32_t angle, std::uint32_t turn) {
@@ -224,7 +257,8 @@ template <> struct scalar_code<op::random_below> {
 template <> struct scalar_code<op::random_permuted> {
   template <class R, dtype, class I, class K, class N>
   DSL_DETAIL_FN static constexpr R apply(I i, K key, N n) {
-    return static_cast<R>(math::random_permuted(static_cast<std::uint64_t>(i), key, static_cast<std::uint64_t>(n)));
+    return static_cast<R>(
+        math::random_permuted(static_cast<std::uint64_t>(i), key, static_cast<std::uint64_t>(n)));
   }
 };
 

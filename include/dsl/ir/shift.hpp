@@ -6,9 +6,11 @@
 
 namespace dsl::detail {
 
-/// Whether a node reads an operand, asks where an element of it is, or is a reduction's value: what has axes of its own.
+/// Whether a node reads an operand, asks where an element of it is, or is a reduction's value: what
+/// has axes of its own.
 constexpr bool has_axes(const node& n) {
-  return n.code == op::reduced || (n.code <= op::load_scalar && !(n.code == op::index && n.field(0) == position_in_reduction));
+  return n.code == op::reduced || (n.code <= op::load_scalar &&
+                                   !(n.code == op::index && n.field(0) == position_in_reduction));
 }
 /// How many axes such a node has.
 constexpr int rank_of_leaf(const graph& g, const node& n) {
@@ -24,19 +26,22 @@ constexpr int rank_of_node(const graph& g, int id) {
   const sequence<char> needed = needed_by(g, root);
   int rank = 0;
   for (int i = 0; i <= id; ++i)
-    if (needed[i] != 0 && has_axes(g[i]) && rank_of_leaf(g, g[i]) > rank) rank = rank_of_leaf(g, g[i]);
+    if (needed[i] != 0 && has_axes(g[i]) && rank_of_leaf(g, g[i]) > rank)
+      rank = rank_of_leaf(g, g[i]);
   return rank;
 }
 
-/// Joins two steps along one axis where they mean the same as one, and says whether they do. `alone`: no other operand gives the
-/// axis more elements than the inner step's has.
-constexpr bool join_steps(const path_step& outer, const path_step& inner, bool alone, path_step& joined) {
+/// Joins two steps along one axis where they mean the same as one, and says whether they do.
+/// `alone`: no other operand gives the axis more elements than the inner step's has.
+constexpr bool join_steps(const path_step& outer, const path_step& inner, bool alone,
+                          path_step& joined) {
   if (outer.slot >= 0 || inner.slot >= 0 || outer.axis != inner.axis) return false;
   const bool same_way = (outer.distance < 0) == (inner.distance < 0);
   joined = inner;
   joined.distance = outer.distance + inner.distance;
   // One element, broadcast, has none beside it, while the outer step is among many.
-  if (outer.ends_inside) return inner.ends_inside || inner.beyond != boundary::zero || joined.distance != 0 || alone;
+  if (outer.ends_inside)
+    return inner.ends_inside || inner.beyond != boundary::zero || joined.distance != 0 || alone;
   if (outer.beyond == boundary::wrap) {
     joined.beyond = boundary::wrap;
     joined.ends_inside = false;
@@ -65,7 +70,8 @@ class graph_shift {
     by_.ends_inside = true;
     if (by_.slot < 0) by_.beyond = boundary::clamp;
     const int value = moved(id);
-    return g_.add(op::where, g_[id].type, fields(within, value, g_.add(op::constant, g_[id].type, literal{})));
+    return g_.add(op::where, g_[id].type,
+                  fields(within, value, g_.add(op::constant, g_[id].type, literal{})));
   }
   /// The position along the step's axis.
   constexpr int coordinate_of(int id) {
@@ -74,17 +80,26 @@ class graph_shift {
     for (int i = 0; i < leaves_.size(); ++i) {
       const node& n = g_[leaves_[i]];
       const auto base = static_cast<int>(n.code == op::reduced ? op::reduced : op::load);
-      const int mine = g_.add(op::coordinate, dtype::int64, fields(operand_of(leaves_[i]), by_.axis, base));
+      const int mine =
+          g_.add(op::coordinate, dtype::int64, fields(operand_of(leaves_[i]), by_.axis, base));
       at = at < 0 ? mine : g_.add(op::max, dtype::int64, fields(at, mine));
     }
     return at;
   }
 
  private:
-  constexpr int operand_of(int id) const { return g_[id].code == op::reduced ? id : g_[id].field(0); }
-  constexpr bool has_axis(int id) const { return rank_of_leaf(g_, g_[id]) > (by_.slot >= 0 ? 0 : by_.axis); }
-  constexpr bool is_same_operand(int a, int b) const { return operand_of(a) == operand_of(b) && of_value(a) == of_value(b); }
-  constexpr bool of_value(int id) const { return g_[id].code == op::reduced || is_placed_value(g_[id]); }
+  constexpr int operand_of(int id) const {
+    return g_[id].code == op::reduced ? id : g_[id].field(0);
+  }
+  constexpr bool has_axis(int id) const {
+    return rank_of_leaf(g_, g_[id]) > (by_.slot >= 0 ? 0 : by_.axis);
+  }
+  constexpr bool is_same_operand(int a, int b) const {
+    return operand_of(a) == operand_of(b) && of_value(a) == of_value(b);
+  }
+  constexpr bool of_value(int id) const {
+    return g_[id].code == op::reduced || is_placed_value(g_[id]);
+  }
 
   // What a node is computed from, and of these one leaf for each operand that has the axis.
   constexpr void find_leaves(int id) {
@@ -110,8 +125,8 @@ class graph_shift {
     return has_axes(g_[id]) && g_[id].code != op::inside;
   }
 
-  // Whether a formula of one operand is zero wherever that is, and its leaves make no step along the axis yet, which would not
-  // join with this one: sums of neighbours along other axes.
+  // Whether a formula of one operand is zero wherever that is, and its leaves make no step along
+  // the axis yet, which would not join with this one: sums of neighbours along other axes.
   constexpr bool keeps_zero(int id) const {
     if (leaves_.size() != 1) return false;
     sequence<char> is_zero(id + 1, 0);
@@ -170,7 +185,8 @@ class graph_shift {
     p.base = n.code == op::value ? op::load : n.code;
     if (n.code == op::coordinate) {
       p.axis = n.field(1);
-      if (is_placed_value(n)) throw "dsl::shift: dsl::index of a reduction's values has no neighbours: dsl::eval them";
+      if (is_placed_value(n))
+        throw "dsl::shift: dsl::index of a reduction's values has no neighbours: dsl::eval them";
     }
     return add({op::neighbour, n.type, {}}, p);
   }
@@ -187,17 +203,22 @@ class graph_shift {
     bool may_be_outside = false;
     for (int i = 0; i < p.count; ++i)
       may_be_outside = may_be_outside || p.step[i].slot >= 0 || p.step[i].beyond == boundary::zero;
-    if (n.code == op::inside && !may_be_outside) return g_.add(op::constant, dtype::boolean, literal{1});
+    if (n.code == op::inside && !may_be_outside)
+      return g_.add(op::constant, dtype::boolean, literal{1});
     if (p.count == 0) return place_itself(n, p);
     int next = no_step;
-    for (int i = p.count - 1; i >= 0; --i) next = g_.add(code_of(p.step[i]), dtype::int64, {word_of(p.step[i], next)});
-    const int base = static_cast<int>(n.code == op::inside && p.base != op::reduced ? op::load : p.base) | p.axis << 8;
+    for (int i = p.count - 1; i >= 0; --i)
+      next = g_.add(code_of(p.step[i]), dtype::int64, {word_of(p.step[i], next)});
+    const int base =
+        static_cast<int>(n.code == op::inside && p.base != op::reduced ? op::load : p.base) |
+        p.axis << 8;
     return g_.add(n.code, n.type, fields(p.slot, next, base));
   }
   // What a way leads to that has no steps.
   constexpr int place_itself(const node& n, const neighbour_path& p) {
     if (p.base == op::reduced) return p.slot;
-    if (p.base == op::coordinate) return g_.add(p.base, n.type, fields(p.slot, p.axis, static_cast<int>(op::load)));
+    if (p.base == op::coordinate)
+      return g_.add(p.base, n.type, fields(p.slot, p.axis, static_cast<int>(op::load)));
     return g_.add(p.base, n.type, fields(p.slot));
   }
   // Steps along different axes may be taken in any order, but for those whose axes are not known.
@@ -211,7 +232,8 @@ class graph_shift {
       by = joined;
       if (by.distance == 0) return;
     }
-    if (p.count == neighbour_path::max_steps) throw "dsl::shift: too many steps to a neighbour: dsl::eval a part of the formula";
+    if (p.count == neighbour_path::max_steps)
+      throw "dsl::shift: too many steps to a neighbour: dsl::eval a part of the formula";
     for (int i = p.count++; i > at; --i) p.step[i] = p.step[i - 1];
     p.step[at] = by;
   }
@@ -243,7 +265,8 @@ constexpr int axis_from_right(graph& g, int id, int axis) {
 }
 
 template <dtype D, bool W>
-constexpr symbol<D, W> shift_symbol(const symbol<D, W>& x, std::int64_t distance, boundary beyond, int axis) {
+constexpr symbol<D, W> shift_symbol(const symbol<D, W>& x, std::int64_t distance, boundary beyond,
+                                    int axis) {
   path_step by;
   by.axis = axis_from_right(*x.owner, x.id, axis);
   by.beyond = beyond;
@@ -261,7 +284,8 @@ template <dtype D, bool W>
 constexpr symbol<dtype::int64> index_symbol(const symbol<D, W>& x, int axis) {
   path_step by;
   by.axis = axis_from_right(*x.owner, x.id, axis);
-  return {x.owner, by.axis < 0 ? constant<dtype::int64>(x.owner, 0).id : graph_shift(*x.owner, by).coordinate_of(x.id)};
+  return {x.owner, by.axis < 0 ? constant<dtype::int64>(x.owner, 0).id
+                               : graph_shift(*x.owner, by).coordinate_of(x.id)};
 }
 
 }  // namespace dsl::detail

@@ -11,16 +11,18 @@ template <class T> inline constexpr T log_of_2 = T(0.69314718055994530942);
 template <class T> inline constexpr T exp_is_finite_to = sizeof(T) == 4 ? T(88) : T(709);
 template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
 
-// The host's vector functions are right to 88.5 or 709 (sinh, cosh), to the root of the largest number (asinh, acosh), and to
-// 1e38 or 1e307 (log1p). Beyond, sinh and cosh are e^|x| / 2, asinh and acosh log(2|x|), log1p is log(x), and these can be had
-// from the same function of a smaller argument, without a second call.
+// The host's vector functions are right to 88.5 or 709 (sinh, cosh), to the root of the largest
+// number (asinh, acosh), and to 1e38 or 1e307 (log1p). Beyond, sinh and cosh are e^|x| / 2, asinh
+// and acosh log(2|x|), log1p is log(x), and these can be had from the same function of a smaller
+// argument, without a second call.
 template <std::floating_point T> DSL_DETAIL_FN T sinh(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::sinh(x);
 #else
   const T size = abs(x);
   const bool large = size > exp_is_finite_to<T>;
-  return copysign(bounded::sinh(size - select(large, T(64), T(0))) * select(large, exp_of_64<T>, T(1)), x);
+  return copysign(
+      bounded::sinh(size - select(large, T(64), T(0))) * select(large, exp_of_64<T>, T(1)), x);
 #endif
 }
 template <std::floating_point T> DSL_DETAIL_FN T cosh(T x) {
@@ -65,8 +67,9 @@ template <std::floating_point T> DSL_DETAIL_FN T log1p(T x) {
 #endif
 }
 
-// SLEEF's gamma function loses digits beside the poles from where 1 - x has none that is finite, and as a float's result becomes
-// subnormal. It is that of a larger number there over what lies between, whose factors are exact. From -44 (-184) on it is 0.
+// SLEEF's gamma function loses digits beside the poles from where 1 - x has none that is finite,
+// and as a float's result becomes subnormal. It is that of a larger number there over what lies
+// between, whose factors are exact. From -44 (-184) on it is 0.
 template <std::floating_point T> DSL_DETAIL_FN T tgamma(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::tgamma(x);
@@ -79,7 +82,8 @@ template <std::floating_point T> DSL_DETAIL_FN T tgamma(T x) {
   return bounded::tgamma(select(low, x + moved, x)) / select(low, between, T(1));
 #endif
 }
-// Its logarithm is infinite too early: it is 2 lgamma(x / 2) + x log(2), of large numbers, which are nearly x (log(x) - 1).
+// Its logarithm is infinite too early: it is 2 lgamma(x / 2) + x log(2), of large numbers, which
+// are nearly x (log(x) - 1).
 template <std::floating_point T> DSL_DETAIL_FN T lgamma(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::lgamma(x);
@@ -107,24 +111,29 @@ template <class T> DSL_DETAIL_FN constexpr T heaviside(T x, T at_zero) {
   return select(x == 0, at_zero, select(x != x, x, convert<T>(x > 0)));
 }
 
-/// sin(pi x) / (pi x), and 1 at 0 and where that is rounded to 1: numerator and denominator would be subnormal.
+/// sin(pi x) / (pi x), and 1 at 0 and where that is rounded to 1: numerator and denominator would
+/// be subnormal.
 template <class T> DSL_DETAIL_FN T sinc(T x) {
   const bool is_one = abs(x) < (sizeof(T) == 4 ? T(0x1p-13) : T(0x1p-28));
   const T away = select(is_one, T(1), x);
   return select(is_one, T(1), math::sinpi(away) / (pi<T> * away));
 }
 
-// log(e^a + e^b) = max + log(1 + e^-|a - b|), in which nothing overflows. Where both are the same infinity the difference is NaN.
+// log(e^a + e^b) = max + log(1 + e^-|a - b|), in which nothing overflows. Where both are the same
+// infinity the difference is NaN.
 template <class T> DSL_DETAIL_FN T logaddexp(T a, T b) {
   const T difference = abs(a - b);
   return select(a == b, a + log_of_2<T>, max(a, b) + math::log1p(math::exp(-difference)));
 }
 template <class T> DSL_DETAIL_FN T logaddexp2(T a, T b) {
   const T difference = abs(a - b);
-  return select(a == b, a + T(1), max(a, b) + math::log1p(math::exp2(-difference)) * (1 / log_of_2<T>));
+  return select(a == b, a + T(1),
+                max(a, b) + math::log1p(math::exp2(-difference)) * (1 / log_of_2<T>));
 }
 
 /// x less `trunc`, with x's sign; 0 of an infinity.
-template <class T> DSL_DETAIL_FN T modf_fraction(T x) { return copysign(select(isinf(x), T(0), x - math::trunc(x)), x); }
+template <class T> DSL_DETAIL_FN T modf_fraction(T x) {
+  return copysign(select(isinf(x), T(0), x - math::trunc(x)), x);
+}
 
 }  // namespace dsl::detail::math

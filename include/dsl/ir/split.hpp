@@ -6,9 +6,10 @@
 
 namespace dsl::detail {
 
-/// Splits a graph into passes: each one or more of its parts. Reductions of one depth are one pass, in which each has the place
-/// of its own operands among the pass's. Which of them read the same arrays is known when they run. What looks so shares a place:
-/// then equal reductions are one, and where it turns out otherwise the pass runs for each of them.
+/// Splits a graph into passes: each one or more of its parts. Reductions of one depth are one pass,
+/// in which each has the place of its own operands among the pass's. Which of them read the same
+/// arrays is known when they run. What looks so shares a place: then equal reductions are one, and
+/// where it turns out otherwise the pass runs for each of them.
 template <class Graph>
 class pass_splitter {
  public:
@@ -34,7 +35,9 @@ class pass_splitter {
     const sequence<int>& values = parts_.values();
     for (int k = 0; k < values.size(); ++k) {
       const int space = origins[values[k]].space;
-      put(to.value, to.values, reduced_value{g_[values[k]].type, parts_.rank_of(space), space, parts_.first_leaf(space)});
+      put(to.value, to.values,
+          reduced_value{g_[values[k]].type, parts_.rank_of(space), space,
+                        parts_.first_leaf(space)});
       for (int i = 0; i < g_.outputs.size(); ++i)
         if (g_.outputs[i] == values[k]) put(to.copy, to.copies, value_copy{k, i});
     }
@@ -50,13 +53,16 @@ class pass_splitter {
         put(to.use, to.uses, pass_use{part.space(), to.inputs, part.inputs.size(), to.outputs});
         for (int i = 0; i < part.inputs.size(); ++i)
           put(to.input, to.inputs,
-              bound_input{part.inputs[i], inputs_at_[from.members[m]][i], parts_.is_outside(part, part.inputs[i])});
+              bound_input{part.inputs[i], inputs_at_[from.members[m]][i],
+                          parts_.is_outside(part, part.inputs[i])});
         const int first = to.outputs;
-        for (int i = 0; i < outputs; ++i) put(to.output, to.outputs, output_place{0, -1, -1, false});
+        for (int i = 0; i < outputs; ++i)
+          put(to.output, to.outputs, output_place{0, -1, -1, false});
         for (int i = 0; i < part.elements.size(); ++i)
           to.output[static_cast<std::size_t>(first + from.places[at++])].target = part.elements[i];
         for (int i = 0; i < part.results.size(); ++i)
-          to.output[static_cast<std::size_t>(first + from.places[at++])] = parts_.place_of(part, part.results[i]);
+          to.output[static_cast<std::size_t>(first + from.places[at++])] =
+              parts_.place_of(part, part.results[i]);
       }
     }
     return to;
@@ -71,7 +77,9 @@ class pass_splitter {
     op code;
     dtype type;
     int rank, word;
-    friend constexpr bool operator==(const slot& a, const slot& b) { return a.code == b.code && a.type == b.type; }
+    friend constexpr bool operator==(const slot& a, const slot& b) {
+      return a.code == b.code && a.type == b.type;
+    }
   };
   struct pass {
     sequence<int> members;  // parts
@@ -86,10 +94,13 @@ class pass_splitter {
     to[static_cast<std::size_t>(size++)] = value;
   }
   // Elements are a pass of their own, whatever they depend on.
-  static constexpr int depth_of(const statement_part& p) { return p.elements.size() > 0 ? -p.elements[0] - 1 : p.depth(); }
+  static constexpr int depth_of(const statement_part& p) {
+    return p.elements.size() > 0 ? -p.elements[0] - 1 : p.depth();
+  }
   constexpr slot slot_of(int input) const {
     const bool is_leaf = parts_.is_leaf(input);
-    return {parts_.code_of_input(input), parts_.type_of_input(input), is_leaf ? g_.rank_of(input) : 0,
+    return {parts_.code_of_input(input), parts_.type_of_input(input),
+            is_leaf ? g_.rank_of(input) : 0,
             is_leaf ? -1 : words_of_values_[input - parts_.leaves()]};
   }
 
@@ -106,7 +117,8 @@ class pass_splitter {
     append(passes_.size() - 1, number);
   }
   constexpr bool takes(const pass& p, const statement_part& more) const {
-    int results = more.results.size(), reduction_count = more.reduction_count, reduced_values = more.reduced_values;
+    int results = more.results.size(), reduction_count = more.reduction_count,
+        reduced_values = more.reduced_values;
     for (int i = 0; i < p.members.size(); ++i) {
       const statement_part& part = parts_.all()[p.members[i]];
       if (part.elements.size() > 0 || part.calls || part.depth() != more.depth()) return false;
@@ -114,15 +126,17 @@ class pass_splitter {
       reduction_count += part.reduction_count;
       reduced_values += part.reduced_values;
     }
-    return results <= static_cast<int>(max_program_outputs) && reduction_count <= static_cast<int>(max_reductions) &&
+    return results <= static_cast<int>(max_program_outputs) &&
+           reduction_count <= static_cast<int>(max_reductions) &&
            2 * reduced_values <= static_cast<int>(max_image_words);
   }
   constexpr void join(int p, int number, sequence<int> places) {
     passes_[p].members.push_back(number);
     inputs_at_[number] = std::move(places);
   }
-  // In the place of another part, where its arrays are as many and of the same dtypes; scalars have places of their own, unless
-  // these are of the same kinds as well. Of two equal reductions that are read at once, as in max(x) / max(y), each has its own.
+  // In the place of another part, where its arrays are as many and of the same dtypes; scalars have
+  // places of their own, unless these are of the same kinds as well. Of two equal reductions that
+  // are read at once, as in max(x) / max(y), each has its own.
   constexpr bool takes_place(int p, int number) {
     const statement_part& part = parts_.all()[number];
     for (int m = 0; m < passes_[p].members.size(); ++m) {
@@ -150,7 +164,8 @@ class pass_splitter {
   static constexpr bool is_array(op code) { return code != op::value && code != op::load_scalar; }
   // Whether the inputs of a part that are asked for look like those of another one.
   template <class Asked>
-  constexpr bool are_alike(const statement_part& part, int other, int p, const Asked& is_asked) const {
+  constexpr bool are_alike(const statement_part& part, int other, int p,
+                           const Asked& is_asked) const {
     const sequence<int>& at = inputs_at_[other];
     bool same = true, any = false;
     int k = 0;
@@ -161,7 +176,8 @@ class pass_splitter {
       same = k < at.size();
       if (!same) break;
       const slot& theirs = passes_[p].slots[at[k++]];
-      same = mine == theirs && (parts_.is_leaf(part.inputs[i]) ? theirs.word < 0 : mine.word == theirs.word);
+      same = mine == theirs &&
+             (parts_.is_leaf(part.inputs[i]) ? theirs.word < 0 : mine.word == theirs.word);
       any = true;
     }
     while (k < at.size() && !is_asked(passes_[p].slots[at[k]].code)) ++k;
@@ -174,12 +190,16 @@ class pass_splitter {
   constexpr std::uint32_t readers_of(const statement_part& part) const {
     std::uint32_t readers = 0;
     for (int k = 0; k < part.results.size(); ++k) {
-      for (int i = 0; i < g_.outputs.size(); ++i) readers |= g_.outputs[i] == part.results[k] ? 1u : 0u;
+      for (int i = 0; i < g_.outputs.size(); ++i)
+        readers |= g_.outputs[i] == part.results[k] ? 1u : 0u;
       for (int i = 0; i < parts_.all().size(); ++i) {
         const statement_part& reader = parts_.all()[i];
-        const int depth = reader.elements.size() > 0 ? 31 : reader.depth() < 31 ? reader.depth() : 30;
+        const int depth = reader.elements.size() > 0 ? 31
+                          : reader.depth() < 31      ? reader.depth()
+                                                     : 30;
         for (int j = 0; j < reader.inputs.size(); ++j)
-          if (!parts_.is_leaf(reader.inputs[j]) && parts_.value_of_input(reader.inputs[j]) == part.results[k])
+          if (!parts_.is_leaf(reader.inputs[j]) &&
+              parts_.value_of_input(reader.inputs[j]) == part.results[k])
             readers |= 1u << depth;
       }
     }
@@ -190,20 +210,22 @@ class pass_splitter {
     graph both;
     const statement_part &one = parts_.all()[a], &other = parts_.all()[b];
     if (one.results.size() != other.results.size()) return false;
-    const sequence<int> of_one = copy_nodes(one, inputs_at_[b], both), of_other = copy_nodes(other, inputs_at_[b], both);
+    const sequence<int> of_one = copy_nodes(one, inputs_at_[b], both),
+                        of_other = copy_nodes(other, inputs_at_[b], both);
     for (int i = 0; i < one.results.size(); ++i)
       if (of_one[one.results[i]] != of_other[other.results[i]]) return false;
     return true;
   }
-  // With operands of its own beside those of other parts. Where it turns out to be of another shape nothing stands for them: what
-  // is read at a place that is computed cannot be left out.
+  // With operands of its own beside those of other parts. Where it turns out to be of another shape
+  // nothing stands for them: what is read at a place that is computed cannot be left out.
   static constexpr int most_arrays = 8;
   constexpr bool is_appended(int p, int number) {
     const statement_part &part = parts_.all()[number], &other = parts_.all()[passes_[p].members[0]];
     if (parts_.rank_of(part.space()) != parts_.rank_of(other.space())) return false;
     int arrays = 0;
     for (int m = 0; m <= passes_[p].members.size(); ++m) {
-      const statement_part& member = m < passes_[p].members.size() ? parts_.all()[passes_[p].members[m]] : part;
+      const statement_part& member =
+          m < passes_[p].members.size() ? parts_.all()[passes_[p].members[m]] : part;
       for (int i = 0; i < member.inputs.size(); ++i) {
         const op code = parts_.code_of_input(member.inputs[i]);
         if (code == op::load) ++arrays;
@@ -245,14 +267,17 @@ class pass_splitter {
         }
         to.places.push_back(at);
         for (int k = 0; k < parts_.values().size(); ++k)
-          if (parts_.values()[k] == part.results[i]) words_of_values_[k] = phase_input::value(p, at).word;
+          if (parts_.values()[k] == part.results[i])
+            words_of_values_[k] = phase_input::value(p, at).word;
       }
     }
     number_operands(p);
   }
-  constexpr sequence<int> copy_nodes(const statement_part& part, const sequence<int>& inputs_at, graph& to) const {
+  constexpr sequence<int> copy_nodes(const statement_part& part, const sequence<int>& inputs_at,
+                                     graph& to) const {
     const sequence<char> needed = parts_.nodes_of(part);
-    operand_places places{sequence<int>(parts_.leaves(), -1), sequence<int>(g_.size(), -1), sequence<op>(g_.size(), op::load)};
+    operand_places places{sequence<int>(parts_.leaves(), -1), sequence<int>(g_.size(), -1),
+                          sequence<op>(g_.size(), op::load)};
     for (int k = 0; k < part.inputs.size(); ++k) {
       const int input = part.inputs[k];
       if (parts_.is_leaf(input)) {
@@ -266,8 +291,8 @@ class pass_splitter {
   }
 
   // ---- the operands of all passes
-  // A leaf has one number in all passes. So have arrays of different passes that look like one: those of one dtype and rank,
-  // where there are as many of them in one pass as in those before it.
+  // A leaf has one number in all passes. So have arrays of different passes that look like one:
+  // those of one dtype and rank, where there are as many of them in one pass as in those before it.
   constexpr void number_operands(int p) {
     sequence<slot>& slots = passes_[p].slots;
     sequence<char> taken(operands_.size(), 0);
@@ -276,11 +301,14 @@ class pass_splitter {
       if (s.word >= 0) taken[s.word] = 1;
     });
     for (int i = 0; i < slots.size(); ++i) {
-      const auto is_like = [&](const slot& s) { return s == slots[i] && s.code == op::load && s.rank == slots[i].rank; };
+      const auto is_like = [&](const slot& s) {
+        return s == slots[i] && s.code == op::load && s.rank == slots[i].rank;
+      };
       if (slots[i].word >= 0) continue;
       int mine = 0, theirs = 0;
       for (int k = i; k < slots.size(); ++k) mine += slots[k].word < 0 && is_like(slots[k]) ? 1 : 0;
-      for (int k = 0; k < taken.size(); ++k) theirs += taken[k] == 0 && is_like(operands_[k]) ? 1 : 0;
+      for (int k = 0; k < taken.size(); ++k)
+        theirs += taken[k] == 0 && is_like(operands_[k]) ? 1 : 0;
       for (int k = slots.size() - 1, next = taken.size(); k >= i; --k) {
         if (slots[k].word >= 0 || (k != i && !is_like(slots[k]))) continue;
         int number = operands_.size();

@@ -11,13 +11,15 @@ namespace detail {
 template <class S, class T>
 constexpr S same_symbol(graph* g, const T& x);
 
-// A symbol where a C++ number is wanted: of conditions the compiler says which, of other numbers that there is one
+// A symbol where a C++ number is wanted: of conditions the compiler says which, of other numbers
+// that there is one
 // (`may_assign`).
 template <class T>
 constexpr T no_number(const graph& g) {
   constexpr bool is_condition = std::same_as<T, bool>;
   static_assert(!is_condition,
-                "a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor "
+                "a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or "
+                "give dsl::vectorize a functor "
                 "with DSL_FN operator()");
   if (!is_condition) g.refuse_number();
   return T{};
@@ -26,7 +28,8 @@ constexpr T no_number(const graph& g) {
 template <class... I>
 constexpr void no_other_element() {
   static_assert(sizeof...(I) > 64,
-                "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to the array and pass the result "
+                "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to "
+                "the array and pass the result "
                 "as an argument");
 }
 }  // namespace detail
@@ -38,8 +41,9 @@ struct symbol {
   detail::graph* owner;
   int id;
 
-  /// Where a C++ number is wanted there is none, which is an error of the compiler. No constant symbol becomes one by itself: by
-  /// that overload resolution tells a functor of numbers from one of symbols (`is_callable`).
+  /// Where a C++ number is wanted there is none, which is an error of the compiler. No constant
+  /// symbol becomes one by itself: by that overload resolution tells a functor of numbers from one
+  /// of symbols (`is_callable`).
   template <class T>
     requires std::is_arithmetic_v<T>
   constexpr operator T() & {
@@ -56,7 +60,8 @@ struct symbol {
     return detail::no_number<T>(*owner);
   }
 
-  /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of another dtype.
+  /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of
+  /// another dtype.
   template <class T>
     requires(!std::same_as<T, symbol>)
   constexpr symbol& operator=(const T& x) {
@@ -92,7 +97,8 @@ constexpr auto lift(graph* g, const T& x) {
   else return constant<dtype_v<T>, true>(g, to_value(x));
 }
 
-// |v| as its bits, which have the order of the numbers: nvcc does not compare NaN in a constant expression.
+// |v| as its bits, which have the order of the numbers: nvcc does not compare NaN in a constant
+// expression.
 template <std::floating_point V>
 constexpr math::bits_of<V> magnitude_bits(V v) {
   return math::to_integer(v) & ~math::sign_bit<V>;
@@ -103,7 +109,8 @@ constexpr math::bits_of<V> power_bits(int k) {
   return math::to_integer(math::power_of_two<V>(k));
 }
 
-// Whether a constant expression may convert v to R: what does not fit is an error of the compiler there.
+// Whether a constant expression may convert v to R: what does not fit is an error of the compiler
+// there.
 template <class R, class V>
 constexpr bool fits(V v) {
   if constexpr (is_complex<V>) {
@@ -124,8 +131,9 @@ constexpr bool fits(V v) {
   }
 }
 
-// Whether a constant expression may compute with v: of such numbers, but for a divisor of 0, no step of an operation overflows or
-// is NaN. The longest is the division of complex numbers, with products of four of them and their reciprocals.
+// Whether a constant expression may compute with v: of such numbers, but for a divisor of 0, no
+// step of an operation overflows or is NaN. The longest is the division of complex numbers, with
+// products of four of them and their reciprocals.
 template <class V>
 constexpr bool is_moderate(V v) {
   if constexpr (is_complex<V>) {
@@ -152,12 +160,14 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
   }
 }
 
-// A weak integer that becomes one of another dtype has to lie in a range: of a literal that is known here, of an operand when the
-// expression is made. What a formula computes of its scalars wraps.
+// A weak integer that becomes one of another dtype has to lie in a range: of a literal that is
+// known here, of an operand when the expression is made. What a formula computes of its scalars
+// wraps.
 constexpr void require_range(graph& g, int id, integer_range range) {
   const node& n = g[id];
   if (kind_of(n.type) != kind::integer) return;
-  if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr) g.refuse_literal();
+  if (n.code == op::constant && range.outside(n.word.bits, info(n.type).is_signed) != nullptr)
+    g.refuse_literal();
   if (n.code == op::value) g.restrict_scalar(static_cast<int>(n.word.bits), range);
   if (n.code == op::convert) require_range(g, n.field(0), range);
   if (n.code == op::where) {
@@ -190,7 +200,8 @@ constexpr bool commutes(op code) {
   }
 }
 
-// Whether the operands are constants of which a constant expression may compute the result; else it is left to the back end.
+// Whether the operands are constants of which a constant expression may compute the result; else it
+// is left to the back end.
 template <op Code, dtype... Operand>
 constexpr bool can_fold(const graph& g, const int* id) {
   int k = 0;
@@ -210,24 +221,29 @@ constexpr bool is_constant(const graph& g, int id, int value) {
   return g[id].code == op::constant && g[id].word == to_literal(math::convert<value_t<D>>(value));
 }
 
-// 2^k with a reciprocal that is a normal number: dividing by it and multiplying by its reciprocal round alike.
+// 2^k with a reciprocal that is a normal number: dividing by it and multiplying by its reciprocal
+// round alike.
 template <class V>
 constexpr bool is_power_of_two(V v) {
   constexpr int digits = math::layout<V>::digits, limit = math::layout<V>::bias - 1;
   const auto bits = magnitude_bits(v);
-  return bits >= power_bits<V>(-limit) && bits <= power_bits<V>(limit) && bits % (math::bits_of<V>(1) << digits) == 0;
+  return bits >= power_bits<V>(-limit) && bits <= power_bits<V>(limit) &&
+         bits % (math::bits_of<V>(1) << digits) == 0;
 }
 
-// A node that gives the same value to the last bit for every operand, NaN, infinities and signed zeros included, and that is
-// there already or simpler; -1: none. A and B are the operands' dtypes, R the result's.
+// A node that gives the same value to the last bit for every operand, NaN, infinities and signed
+// zeros included, and that is there already or simpler; -1: none. A and B are the operands' dtypes,
+// R the result's.
 template <op Code, dtype R, dtype A, dtype B>
 constexpr int simplify(graph& g, int a, int b) {
   constexpr bool integer = kind_of(R) == kind::integer;
   if constexpr (Code == op::positive) return a;
   if constexpr (Code == op::conj && kind_of(A) != kind::complex) return a;
   if constexpr (Code == op::real && kind_of(A) != kind::complex) return a;
-  if constexpr (Code == op::imag && kind_of(A) != kind::complex) return constant<R>(&g, value_t<R>{}).id;
-  if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not || Code == op::bitwise_not) {
+  if constexpr (Code == op::imag && kind_of(A) != kind::complex)
+    return constant<R>(&g, value_t<R>{}).id;
+  if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not ||
+                Code == op::bitwise_not) {
     if (g[a].code == Code) return g[a].field(0);
   }
   if constexpr (Code == op::multiply && kind_of(R) == kind::real) {
@@ -254,7 +270,8 @@ constexpr int simplify(graph& g, int a, int b) {
     if constexpr (kind_of(B) == kind::real) {
       if (g[b].code == op::constant) {
         const auto divisor = from_literal<value_t<B>>(g[b].word);
-        if (is_power_of_two(divisor)) return g.add(op::multiply, R, fields(a, constant<B>(&g, 1 / divisor).id));
+        if (is_power_of_two(divisor))
+          return g.add(op::multiply, R, fields(a, constant<B>(&g, 1 / divisor).id));
       }
     }
   }
@@ -287,8 +304,8 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
   int id[3] = {s.id...};
   if constexpr (folds(Code)) {
     if (can_fold<Code, Operand...>(*g, id))
-      return constant<R, Weak>(
-          g, scalar_code<Code>::template apply<value_t<R>, R>(from_literal<value_t<Operand>>((*g)[s.id].word)...));
+      return constant<R, Weak>(g, scalar_code<Code>::template apply<value_t<R>, R>(
+                                      from_literal<value_t<Operand>>((*g)[s.id].word)...));
   }
   if constexpr (Code == op::where) {
     if ((*g)[id[0]].code == op::constant) return choose<R, Weak>((*g)[id[0]].word.bits != 0, s...);
@@ -298,7 +315,8 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
     const int simpler = simplify<Code, R, types[0], types[arity - 1]>(*g, id[0], id[arity - 1]);
     if (simpler >= 0) return {g, simpler};
     if (commutes(Code))
-      if (const int swapped = g->known(Code, R, fields(id[1], id[0])); swapped >= 0) return {g, swapped};
+      if (const int swapped = g->known(Code, R, fields(id[1], id[0])); swapped >= 0)
+        return {g, swapped};
   }
   return {g, g->add(Code, R, fields(id[0], id[1], id[2]))};
 }
@@ -309,48 +327,55 @@ constexpr auto apply_to_symbols(std::index_sequence<I...>, S... s) {
   static_assert(found.valid, "this operation is not defined for operands of these dtypes");
   graph* g = nullptr;
   ((g = s.owner), ...);
-  return emit<Code, found.result.type, found.result.weak>(g, convert_operand<found.operand[I], S::type.weak>(s)...);
+  return emit<Code, found.result.type, found.result.weak>(
+      g, convert_operand<found.operand[I], S::type.weak>(s)...);
 }
 
 // Whether an array of integers is compared with a scalar of another integer dtype.
 template <op Code, class... S>
 constexpr bool compares_with_scalar() {
-  if constexpr (sizeof...(S) == 2 && info(Code).result == op_result::boolean && info(Code).operands == op_operands::promoted) {
+  if constexpr (sizeof...(S) == 2 && info(Code).result == op_result::boolean &&
+                info(Code).operands == op_operands::promoted) {
     constexpr weak_dtype type[] = {S::type...};
-    return type[0].weak != type[1].weak && type[0].type != type[1].type && kind_of(type[0].type) == kind::integer &&
-           kind_of(type[1].type) == kind::integer;
+    return type[0].weak != type[1].weak && type[0].type != type[1].type &&
+           kind_of(type[0].type) == kind::integer && kind_of(type[1].type) == kind::integer;
   } else {
     return false;
   }
 }
-/// A literal that the array's dtype holds is compared in that: in the wider one that holds both, fewer elements go into a
-/// register.
+/// A literal that the array's dtype holds is compared in that: in the wider one that holds both,
+/// fewer elements go into a register.
 template <op Code, dtype A, bool WA, dtype B, bool WB>
 constexpr auto compare_with_scalar(symbol<A, WA> a, symbol<B, WB> b) {
   constexpr dtype narrow = WA ? B : A, scalar = WA ? A : B;
   const node& n = (*a.owner)[WA ? a.id : b.id];
-  if (n.code == op::constant && integer_range{narrow, narrow}.outside(n.word.bits, info(scalar).is_signed) == nullptr)
-    return emit<Code, dtype::boolean, false>(a.owner, convert_symbol<narrow, WA>(a), convert_symbol<narrow, WB>(b));
+  if (n.code == op::constant &&
+      integer_range{narrow, narrow}.outside(n.word.bits, info(scalar).is_signed) == nullptr)
+    return emit<Code, dtype::boolean, false>(a.owner, convert_symbol<narrow, WA>(a),
+                                             convert_symbol<narrow, WB>(b));
   return apply_to_symbols<Code>(std::make_index_sequence<2>{}, a, b);
 }
 
 /// What is clipped, if it is a scalar beside an array as a bound, is of that array's dtype.
 template <dtype D, dtype From, bool W>
 constexpr auto clip_scalar(symbol<From, W> scalar) {
-  if constexpr (W && kind_of(D) == kind::integer && kind_of(From) == kind::integer) return convert_operand<D, true>(scalar);
+  if constexpr (W && kind_of(D) == kind::integer && kind_of(From) == kind::integer)
+    return convert_operand<D, true>(scalar);
   else return scalar;
 }
 /// A bound is one of the dtype that is clipped, or beyond its end and then that end.
 template <dtype D, bool Upper, dtype From, bool W>
 constexpr auto clip_bound(symbol<From, W> bound) {
   if constexpr (W && From != D && kind_of(D) == kind::integer && kind_of(From) == kind::integer) {
-    require_range(*bound.owner, bound.id, Upper ? integer_range{D, dtype::uint64} : integer_range{dtype::int64, D});
-    constexpr bool may_be_beyond = Upper ? greatest_of(From) > greatest_of(D) : least_of(From) < least_of(D);
+    require_range(*bound.owner, bound.id,
+                  Upper ? integer_range{D, dtype::uint64} : integer_range{dtype::int64, D});
+    constexpr bool may_be_beyond =
+        Upper ? greatest_of(From) > greatest_of(D) : least_of(From) < least_of(D);
     constexpr std::uint64_t end = Upper ? greatest_of(D) : static_cast<std::uint64_t>(least_of(D));
     symbol<From, true> within = bound;
     if constexpr (may_be_beyond)
-      within = emit<Upper ? op::min : op::max, From, true>(bound.owner, bound,
-                                                           constant<From, true>(bound.owner, static_cast<value_t<From>>(end)));
+      within = emit<Upper ? op::min : op::max, From, true>(
+          bound.owner, bound, constant<From, true>(bound.owner, static_cast<value_t<From>>(end)));
     return convert_symbol<D, true>(within);
   } else {
     return bound;
@@ -359,8 +384,8 @@ constexpr auto clip_bound(symbol<From, W> bound) {
 template <class A, class Low, class High>
 constexpr auto clip_symbols(A a, Low low, High high) {
   constexpr dtype common = resolve(op::clip, A::type, Low::type, High::type).operand[0];
-  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, clip_scalar<common>(a), clip_bound<common, false>(low),
-                                    clip_bound<common, true>(high));
+  return apply_to_symbols<op::clip>(std::make_index_sequence<3>{}, clip_scalar<common>(a),
+                                    clip_bound<common, false>(low), clip_bound<common, true>(high));
 }
 
 /// Appends an operation to the graph of its operands and returns its node.
@@ -379,7 +404,8 @@ constexpr S same_symbol(graph* g, const T& x) {
   constexpr bool fits = assignable(S::type.type, from) && (from.weak || !S::type.weak);
   constexpr bool is_real = require_real_value<S::type.type, from.type>();
   static_assert(fits || !is_real,
-                "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the like would change it");
+                "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the "
+                "like would change it");
   if constexpr (fits) return convert_operand<S::type.type, S::type.weak>(made);
   else return {g, 0};
 }

@@ -1,5 +1,5 @@
-// A std::tuple of the library's own: with std::tuple and std::apply in its place one expression takes nvcc a fifth of a second
-// more.
+// A std::tuple of the library's own: with std::tuple and std::apply in its place one expression
+// takes nvcc a fifth of a second more.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ template <class Numbers, class... T> struct tuple_elements;
 template <std::size_t... I, class... T>
 struct tuple_elements<std::index_sequence<I...>, T...> : tuple_element<I, T>... {};
 
-/// Values of several types, which may be references. What users give and get is a std::tuple; this is what expressions hold.
+/// Values of several types, which may be references. What users give and get is a std::tuple; this
+/// is what expressions hold.
 template <class... T>
 struct tuple : tuple_elements<std::index_sequence_for<T...>, T...> {
   constexpr tuple() = default;
@@ -30,10 +31,14 @@ template <class... T> inline constexpr bool is_tuple<tuple<T...>> = true;
 template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 template <std::size_t I, class T> constexpr T& get(tuple_element<I, T>& x) { return x.value; }
-template <std::size_t I, class T> constexpr const T& get(const tuple_element<I, T>& x) { return x.value; }
+template <std::size_t I, class T> constexpr const T& get(const tuple_element<I, T>& x) {
+  return x.value;
+}
 /// The one of type T.
 template <class T, std::size_t I> constexpr T& get(tuple_element<I, T>& x) { return x.value; }
-template <class T, std::size_t I> constexpr const T& get(const tuple_element<I, T>& x) { return x.value; }
+template <class T, std::size_t I> constexpr const T& get(const tuple_element<I, T>& x) {
+  return x.value;
+}
 
 template <class... T> constexpr tuple<T&...> references(T&... x) { return {x...}; }
 
@@ -50,25 +55,31 @@ constexpr decltype(auto) unpack(F&& f, Tuple&& all) {
 template <class... Tuples> struct concatenation;
 template <> struct concatenation<> { using type = tuple<>; };
 template <class... A> struct concatenation<tuple<A...>> { using type = tuple<A...>; };
-template <class... A, class... B> struct concatenation<tuple<A...>, tuple<B...>> { using type = tuple<A..., B...>; };
+template <class... A, class... B> struct concatenation<tuple<A...>, tuple<B...>> {
+  using type = tuple<A..., B...>;
+};
 template <class... A, class... B, class... C, class... Rest>
-struct concatenation<tuple<A...>, tuple<B...>, tuple<C...>, Rest...> : concatenation<tuple<A..., B..., C...>, Rest...> {};
+struct concatenation<tuple<A...>, tuple<B...>, tuple<C...>, Rest...>
+    : concatenation<tuple<A..., B..., C...>, Rest...> {};
 template <class... Tuples> using concatenation_t = typename concatenation<Tuples...>::type;
 
 template <class... A, class... B, std::size_t... I, std::size_t... J>
-constexpr tuple<A..., B...> concatenate_two(tuple<A...>& a, tuple<B...>& b, std::index_sequence<I...>,
-                                            std::index_sequence<J...>) {
+constexpr tuple<A..., B...> concatenate_two(tuple<A...>& a, tuple<B...>& b,
+                                            std::index_sequence<I...>, std::index_sequence<J...>) {
   return {static_cast<A&&>(get<I>(a))..., static_cast<B&&>(get<J>(b))...};
 }
 constexpr tuple<> concatenate() { return {}; }
 template <class... A> constexpr tuple<A...> concatenate(tuple<A...> a) { return a; }
 template <class... A, class... B, class... Rest>
-constexpr concatenation_t<tuple<A...>, tuple<B...>, Rest...> concatenate(tuple<A...> a, tuple<B...> b, Rest... rest) {
+constexpr concatenation_t<tuple<A...>, tuple<B...>, Rest...> concatenate(tuple<A...> a,
+                                                                         tuple<B...> b,
+                                                                         Rest... rest) {
   if constexpr (sizeof...(Rest) == 0)
     return concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{});
   else
-    return concatenate(concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{}),
-                       static_cast<Rest&&>(rest)...);
+    return concatenate(
+        concatenate_two(a, b, std::index_sequence_for<A...>{}, std::index_sequence_for<B...>{}),
+        static_cast<Rest&&>(rest)...);
 }
 
 template <std::size_t I, class T> struct numbered_type { using type = T; };
@@ -81,8 +92,10 @@ template <std::size_t I, class T> numbered_type<I, T> nth_type(numbered_type<I, 
 
 // For structured bindings.
 template <class... T>
-struct std::tuple_size<dsl::detail::tuple<T...>> : std::integral_constant<std::size_t, sizeof...(T)> {};
+struct std::tuple_size<dsl::detail::tuple<T...>>
+    : std::integral_constant<std::size_t, sizeof...(T)> {};
 template <std::size_t I, class... T>
 struct std::tuple_element<I, dsl::detail::tuple<T...>>
     : decltype(dsl::detail::nth_type<I>(
-          static_cast<dsl::detail::numbered_types<std::index_sequence_for<T...>, T...>*>(nullptr))) {};
+          static_cast<dsl::detail::numbered_types<std::index_sequence_for<T...>, T...>*>(
+              nullptr))) {};

@@ -8,8 +8,9 @@ namespace dsl {
 
 namespace detail {
 
-/// A formula of a row of an operand of rank `Rank`, which has `Left` other axes. A bit of `Values` for each output that is one
-/// value a row. As a reduction's function it gives elements, unless all outputs are values.
+/// A formula of a row of an operand of rank `Rank`, which has `Left` other axes. A bit of `Values`
+/// for each output that is one value a row. As a reduction's function it gives elements, unless all
+/// outputs are values.
 template <class Name, class F, int Rank, int Left, std::uint32_t Values>
 struct row_formula {
   template <class...> using calls = tuple<>;
@@ -25,13 +26,16 @@ struct output_ranks<reduction<row_formula<Name, F, Rank, Left, Values>, R, Opera
 };
 
 // The formula's kernel name is the row's.
-template <class Name, class F, int Rank, int Left, std::uint32_t Values, int R, class... Operands, class... Rest>
+template <class Name, class F, int Rank, int Left, std::uint32_t Values, int R, class... Operands,
+          class... Rest>
   requires(!std::same_as<Name, unnamed>)
-std::type_identity<Name> kernel_name(const reduction<row_formula<Name, F, Rank, Left, Values>, R, Operands...>&, const Rest&...) {
+std::type_identity<Name> kernel_name(
+    const reduction<row_formula<Name, F, Rank, Left, Values>, R, Operands...>&, const Rest&...) {
   return {};
 }
 
-/// A bit for each output of a formula of rows: those that are one value a row, those that are elements.
+/// A bit for each output of a formula of rows: those that are one value a row, those that are
+/// elements.
 struct row_outputs { std::uint32_t values = 0, elements = 0, all = 0; };
 template <class F, class Row, class... Parameters>
 constexpr row_outputs outputs_of_rows() {
@@ -39,9 +43,11 @@ constexpr row_outputs outputs_of_rows() {
   graph g;
   tracer t{&g};
   g.open_space(0, false, 1);
-  const symbol<S::type.type> row{&g, g.add(op::load, S::type.type, {static_cast<std::uint64_t>(t.operands++)})};
+  const symbol<S::type.type> row{
+      &g, g.add(op::load, S::type.type, {static_cast<std::uint64_t>(t.operands++)})};
   const tuple<trace_t<Parameters>...> parameters{stand_in<Parameters>(t)...};
-  const auto all = as_tuple(unpack([&row](const auto&... p) { return F{}(row, p...); }, parameters));
+  const auto all =
+      as_tuple(unpack([&row](const auto&... p) { return F{}(row, p...); }, parameters));
   const node_origins origins(g);
   row_outputs found;
   const auto add = [&](const auto& output, std::uint32_t bit) {
@@ -63,7 +69,8 @@ template <int N> inline constexpr bool is_axes<axes<N>> = true;
 /// Whether they are what a formula is applied to along axes; says so where they are not.
 template <class Axes, class A, class... P>
 constexpr bool may_apply_along() {
-  static_assert(is_axes<Axes>, "apply_along_axis takes a formula, dsl::axis(k), an array, and then scalars");
+  static_assert(is_axes<Axes>,
+                "apply_along_axis takes a formula, dsl::axis(k), an array, and then scalars");
   if constexpr (!is_axes<Axes> || !(require_operand<A>() && ... && require_operand<P>())) {
     return false;
   } else {
@@ -71,7 +78,8 @@ constexpr bool may_apply_along() {
     static_assert(has_axes, "more axes than the operand has");
     constexpr bool are_scalars = ((operand_t<P>::rank == 0) && ...);
     static_assert(are_scalars,
-                  "the parameters of apply_along_axis are scalars: what varies along the row or from row to row stands in an "
+                  "the parameters of apply_along_axis are scalars: what varies along the row or "
+                  "from row to row stands in an "
                   "expression, x * apply_along_axis(...)");
     return has_axes && are_scalars;
   }
@@ -82,7 +90,9 @@ auto apply_along(const axes<Count>& along, const A& a, const P&... parameters) {
   constexpr int rank = operand_t<A>::rank;
   constexpr row_outputs outputs = outputs_of_rows<F, operand_t<A>, operand_t<P>...>();
   constexpr bool computes = (outputs.values | outputs.elements) == outputs.all;
-  static_assert(computes, "a formula of rows gives what it has computed of its row, not a constant or a parameter alone");
+  static_assert(computes,
+                "a formula of rows gives what it has computed of its row, not a constant or a "
+                "parameter alone");
   if constexpr (!computes) {
     return refused{};
   } else {
@@ -92,8 +102,8 @@ auto apply_along(const axes<Count>& along, const A& a, const P&... parameters) {
       require_axes(along.number, Count, shape_of(elements).data(), rank);
     }
     using formula = row_formula<Name, F, rank, rank - Count, outputs.values>;
-    reduction<formula, outputs.elements != 0 ? rank : rank - Count, operand_t<A>, operand_t<P>...> made{
-        {}, {as_operand(a), as_operand(parameters)...}, axes};
+    reduction<formula, outputs.elements != 0 ? rank : rank - Count, operand_t<A>, operand_t<P>...>
+        made{{}, {as_operand(a), as_operand(parameters)...}, axes};
     require_scalars_fit<formula>(made.operands);
     return made;
   }
@@ -107,17 +117,21 @@ constexpr auto as_vectorized(const F& f) {
   return vectorize(f);
 }
 template <class Name, class F, class Axes, class A, class... P>
-auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const A& a, const P&... parameters) {
+auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const A& a,
+                         const P&... parameters) {
   if constexpr (!may_apply_along<Axes, A, P...>()) {
     return refused{};
   } else {
-    constexpr bool is_traced = is_stateless<F> && is_callable<F, trace_t<operand_t<A>>, trace_t<operand_t<P>>...>;
+    constexpr bool is_traced =
+        is_stateless<F> && is_callable<F, trace_t<operand_t<A>>, trace_t<operand_t<P>>...>;
     if constexpr (!is_traced || axes_in<Axes> == operand_t<A>::rank) {
       constexpr bool sees_rows = is_traced || is_closure<F>;
       static_assert(sees_rows,
-                    "a functor is called for each element and sees no row: apply_along_axis takes a lambda with auto "
+                    "a functor is called for each element and sees no row: apply_along_axis takes "
+                    "a lambda with auto "
                     "parameters, or dsl::vectorize of one");
-      if constexpr (sees_rows) return f(a, parameters...);  // all elements are one row; or says what is wrong
+      if constexpr (sees_rows)
+        return f(a, parameters...);  // all elements are one row; or says what is wrong
       else return refused{};
     } else {
       return apply_along<Name, F>(along, a, parameters...);
@@ -129,14 +143,16 @@ auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const 
 
 /// Applies a formula to each row of an array: to the elements along an axis, or along several.
 ///
-/// f: a lambda with `auto` parameters, or what `vectorize` made of one; it is called once, while compiling, with a symbol for the
-/// row's elements and one for each parameter, and may use reductions of the row: dsl::sum(x), max, argmax, mean, var, norm.
-/// along: dsl::axis(k), negative ones count from the end. a: an array, a view or an expression. parameters: C++ scalars and
+/// f: a lambda with `auto` parameters, or what `vectorize` made of one; it is called once, while
+/// compiling, with a symbol for the row's elements and one for each parameter, and may use
+/// reductions of the row: dsl::sum(x), max, argmax, mean, var, norm. along: dsl::axis(k), negative
+/// ones count from the end. a: an array, a view or an expression. parameters: C++ scalars and
 /// dsl::scalar.
 ///
-/// Returns a lazy expression: what f gives for each element has a's shape, what it gives once a row has a's shape without the
-/// axes, and a std::tuple goes to dsl::tie. A row that fits on the chip is read once. Nothing runs and nothing waits before it is
-/// assigned. Throws shape_error for axes that are not there or are named twice. As np.apply_along_axis, and jax.vmap over rows.
+/// Returns a lazy expression: what f gives for each element has a's shape, what it gives once a row
+/// has a's shape without the axes, and a std::tuple goes to dsl::tie. A row that fits on the chip
+/// is read once. Nothing runs and nothing waits before it is assigned. Throws shape_error for axes
+/// that are not there or are named twice. As np.apply_along_axis, and jax.vmap over rows.
 /// ```cpp
 /// const auto softmax = [](auto x) {
 ///   auto e = exp(x - dsl::max(x));

@@ -7,25 +7,31 @@ namespace dsl {
 
 namespace detail {
 
-/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all targets as they were.
+/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all
+/// targets as they were.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
   static_assert((!counts_steps_in<E> && ...),
-                "dsl::step is the number of a loop's step: it stands among the parameters of dsl::iterate alone");
+                "dsl::step is the number of a loop's step: it stands among the parameters of "
+                "dsl::iterate alone");
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
   if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
-  } else if constexpr (DSL_DETAIL_ON_DEVICE && lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
-    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));  // the device half takes the kernels alone
+  } else if constexpr (DSL_DETAIL_ON_DEVICE &&
+                       lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
+    static_cast<void>(
+        assigned<tuple<Targets&...>, E...>::code(e...));  // the device half takes the kernels alone
   } else {
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
       using together = assigned<tuple<Targets&...>, E...>;
       assign_pass(together::code(e...), together(all_targets(to), e...).operands(), fixed);
     } else {
-      with_passes(to, std::index_sequence_for<Targets...>{}, [&fixed](evaluation& all) { all.assign(fixed); }, e...);
+      with_passes(
+          to, std::index_sequence_for<Targets...>{},
+          [&fixed](evaluation& all) { all.assign(fixed); }, e...);
     }
     unpack([](auto&... t) { (t.adopt(), ...); }, to);
   }
@@ -33,10 +39,11 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
 
 }  // namespace detail
 
-/// Evaluates an expression into an array, a view or a scalar, as if it were complete before the first element is written: one
-/// kernel, or, where the reductions inside it are not of the rows of its elements, one more for each of their depths
-/// (docs/rows.md). Does not wait. Throws shape_error, device_error, memory_error or cuda_error, the first three before anything
-/// is written or the target has got memory. `fixed` overrides the plan.
+/// Evaluates an expression into an array, a view or a scalar, as if it were complete before the
+/// first element is written: one kernel, or, where the reductions inside it are not of the rows of
+/// its elements, one more for each of their depths (docs/rows.md). Does not wait. Throws
+/// shape_error, device_error, memory_error or cuda_error, the first three before anything is
+/// written or the target has got memory. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);
@@ -48,11 +55,13 @@ void assign(Target&& target, const A& source, const launch& fixed = {}) {
   assign(target, detail::as_operand(source), fixed);
 }
 
-/// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not hold it.
+/// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not
+/// hold it.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
   const detail::value_leaf<V> leaf{value};
-  if constexpr (kind_of(dtype_v<T>) == kind::integer) detail::require_range(detail::operand_of(leaf), {dtype_v<T>, dtype_v<T>});
+  if constexpr (kind_of(dtype_v<T>) == kind::integer)
+    detail::require_range(detail::operand_of(leaf), {dtype_v<T>, dtype_v<T>});
   assign(target, leaf);
 }
 
@@ -72,8 +81,12 @@ struct tied {
     requires((detail::lazy<E> || detail::viewable<E>) && ...)
   const tied& operator=(const std::tuple<E...>& expressions) const {
     if constexpr ((detail::is_by_key<E> || ...))
-      detail::unpack([this](const auto&... e) { assign_by_keys(targets, e...); }, expressions);  // lang/tied_by_key.hpp
-    else detail::unpack([this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); }, expressions);
+      detail::unpack([this](const auto&... e) { assign_by_keys(targets, e...); },
+                     expressions);  // lang/tied_by_key.hpp
+    else
+      detail::unpack(
+          [this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); },
+          expressions);
     return *this;
   }
   template <std::same_as<refused> R> tied& operator=(const R&) { return *this; }
@@ -92,37 +105,44 @@ tied<Targets...> tied_to(const tuple<Targets&...>& targets) {
 
 }  // namespace detail
 
-/// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays for elements, scalars for
-/// reductions; of a struct its members. One kernel, but for reductions that do not read the same operands. All right sides are
-/// complete before the first element is written. It refers to the caller's own variables, as std::tie does: a temporary does not
-/// compile, and where the result is kept they have to live as long. The assignment waits for nothing. Throws as `assign` does,
-/// and shape_error where an element would be written twice.
+/// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays
+/// for elements, scalars for reductions; of a struct its members. One kernel, but for reductions
+/// that do not read the same operands. All right sides are complete before the first element is
+/// written. It refers to the caller's own variables, as std::tie does: a temporary does not
+/// compile, and where the result is kept they have to live as long. The assignment waits for
+/// nothing. Throws as `assign` does, and shape_error where an element would be written twice.
 template <class... Targets>
   requires(!std::is_lvalue_reference_v<Targets> || ...)
 refused tie(Targets&&...) {
   static_assert((std::is_lvalue_reference_v<Targets> && ...),
-                "targets are their caller's: give each a name, auto part = x(dsl::slice(1, -1)), dsl::tie(part)");
+                "targets are their caller's: give each a name, auto part = x(dsl::slice(1, -1)), "
+                "dsl::tie(part)");
   return {};
 }
 template <class... Targets>
 auto tie(Targets&... targets) {
-  constexpr bool are_targets = detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
-  static_assert(are_targets, "a target is an array, a view or a scalar in device memory, not a C++ scalar");
+  constexpr bool are_targets =
+      detail::are_targets(std::type_identity<detail::flat_t<Targets...>>{});
+  static_assert(are_targets,
+                "a target is an array, a view or a scalar in device memory, not a C++ scalar");
   if constexpr (are_targets) return detail::tied_to(detail::concatenate(detail::flat(targets)...));
   else return refused{};
 }
 
 }  // namespace dsl
 
-// auto [s, c] = f(u) finds as many values as f has, and what says that they are no names' (mem/misused.hpp).
+// auto [s, c] = f(u) finds as many values as f has, and what says that they are no names'
+// (mem/misused.hpp).
 template <class... X>
-struct std::tuple_size<dsl::expression<X...>> : std::tuple_size<dsl::detail::outputs_of<dsl::expression<X...>>> {};
+struct std::tuple_size<dsl::expression<X...>>
+    : std::tuple_size<dsl::detail::outputs_of<dsl::expression<X...>>> {};
 template <std::size_t I, class... X>
 struct std::tuple_element<I, dsl::expression<X...>> {
   using type = dsl::refused;
 };
 template <class F, int R, class... X>
-struct std::tuple_size<dsl::reduction<F, R, X...>> : std::tuple_size<dsl::detail::outputs_of<dsl::reduction<F, R, X...>>> {};
+struct std::tuple_size<dsl::reduction<F, R, X...>>
+    : std::tuple_size<dsl::detail::outputs_of<dsl::reduction<F, R, X...>>> {};
 template <std::size_t I, class F, int R, class... X>
 struct std::tuple_element<I, dsl::reduction<F, R, X...>> {
   using type = dsl::refused;
@@ -130,17 +150,21 @@ struct std::tuple_element<I, dsl::reduction<F, R, X...>> {
 
 namespace dsl {
 
-/// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the assignment would.
+/// How an assignment would run: grid, block, path, registers, cost. Runs nothing. Throws as the
+/// assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
   if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     if constexpr (detail::has_repeats<E>) {
-      if (detail::repeats_operands(expression)) return plan_of(targets, detail::without_repeats(expression), fixed);
+      if (detail::repeats_operands(expression))
+        return plan_of(targets, detail::without_repeats(expression), fixed);
     }
     using pass = detail::assigned<detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
     const reduction_plan made =
-        detail::prepared(pass::code(expression), pass(detail::all_targets(to), expression).operands(), fixed).make_plan();
+        detail::prepared(pass::code(expression),
+                         pass(detail::all_targets(to), expression).operands(), fixed)
+            .make_plan();
     if constexpr (pass::pass::reductions::count > 0) return made;
     else return detail::as_map(made);
   } else {
@@ -153,7 +177,8 @@ auto plan_of(Target& target, const E& expression, const launch& fixed = {}) {
   return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 
-/// Evaluates now: an array for elements, a scalar for a reduction or an expression without dimensions.
+/// Evaluates now: an array for elements, a scalar for a reduction or an expression without
+/// dimensions.
 template <detail::lazy E>
 auto eval(const E& expression) {
   using outputs = detail::outputs_of<E>;

@@ -10,7 +10,8 @@ namespace dsl::detail {
 template <int Inputs>
 constexpr int inputs_of_kernel() {
   static_assert(Inputs <= max_inputs,
-                "an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of "
+                "an expression takes at most 64 operands, and each use of an array or of a number "
+                "is one: make it a function of "
                 "its arrays, dsl::vectorize");
   return Inputs <= max_inputs ? Inputs : max_inputs;
 }
@@ -27,7 +28,8 @@ constexpr int expression_of(int output) {
 /// Whether targets take the outputs' dtypes, or would after a cast.
 struct dtype_fit { bool as_they_are = true, by_casts = true; };
 template <class... E, class... Targets, std::size_t... I>
-constexpr dtype_fit fit_of_dtypes(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
+constexpr dtype_fit fit_of_dtypes(std::type_identity<tuple<Targets&...>>,
+                                  std::index_sequence<I...>) {
   dtype_fit all;
   const auto add = [&all]<class Output>(dtype to, std::type_identity<Output>) {
     if constexpr (is_symbol<Output>) {  // a formula may return a constant
@@ -35,7 +37,9 @@ constexpr dtype_fit fit_of_dtypes(std::type_identity<tuple<Targets&...>>, std::i
       all.by_casts = all.by_casts && may_cast(to, Output::type.type);
     }
   };
-  (add(dtype_v<typename Targets::value_type>, std::type_identity<std::tuple_element_t<I, outputs_of<E...>>>{}), ...);
+  (add(dtype_v<typename Targets::value_type>,
+       std::type_identity<std::tuple_element_t<I, outputs_of<E...>>>{}),
+   ...);
   return all;
 }
 
@@ -62,9 +66,12 @@ constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence
       all.reductions = all.reductions && Target::rank == output_ranks<Source>::of_values;
     else
       all.elements = all.elements &&
-                     (Target::rank == 0 || Target::rank >= output_ranks<Source>::of_elements(number_in_expression<E...>(output)));
+                     (Target::rank == 0 || Target::rank >= output_ranks<Source>::of_elements(
+                                                               number_in_expression<E...>(output)));
   };
-  (add.template operator()<Targets, std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(
+  (add.template
+   operator()<Targets,
+              std::tuple_element_t<static_cast<std::size_t>(expression_of<E...>(I)), tuple<E...>>>(
        static_cast<int>(I)),
    ...);
   return all;
@@ -73,37 +80,46 @@ constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence
 /// Whether expressions may be assigned to targets; where not, an error of the compiler.
 template <class... E, class... Targets>
 constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
-  constexpr bool writable = (is_writable<Targets> && ...), as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
+  constexpr bool writable = (is_writable<Targets> && ...),
+                 as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
   static_assert(as_many, "as many targets as the right side has values");
   constexpr bool traceable = (can_be_traced<E> && ...);
   if constexpr (!traceable) {
     constexpr bool makes_numbers = (is_traced_but_for_numbers<E> && ...);
     static_assert(!makes_numbers,
-                  "a symbol is no C++ number: in a formula what holds one is auto, and a function that takes numbers is given to "
+                  "a symbol is no C++ number: in a formula what holds one is auto, and a function "
+                  "that takes numbers is given to "
                   "dsl::vectorize itself, as a functor with DSL_FN operator()");
-    static_assert(
-        makes_numbers,
-        "a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to "
-        "dsl::vectorize itself, as a functor with DSL_FN operator(); for std::sqrt(2.0) write sqrt(dsl::constant(2.0)); a "
-        "variable is an argument");
+    static_assert(makes_numbers,
+                  "a formula calls or reads what the compiler does not evaluate: a function that "
+                  "takes numbers is given to "
+                  "dsl::vectorize itself, as a functor with DSL_FN operator(); for std::sqrt(2.0) "
+                  "write sqrt(dsl::constant(2.0)); a "
+                  "variable is an argument");
   }
   constexpr bool literals = (literals_fit<E> && ...);
   static_assert(literals,
-                "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array "
+                "an integer literal is outside the dtype of the array beside it (as NumPy's "
+                "OverflowError): dsl::cast the array "
                 "to a wider one");
   constexpr bool axes = (axes_exist<E> && ...);
-  static_assert(axes, "dsl::shift and dsl::index: there is no such axis of what a formula shifts, before it is broadcast");
+  static_assert(axes,
+                "dsl::shift and dsl::index: there is no such axis of what a formula shifts, before "
+                "it is broadcast");
   if constexpr (writable && as_many && traceable && literals && axes) {
-    constexpr dtype_fit dtypes =
-        fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
-    static_assert(dtypes.by_casts, "a complex number has no real value: take real(x), imag(x) or abs(x)");
-    static_assert(dtypes.as_they_are || !dtypes.by_casts, "the target's dtype is narrower than the expression's: use dsl::cast");
+    constexpr dtype_fit dtypes = fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{},
+                                                     std::index_sequence_for<Targets...>{});
+    static_assert(dtypes.by_casts,
+                  "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    static_assert(dtypes.as_they_are || !dtypes.by_casts,
+                  "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes.as_they_are) {
-      constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{}, std::index_sequence_for<Targets...>{});
-      static_assert(
-          fits.reductions,
-          "a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left");
+      constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{},
+                                        std::index_sequence_for<Targets...>{});
+      static_assert(fits.reductions,
+                    "a reduction is one value: assign it to a dsl::scalar; along axes, to an array "
+                    "of as many dimensions as are left");
       static_assert(fits.elements, "the expression has more dimensions than its target");
       return fits.reductions && fits.elements;
     } else {

@@ -1,7 +1,7 @@
 // Expressions and their targets when they run: the operands of one pass, or of several.
 #pragma once
 
-#include <dsl/exec/chain.hpp>
+#include <dsl/exec/rows/chain.hpp>
 #include <dsl/lang/assignable.hpp>
 #include <dsl/lang/repeated.hpp>
 #include <dsl/lang/targets.hpp>
@@ -12,7 +12,8 @@ namespace detail {
 
 #if defined(__CUDACC__)
 inline const bool kernels_registered =
-    compiles_cuda && register_kernels();  // in the user's files; the library's own kernels do not count
+    compiles_cuda &&
+    register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
 // The name of the first expression that has one. Deduced, for the reason given at `code_for`.
@@ -21,9 +22,11 @@ template <class E, class... Rest>
 auto kernel_name(const E&, const Rest&... rest) {
   return kernel_name(rest...);
 }
-template <template <class, class> class Function, class Name, class F, class... Operands, class... Rest>
+template <template <class, class> class Function, class Name, class F, class... Operands,
+          class... Rest>
   requires(!std::same_as<Name, unnamed>)
-std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&, const Rest&...) {
+std::type_identity<Name> kernel_name(const expression<Function<Name, F>, Operands...>&,
+                                     const Rest&...) {
   return {};
 }
 template <class F, int R, class E, class... Rest>
@@ -31,11 +34,12 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
   return kernel_name(get<0>(e.operands), rest...);
 }
 
-// nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are deduced from values here,
-// never spelled by way of the expression that made them.
+// nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are
+// deduced from values here, never spelled by way of the expression that made them.
 template <int Inputs, bool HasPlanes = false, class Name, std::uint64_t Key, class... Calls>
 const program_code& code_for(std::type_identity<Name>, pass<Key, Calls...>) {
-  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 && only_moves(pass<Key, Calls...>::view())) {
+  if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 &&
+                only_moves(pass<Key, Calls...>::view())) {
     static const program_code moves = code_of_move(pass<Key, Calls...>::view());
     return moves;
   } else {
@@ -43,12 +47,13 @@ const program_code& code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   }
 }
 
-// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype: where(mask, 300, 400).
+// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype:
+// where(mask, 300, 400).
 template <class Output>
 constexpr bool narrows_scalars(target_type to) {
   if constexpr (is_symbol<Output>)
-    return Output::type.weak && kind_of(to.type) == kind::integer && kind_of(Output::type.type) == kind::integer &&
-           Output::type.type != to.type;
+    return Output::type.weak && kind_of(to.type) == kind::integer &&
+           kind_of(Output::type.type) == kind::integer && Output::type.type != to.type;
   else return false;
 }
 template <target_type... T, class... Output>
@@ -79,7 +84,9 @@ reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
   reduction_axes found{};
   unpack(
       [&found](const auto&... x) {
-        ((found = reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? reduction_axes_of(x) : found), ...);
+        ((found =
+              reductions_in<std::remove_cvref_t<decltype(x)>> > 0 ? reduction_axes_of(x) : found),
+         ...);
       },
       e.operands);
   return found;
@@ -88,19 +95,23 @@ reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
 /// All expressions' leaves, one after another, and their index spaces.
 template <class... E>
 struct leaves_of_expressions {
-  static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E), space_count = (0 + ... + detail::space_count<E>);
+  static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E),
+                       space_count = (0 + ... + detail::space_count<E>);
   explicit leaves_of_expressions(const E&... e) {
     operand* at = all;
     reduced_space* space = spaces;
     int k = 0, leaf = 0;
-    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>}, add_leaves(e, at), add_spaces(e, space, leaf)), ...);
+    ((ranges[k++] = {static_cast<int>(at - all), leaf_count<E>}, add_leaves(e, at),
+      add_spaces(e, space, leaf)),
+     ...);
   }
   operand all[leaves];
   operand_range ranges[count];
   reduced_space spaces[space_count + 1];
 };
 
-/// Throws overflow_error where a leaf that is a C++ integer is outside what the expressions convert it to.
+/// Throws overflow_error where a leaf that is a C++ integer is outside what the expressions convert
+/// it to.
 template <class Targets, class... E>
 void require_leaves_fit([[maybe_unused]] const operand* leaves) {
   if constexpr (narrows_scalars(Targets{}, std::type_identity<outputs_of<E...>>{})) {
@@ -110,12 +121,13 @@ void require_leaves_fit([[maybe_unused]] const operand* leaves) {
   }
 }
 
-/// Gives targets memory that have none, for a pass on these operands. `reduced`: for each target the axes that are reduced. It
-/// does not know the formula, so it is compiled once for several.
+/// Gives targets memory that have none, for a pass on these operands. `reduced`: for each target
+/// the axes that are reduced. It does not know the formula, so it is compiled once for several.
 template <class... Targets>
-DSL_DETAIL_SMALL void give_memory(const operand* all, int leaves, const pass_view& pass, const std::uint32_t* reduced,
-                                  bound_target<Targets>&... to) {
-  const device_guard of_targets(home_of(as_operand(to.target)...)), of_operands(home_of_operands(all, leaves));
+DSL_DETAIL_SMALL void give_memory(const operand* all, int leaves, const pass_view& pass,
+                                  const std::uint32_t* reduced, bound_target<Targets>&... to) {
+  const device_guard of_targets(home_of(as_operand(to.target)...)),
+      of_operands(home_of_operands(all, leaves));
   geometry g;
   lay_out(g, all, leaves, 0, 1, pass);
   (to.give_memory(g, *reduced++, pass, all), ...);
@@ -129,13 +141,16 @@ class assigned<tuple<Targets&...>, E...> {
   using types = types_of_targets<Targets...>;
 
  private:
-  static_assert(lowered<types, E...>::is_one_pass,
-                "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
-  static constexpr int leaves = (0 + ... + leaf_count<E>), targets = sizeof...(Targets), expressions = sizeof...(E);
+  static_assert(
+      lowered<types, E...>::is_one_pass,
+      "this takes more than one kernel: evaluate the reductions in it first, with dsl::eval");
+  static constexpr int leaves = (0 + ... + leaf_count<E>), targets = sizeof...(Targets),
+                       expressions = sizeof...(E);
 
  public:
   using pass = typename lowered<types, E...>::one_pass::spelled;
-  static constexpr int inputs = inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
+  static constexpr int inputs =
+      inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
 
  private:
   using bound = tuple<bound_target<Targets>&...>;
@@ -152,7 +167,8 @@ class assigned<tuple<Targets&...>, E...> {
       (add_spaces(e, space, leaf), ...);
       check_shapes(spaces, static_cast<int>(space - spaces), all_);
     }
-    if constexpr (expressions > 1 && pass::view().reduces_beside_arrays()) check_one_space(target_numbers{});
+    if constexpr (expressions > 1 && pass::view().reduces_beside_arrays())
+      check_one_space(target_numbers{});
     if (inputs > leaves) all_[leaves] = position_operand();
     require_leaves_fit<types, E...>(all_);
     give_memory_to(to, target_numbers{});
@@ -160,7 +176,9 @@ class assigned<tuple<Targets&...>, E...> {
     add_targets(to, at, target_numbers{});
   }
 
-  static const program_code& code(const E&... e) { return code_for<inputs, ((E::rank > 1) || ...)>(kernel_name(e...), pass{}); }
+  static const program_code& code(const E&... e) {
+    return code_for<inputs, ((E::rank > 1) || ...)>(kernel_name(e...), pass{});
+  }
   /// Inputs, then targets.
   const operand* operands() const { return all_; }
 
@@ -171,14 +189,18 @@ class assigned<tuple<Targets&...>, E...> {
     reduction_axes results[targets];
     int range = 0, first = 0, result = 0;
     ((ranges[range++] = {first, leaf_count<E>}, first += leaf_count<E>), ...);
-    ((pass::is_result(static_cast<int>(I)) ? void(results[result++] = axes_[expression_of(static_cast<int>(I))]) : void()), ...);
+    ((pass::is_result(static_cast<int>(I))
+          ? void(results[result++] = axes_[expression_of(static_cast<int>(I))])
+          : void()),
+     ...);
     require_one_space(all_, ranges, expressions, results, result, pass::view());
   }
   template <std::size_t... I>
   void give_memory_to(const bound& to, std::index_sequence<I...>) {
     if (!(get<I>(to).needs_memory() || ...)) return;
-    const std::uint32_t reduced[] = {
-        (pass::is_result(static_cast<int>(I)) ? axes_[expression_of(static_cast<int>(I))].axes : 0)...};
+    const std::uint32_t reduced[] = {(pass::is_result(static_cast<int>(I))
+                                          ? axes_[expression_of(static_cast<int>(I))].axes
+                                          : 0)...};
     give_memory(all_, leaves, pass::view(), reduced, get<I>(to)...);
   }
   template <std::size_t... I>
@@ -190,7 +212,9 @@ class assigned<tuple<Targets&...>, E...> {
     operand* const mine = at;
     add_leaves(as_operand(target.elements()), at);
     if constexpr (pass::is_result(I)) lie_along(*mine, axes_[expression_of(I)]);
-    else mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array of rank 0
+    else
+      mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array
+                                         // of rank 0
   }
 
   operand all_[inputs + targets];
@@ -199,13 +223,15 @@ class assigned<tuple<Targets&...>, E...> {
 
 // The codes of a statement's passes: of one alone, or of a chain.
 template <class Name, class Pass, int... Input>
-std::array<const program_code*, 1> codes_for(std::type_identity<Name> name, pass_chain<chain_phase<Pass, Input...>>) {
+std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
+                                             pass_chain<chain_phase<Pass, Input...>>) {
   std::array<const program_code*, 1> one{};  // nvcc writes braces around one value without them
   one[0] = &code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, Pass{});
   return one;
 }
 template <class Name, class... Phase>
-std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<Name>, pass_chain<Phase...>) {
+std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<Name>,
+                                                            pass_chain<Phase...>) {
   static_assert(((inputs_of_kernel<Phase::inputs>() == Phase::inputs) && ...));
   const chain_code& chain = code_of_chain<Name, pass_chain<Phase...>>();
   std::array<const program_code*, sizeof...(Phase)> codes;
@@ -220,7 +246,8 @@ class assigned_in_passes {
   assigned_in_passes(int targets, const E&... e)
       : leaves_(e...),
         codes_(codes_for(kernel_name(e...), typename Scheduled::chain{})),
-        passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.ranges, leaves_.count, targets) {}
+        passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.ranges,
+               leaves_.count, targets) {}
 
   const operand* leaves() const { return leaves_.all; }
 
@@ -234,9 +261,11 @@ class assigned_in_passes {
 
 /// Calls use(passes) for expressions that take several passes, bound to their targets.
 template <class... Targets, class... E, class Use, std::size_t... I>
-auto with_passes(tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const Use& use, const E&... e) {
+auto with_passes(tuple<bound_target<Targets>...>& to, std::index_sequence<I...>, const Use& use,
+                 const E&... e) {
   using types = types_of_targets<Targets...>;
-  const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)), of_operands(home_of(e...));
+  const device_guard of_targets(home_of(as_operand(get<I>(to).target)...)),
+      of_operands(home_of(e...));
   assigned_in_passes<typename lowered<types, E...>::several, E...> all(sizeof...(Targets), e...);
   require_leaves_fit<types, E...>(all.leaves());
   const auto bind = [&all](auto& target, int number) {

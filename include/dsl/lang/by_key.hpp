@@ -1,8 +1,8 @@
 // Reductions by key: what the elements of each group become.
 #pragma once
 
-#include <dsl/exec/bins.hpp>
-#include <dsl/exec/by_key.hpp>
+#include <dsl/exec/by_key/bins.hpp>
+#include <dsl/exec/by_key/by_key.hpp>
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/position.hpp>
 #include <dsl/lang/reduce.hpp>
@@ -35,12 +35,15 @@ inline constexpr bool is_by_key<by_key_expression<Function, Keys, Values>> = tru
 
 template <class Function, class Keys, class Values>
 struct traced<by_key_expression<Function, Keys, Values>> {
-  static_assert(Keys::rank < 0, "a reduction by key is no operand of a formula: evaluate it first, dsl::eval(...)");
+  static_assert(Keys::rank < 0,
+                "a reduction by key is no operand of a formula: evaluate it first, dsl::eval(...)");
   static constexpr symbol<dtype::float64> run(tracer& t) { return {t.g, 0}; }
 };
 
 struct count_of_group : without_calls {
-  static constexpr auto trace(tracer& t) { return reduce_by<op::add>(constant<dtype::int64>(t.g, 1), std::int64_t{0}); }
+  static constexpr auto trace(tracer& t) {
+    return reduce_by<op::add>(constant<dtype::int64>(t.g, 1), std::int64_t{0});
+  }
 };
 /// A formula of a group's elements.
 template <class F>
@@ -66,7 +69,8 @@ struct by_key_of<by_key_expression<Function, Keys, Values>> {
   using calls_of_values = typename calls_of<Values>::type;
 };
 
-/// The graph of the keys, of what is made of each group, and beside that of all elements. `To`: the results' dtypes.
+/// The graph of the keys, of what is made of each group, and beside that of all elements. `To`: the
+/// results' dtypes.
 template <class Groups, class All, dtype... To> struct by_key_trace;
 template <class First, class... Groups, class... All, dtype... To>
 struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
@@ -77,7 +81,8 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
     const auto key = traced<typename by_key_of<First>::keys>::run(t);
     // Wider keys would be more bytes than are read, and fewer elements a thread.
     constexpr dtype type = decltype(key)::type.type,
-                    as_key = size_of(type) < 4 || type == dtype::int32 ? dtype::int32 : dtype::int64;
+                    as_key =
+                        size_of(type) < 4 || type == dtype::int32 ? dtype::int32 : dtype::int64;
     g.outputs.push_back(convert_symbol<as_key, false>(position_symbol(key)).id);
     add(t, std::index_sequence_for<First, Groups...>{}, std::index_sequence_for<All...>{});
     g.operands = t.operands;
@@ -93,8 +98,8 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
   }
   template <std::size_t... G, std::size_t... A>
   static constexpr void add(tracer& t, std::index_sequence<G...>, std::index_sequence<A...>) {
-    const tuple<decltype(by_key_of<First>::trace(t)), decltype(by_key_of<Groups>::trace(t))...> groups{
-        by_key_of<First>::trace(t), by_key_of<Groups>::trace(t)...};
+    const tuple<decltype(by_key_of<First>::trace(t)), decltype(by_key_of<Groups>::trace(t))...>
+        groups{by_key_of<First>::trace(t), by_key_of<Groups>::trace(t)...};
     const tuple<trace_t<All>...> all{traced<All>::run(t)...};
     (add_result<G>(*t.g, get<G>(groups)), ...);
     (add_result<sizeof...(G) + A>(*t.g, get<A>(all)), ...);
@@ -103,28 +108,35 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
 
 /// The leaves of the keys, once, and of the values.
 template <class First, class... Groups>
-inline constexpr int leaves_of_groups = leaf_count<typename by_key_of<First>::keys> + leaf_count<decltype(First::values)> +
-                                        (0 + ... + leaf_count<decltype(Groups::values)>);
+inline constexpr int leaves_of_groups =
+    leaf_count<typename by_key_of<First>::keys> + leaf_count<decltype(First::values)> +
+    (0 + ... + leaf_count<decltype(Groups::values)>);
 
 template <class Trace, class... Calls>
 compile<Trace, Calls...> compiled_with(std::type_identity<tuple<Calls...>>);
 
-/// Reductions by the same keys, and of all elements, as one pass. The targets are in the order of the expressions.
+/// Reductions by the same keys, and of all elements, as one pass. The targets are in the order of
+/// the expressions.
 template <class... Targets, class First, class... Groups, class... All>
-void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups...>& groups, const tuple<All...>& all) {
+void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups...>& groups,
+                  const tuple<All...>& all) {
   using first = by_key_of<First>;
-  using trace =
-      by_key_trace<tuple<First, Groups...>, tuple<All...>, dtype_v<typename std::remove_cvref_t<Targets>::value_type>...>;
+  using trace = by_key_trace<tuple<First, Groups...>, tuple<All...>,
+                             dtype_v<typename std::remove_cvref_t<Targets>::value_type>...>;
   constexpr int group_count = 1 + static_cast<int>(sizeof...(Groups));
-  using calls = decltype(concatenate(
-      std::declval<typename calls_of<typename first::keys>::type>(), std::declval<typename first::calls_of_values>(),
-      std::declval<typename by_key_of<Groups>::calls_of_values>()..., std::declval<typename calls_of<All>::type>()...));
+  using calls = decltype(concatenate(std::declval<typename calls_of<typename first::keys>::type>(),
+                                     std::declval<typename first::calls_of_values>(),
+                                     std::declval<typename by_key_of<Groups>::calls_of_values>()...,
+                                     std::declval<typename calls_of<All>::type>()...));
   using compiled = decltype(compiled_with<trace>(std::type_identity<calls>{}));
-  static_assert(compiled::is_one_pass, "keys and values are computed element by element: dsl::eval the reductions in them first");
+  static_assert(
+      compiled::is_one_pass,
+      "keys and values are computed element by element: dsl::eval the reductions in them first");
   if constexpr (compiled::is_one_pass) {
     using pass_type = typename compiled::spelled;
     constexpr int leaves = leaves_of_groups<First, Groups...> + (0 + ... + leaf_count<All>),
-                  inputs = inputs_of_kernel<leaves + (counts_positions(pass_type::elements::view(), leaves) ? 1 : 0)>();
+                  inputs = inputs_of_kernel<
+                      leaves + (counts_positions(pass_type::elements::view(), leaves) ? 1 : 0)>();
     operand operands[inputs + sizeof...(Targets)], *at = operands;
     add_leaves(get<0>(groups).keys, at);
     unpack([&at](const auto&... e) { (add_leaves(e.values, at), ...); }, groups);
@@ -157,64 +169,80 @@ constexpr bool require_keys() {
 }
 
 template <class Function, class Keys, class Values>
-auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups, bool ignores_others = false) {
+auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups,
+                 bool ignores_others = false) {
   element_count(&groups, 1, 1);  // throws
   return by_key_expression<Function, Keys, Values>{keys, values, {groups, ignores_others}};
 }
 
 }  // namespace detail
 
-// Reductions by key. Keys and values are arrays, views or expressions that broadcast together; the key of an element, an integer
-// from 0 to groups - 1, is the group that it belongs to. The result has an element for each group, in the order of the keys, and
-// is lazy: assign it to an array or a view of that many elements, or use dsl::eval; it does not wait. It is the same from run to
-// run. A key of no group is an error in the simulator (memory_error); elsewhere its element is left out. Throws shape_error where
-// shapes do not fit or `groups` is negative.
+// Reductions by key. Keys and values are arrays, views or expressions that broadcast together; the
+// key of an element, an integer from 0 to groups - 1, is the group that it belongs to. The result
+// has an element for each group, in the order of the keys, and is lazy: assign it to an array or a
+// view of that many elements, or use dsl::eval; it does not wait. It is the same from run to run. A
+// key of no group is an error in the simulator (memory_error); elsewhere its element is left out.
+// Throws shape_error where shapes do not fit or `groups` is negative.
 
-/// Sums by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans widen to int64 or uint64.
+/// Sums by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans
+/// widen to int64 or uint64.
 /// ```cpp
 /// dsl::array<float> sums = dsl::sum_by(keys, 2 * values, 4);
 /// ```
 template <class Keys, class Values>
   requires detail::operands<Keys> && detail::any_operand<Values>
 auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
-  if constexpr (!detail::require_keys<Keys>() || !detail::require_operand<Values>()) return refused{};
-  else return detail::make_by_key<detail::sum_function>(detail::as_operand(keys), detail::as_operand(values), groups);
+  if constexpr (!detail::require_keys<Keys>() || !detail::require_operand<Values>())
+    return refused{};
+  else
+    return detail::make_by_key<detail::sum_function>(detail::as_operand(keys),
+                                                     detail::as_operand(values), groups);
 }
 
-/// Any reduction by key: f is given a group's elements and returns one value, which it makes of them with the library's
-/// reductions, those of dsl::reduce too. A group without elements gives what the reduction gives of nothing; min and max the
-/// value that all others are less or greater than. The positions of argmin and argmax are those among all elements.
+/// Any reduction by key: f is given a group's elements and returns one value, which it makes of
+/// them with the library's reductions, those of dsl::reduce too. A group without elements gives
+/// what the reduction gives of nothing; min and max the value that all others are less or greater
+/// than. The positions of argmin and argmax are those among all elements.
 ///
 /// f: a lambda with `auto` parameter and no captures, traced as vectorize's.
 /// ```cpp
-/// dsl::array<double> means = dsl::reduce_by(keys, values, 4, [](auto x) { return dsl::mean(dsl::cast<double>(x)); });
+/// dsl::array<double> means = dsl::reduce_by(keys, values, 4, [](auto x) { return
+/// dsl::mean(dsl::cast<double>(x)); });
 /// ```
 template <class Keys, class Values, class F>
   requires detail::operands<Keys> && detail::any_operand<Values>
 auto reduce_by(const Keys& keys, const Values& values, std::int64_t groups, F) {
-  static_assert(detail::is_stateless<F>, "reduce_by takes a function of a group's elements without captures");
-  if constexpr (!detail::is_stateless<F> || !detail::require_keys<Keys>() || !detail::require_operand<Values>()) return refused{};
-  else return detail::make_by_key<detail::formula_of_group<F>>(detail::as_operand(keys), detail::as_operand(values), groups);
+  static_assert(detail::is_stateless<F>,
+                "reduce_by takes a function of a group's elements without captures");
+  if constexpr (!detail::is_stateless<F> || !detail::require_keys<Keys>() ||
+                !detail::require_operand<Values>())
+    return refused{};
+  else
+    return detail::make_by_key<detail::formula_of_group<F>>(detail::as_operand(keys),
+                                                            detail::as_operand(values), groups);
 }
 
-/// How many elements have each key: int64. np.bincount(keys, minlength=groups), but that the result has `groups` elements.
+/// How many elements have each key: int64. np.bincount(keys, minlength=groups), but that the result
+/// has `groups` elements.
 template <class Keys>
   requires detail::operands<Keys>
 auto bincount(const Keys& keys, std::int64_t groups) {
   if constexpr (!detail::require_keys<Keys>()) return refused{};
-  else return detail::make_by_key<detail::count_of_group>(detail::as_operand(keys), detail::no_values{}, groups);
+  else
+    return detail::make_by_key<detail::count_of_group>(detail::as_operand(keys),
+                                                       detail::no_values{}, groups);
 }
 
 namespace detail {
 
 constexpr dtype dtype_of_edges(dtype x) { return kind_of(x) <= kind::integer ? dtype::float64 : x; }
 
-/// The number of the bin that an element is in, or -1. The edges are NumPy's: low + i (high - low) / bins in double, in x's
-/// dtype.
+/// The number of the bin that an element is in, or -1. The edges are NumPy's: low + i (high - low)
+/// / bins in double, in x's dtype.
 struct bin_of {
   template <class X, class Low, class High, class Apart, class Lift, class Scale, class Bins>
-  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart, const Lift& lift,
-                            const Scale& scale, const Bins& bins) const {
+  constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart,
+                            const Lift& lift, const Scale& scale, const Bins& bins) const {
     constexpr dtype D = dtype_of_edges(type_of<X>);
     static_assert(kind_of(D) != kind::complex, "a histogram is of real numbers");
     const auto value = as<D>(x);
@@ -238,20 +266,24 @@ struct bin_of {
 
 }  // namespace detail
 
-/// How many elements of x lie in each of `bins` intervals of equal width from low to high: int64, np.histogram(x, bins, (low,
-/// high))[0]. An interval is closed below and open above, the last one closed at both ends; what lies outside, NaN too, is not
-/// counted. Where low and high are equal they are half a unit further out each. x is real. Throws value_error where NumPy does:
-/// unless 0 < bins < 2^31, where low is above high, where an end or their distance is not finite, and where x's dtype (of
-/// integers, double) has too few numbers between them for the edges.
+/// How many elements of x lie in each of `bins` intervals of equal width from low to high: int64,
+/// np.histogram(x, bins, (low, high))[0]. An interval is closed below and open above, the last one
+/// closed at both ends; what lies outside, NaN too, is not counted. Where low and high are equal
+/// they are half a unit further out each. x is real. Throws value_error where NumPy does: unless 0
+/// < bins < 2^31, where low is above high, where an end or their distance is not finite, and where
+/// x's dtype (of integers, double) has too few numbers between them for the edges.
 template <class X, element Low, element High>
   requires detail::operands<X>
 auto histogram(const X& x, std::int64_t bins, Low low, High high) {
   if constexpr (!detail::require_operand<X>()) {
     return refused{};
   } else {
-    constexpr dtype edges = detail::dtype_of_edges(detail::trace_t<detail::operand_t<X>>::type.type);
-    const detail::bin_range r = detail::make_bins(bins, static_cast<double>(low), static_cast<double>(high), edges);
-    const auto keys = vectorize(detail::bin_of{})(x, r.low, r.high, r.apart, r.lift, r.scale, r.count);
+    constexpr dtype edges =
+        detail::dtype_of_edges(detail::trace_t<detail::operand_t<X>>::type.type);
+    const detail::bin_range r =
+        detail::make_bins(bins, static_cast<double>(low), static_cast<double>(high), edges);
+    const auto keys =
+        vectorize(detail::bin_of{})(x, r.low, r.high, r.apart, r.lift, r.scale, r.count);
     return detail::make_by_key<detail::count_of_group>(keys, detail::no_values{}, bins, true);
   }
 }
@@ -260,21 +292,29 @@ auto histogram(const X& x, std::int64_t bins, Low low, High high) {
 template <class Target, class Function, class Keys, class Values>
 void assign(Target&& target, const detail::by_key_expression<Function, Keys, Values>& e) {
   using target_type = std::remove_cvref_t<Target>;
-  constexpr bool is_line = target_type::rank == 1, is_writable = detail::is_writable<std::remove_reference_t<Target>>;
+  constexpr bool is_line = target_type::rank == 1,
+                 is_writable = detail::is_writable<std::remove_reference_t<Target>>;
   static_assert(is_line, "a reduction by key has one dimension, its groups'");
   static_assert(is_writable, "the target is const: an array that is, or a view that only reads");
   constexpr dtype to = dtype_v<typename target_type::value_type>,
-                  from = detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result;
-  constexpr bool is_real = detail::require_real_value<to, from>(), is_wide_enough = assignable(to, {from});
-  static_assert(is_wide_enough || !is_real, "the target's dtype is narrower than the expression's: use dsl::cast on the values");
+                  from =
+                      detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result;
+  constexpr bool is_real = detail::require_real_value<to, from>(),
+                 is_wide_enough = assignable(to, {from});
+  static_assert(
+      is_wide_enough || !is_real,
+      "the target's dtype is narrower than the expression's: use dsl::cast on the values");
   if constexpr (is_line && is_writable && is_wide_enough)
-    detail::assign_keyed(detail::tuple<std::remove_reference_t<Target>&>{target}, detail::tuple{e}, detail::tuple<>{});
+    detail::assign_keyed(detail::tuple<std::remove_reference_t<Target>&>{target}, detail::tuple{e},
+                         detail::tuple<>{});
 }
 
 /// Evaluates a reduction by key now, into an array.
 template <class Function, class Keys, class Values>
 auto eval(const detail::by_key_expression<Function, Keys, Values>& e) {
-  return array<element_t<detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result>, 1>(e);
+  return array<
+      element_t<detail::by_key_of<detail::by_key_expression<Function, Keys, Values>>::result>, 1>(
+      e);
 }
 
 }  // namespace dsl

@@ -8,7 +8,8 @@
 
 namespace dsl::detail {
 
-/// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no other means to tell a closure.
+/// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no
+/// other means to tell a closure.
 template <class F>
 constexpr const char* spelled() {
   return __PRETTY_FUNCTION__;
@@ -27,9 +28,10 @@ constexpr const char* find_after(const char* text, const char* part) {
   return nullptr;
 }
 
-/// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others after these, and nvcc
-/// `lambda [](auto, int)->auto`; clang says where they are, `(lambda at FILE:LINE:COLUMN)`, and no more. GCC spells the function
-/// before a class that is local to it; nvcc does not, and has a sentence of its own.
+/// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others
+/// after these, and nvcc `lambda [](auto, int)->auto`; clang says where they are, `(lambda at
+/// FILE:LINE:COLUMN)`, and no more. GCC spells the function before a class that is local to it;
+/// nvcc does not, and has a sentence of its own.
 struct kind_of_class {
   const char* parameters = nullptr;  // of a closure, where they are spelled
   bool closure = false, local = false;
@@ -42,7 +44,8 @@ inline constexpr kind_of_class class_kind = [] {
     if (depth == 0) {
       const char *const gcc = after(p, "<lambda("), *const nvcc = after(p, "lambda [](");
       if (gcc != nullptr || nvcc != nullptr) found.parameters = gcc != nullptr ? gcc : nvcc;
-      found.closure = found.closure || found.parameters != nullptr || after(p, "(lambda at ") != nullptr;
+      found.closure =
+          found.closure || found.parameters != nullptr || after(p, "(lambda at ") != nullptr;
       found.local = found.local || (*p == '(' && after(p, "(anonymous") == nullptr);
     }
     if (*p == '<') ++depth;
@@ -65,10 +68,14 @@ template <class... P> struct parameter_list {
   static constexpr int count = sizeof...(P);
   static constexpr bool std_complex = (is_std_complex<std::remove_cvref_t<P>> || ...);
 };
-template <class R, class F, class... P> struct parameters_of<R (F::*)(P...)> : parameter_list<P...> {};
-template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) const> : parameter_list<P...> {};
-template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) noexcept> : parameter_list<P...> {};
-template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) const noexcept> : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...)>
+    : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) const>
+    : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) noexcept>
+    : parameter_list<P...> {};
+template <class R, class F, class... P> struct parameters_of<R (F::*)(P...) const noexcept>
+    : parameter_list<P...> {};
 template <class F> struct call_operator { using type = void; };
 template <class F>
   requires requires { &F::operator(); }
@@ -102,46 +109,58 @@ constexpr parameter_counts count_parameters() {
   return n;
 }
 
-// What a function is tried with. A lambda's auto parameters take symbols; what else there is may take numbers, which no constant
-// symbol becomes.
+// What a function is tried with. A lambda's auto parameters take symbols; what else there is may
+// take numbers, which no constant symbol becomes.
 template <class F, class T>
-using tried_with = std::conditional_t<is_closure<F> && count_parameters<F>().typed <= 0, T&, const T&&>;
-/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error of what is called.
+using tried_with =
+    std::conditional_t<is_closure<F> && count_parameters<F>().typed <= 0, T&, const T&&>;
+/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error
+/// of what is called.
 template <class F, class... T>
-inline constexpr bool is_callable = requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
+inline constexpr bool is_callable =
+    requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
 
-template <class F> inline constexpr bool is_stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+template <class F> inline constexpr bool is_stateless =
+    std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
-/// Whether F is a functor with members that a kernel can be given; says what is wrong with a function that has a state otherwise.
+/// Whether F is a functor with members that a kernel can be given; says what is wrong with a
+/// function that has a state otherwise.
 template <class F>
 constexpr bool require_members() {
   constexpr std::size_t most = 256;
   if constexpr (is_closure<F>) {
-    static_assert(
-        !is_closure<F>,
-        "a lambda given to dsl::vectorize captures nothing: pass arrays and values as its arguments, dsl::vectorize(f)(x, a)");
+    static_assert(!is_closure<F>,
+                  "a lambda given to dsl::vectorize captures nothing: pass arrays and values as "
+                  "its arguments, dsl::vectorize(f)(x, a)");
     return false;
   } else if constexpr (!std::is_class_v<F>) {
     static_assert(std::is_class_v<F>,
-                  "in the place of a function's address dsl::vectorize takes a lambda or a class with DSL_FN operator()");
+                  "in the place of a function's address dsl::vectorize takes a lambda or a class "
+                  "with DSL_FN operator()");
     return false;
   } else if constexpr (!std::is_trivially_copyable_v<F>) {
     static_assert(std::is_trivially_copyable_v<F>,
-                  "a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's "
+                  "a functor's members are copied to the device as they are: numbers, std::array "
+                  "and pointers to the device's "
                   "memory, no std::vector and no dsl::array");
     return false;
   } else {
-    static_assert(sizeof(F) <= most, "a functor's members are given to the kernel by value, and may take up 256 bytes");
+    static_assert(
+        sizeof(F) <= most,
+        "a functor's members are given to the kernel by value, and may take up 256 bytes");
     return sizeof(F) <= most;
   }
 }
 
 template <int Takes, int Given>
 constexpr void require_arguments() {
-  static_assert(Takes == Given, "the function takes another number of arguments (Takes) than it is called with (Given)");
+  static_assert(
+      Takes == Given,
+      "the function takes another number of arguments (Takes) than it is called with (Given)");
 }
 template <class T> inline constexpr bool has_std_complex = is_std_complex<T>;
-template <class... T> inline constexpr bool has_std_complex<std::tuple<T...>> = (is_std_complex<T> || ...);
+template <class... T> inline constexpr bool has_std_complex<std::tuple<T...>> =
+    (is_std_complex<T> || ...);
 
 template <class T> inline constexpr bool is_call_result = element<T>;
 template <class... T> inline constexpr bool is_call_result<std::tuple<T...>> = (element<T> && ...);
@@ -154,41 +173,53 @@ constexpr bool require_number() {
   return takes < 0 || takes == Given;
 }
 
-/// Whether F can be called for elements of dtypes D, with DSL_FN or without; says what is wrong where it cannot.
+/// Whether F can be called for elements of dtypes D, with DSL_FN or without; says what is wrong
+/// where it cannot.
 template <class F, dtype... D>
 constexpr bool require_functor() {
   if constexpr (!require_number<F, sizeof...(D)>()) {
     return false;
   } else if constexpr (is_closure<F> && count_parameters<F>().typed == 0) {
-    // Of an error inside a lambda nvcc says no more where it meets it again, GCC the same once more.
-    if constexpr (DSL_DETAIL_COMPILES_CUDA) static_cast<void>(sizeof(decltype(F{}(std::declval<symbol<D>&>()...))));
+    // Of an error inside a lambda nvcc says no more where it meets it again, GCC the same once
+    // more.
+    if constexpr (DSL_DETAIL_COMPILES_CUDA)
+      static_cast<void>(sizeof(decltype(F{}(std::declval<symbol<D>&>()...))));
     else
       static_assert(!is_closure<F>,
-                    "the lambda cannot be called with symbols: another error says why, or its parameters are not plain auto");
+                    "the lambda cannot be called with symbols: another error says why, or its "
+                    "parameters are not plain auto");
     return false;
   } else if constexpr (is_closure<F>) {
     static_assert(!is_closure<F>,
-                  "a lambda is traced and takes auto parameters: what has typed ones, or branches on data, is a functor, a "
+                  "a lambda is traced and takes auto parameters: what has typed ones, or branches "
+                  "on data, is a functor, a "
                   "class at namespace scope with DSL_FN operator()");
     return false;
   } else if constexpr (is_local<F>) {
-    static_assert(!is_local<F>, "a functor is a class at namespace scope: nvcc takes none that is local to a function");
+    static_assert(
+        !is_local<F>,
+        "a functor is a class at namespace scope: nvcc takes none that is local to a function");
     return false;
   } else if constexpr (parameters<F>::std_complex) {
     static_assert(!parameters<F>::std_complex,
-                  "a functor takes dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
+                  "a functor takes dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc "
+                  "compiles to nothing");
     return false;
   } else if constexpr (!is_callable<F, argument_t<D>...>) {
     static_assert(is_callable<F, argument_t<D>...>,
-                  "the function cannot be called with these arguments' element types, of which a complex one is dsl::complex<T>");
+                  "the function cannot be called with these arguments' element types, of which a "
+                  "complex one is dsl::complex<T>");
     return false;
   } else {
     using result = std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>...>>;
-    constexpr bool returns_std_complex = has_std_complex<result>, returns_values = is_call_result<result>;
+    constexpr bool returns_std_complex = has_std_complex<result>,
+                   returns_values = is_call_result<result>;
     static_assert(!returns_std_complex,
-                  "a functor returns dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc compiles to nothing");
+                  "a functor returns dsl::complex<T>, not std::complex<T>, whose arithmetic nvcc "
+                  "compiles to nothing");
     static_assert(returns_values || returns_std_complex,
-                  "a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a struct its members");
+                  "a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the "
+                  "place of a struct its members");
     return returns_values && !returns_std_complex;
   }
 }
@@ -198,7 +229,8 @@ constexpr weak_dtype dtype_of_result() {
   if constexpr (is_symbol<R>) return R::type;
   else return {dtype_v<R>, true};
 }
-/// Whether what an operator of two values of dtype D gives is of that, or, if it may be, of a narrower one.
+/// Whether what an operator of two values of dtype D gives is of that, or, if it may be, of a
+/// narrower one.
 template <class R, dtype D, bool MayBeNarrower>
 constexpr bool require_result() {
   constexpr bool is_value = is_symbol<R> || element<R>;
@@ -207,8 +239,9 @@ constexpr bool require_result() {
     constexpr weak_dtype given = dtype_of_result<R>();
     constexpr bool fits = MayBeNarrower ? assignable(D, given) : given.type == D;
     constexpr bool is_real = require_real_value<D, given.type>();
-    static_assert(fits || !is_real || MayBeNarrower,
-                  "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
+    static_assert(
+        fits || !is_real || MayBeNarrower,
+        "the operator of a reduction gives another dtype than its operands have: use dsl::cast");
     static_assert(fits || !is_real || !MayBeNarrower,
                   "the operator's result is of a wider dtype than what it joins: use dsl::cast");
     return fits;
@@ -217,14 +250,18 @@ constexpr bool require_result() {
   }
 }
 
-/// Whether F joins two values of dtype D: is traced, or is a functor; says what is wrong where it does not.
+/// Whether F joins two values of dtype D: is traced, or is a functor; says what is wrong where it
+/// does not.
 template <class F, dtype D, bool MayBeNarrower>
 constexpr bool require_operator() {
   if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
-    using result = std::remove_cvref_t<decltype(F{}(std::declval<symbol<D>&>(), std::declval<symbol<D>&>()))>;
+    using result =
+        std::remove_cvref_t<decltype(F{}(std::declval<symbol<D>&>(), std::declval<symbol<D>&>()))>;
     return require_result<result, D, MayBeNarrower>();
   } else if constexpr (require_functor<F, D, D>()) {
-    return require_result<std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>, argument_t<D>>>, D, MayBeNarrower>();
+    return require_result<
+        std::remove_cvref_t<std::invoke_result_t<F, argument_t<D>, argument_t<D>>>, D,
+        MayBeNarrower>();
   } else {
     return false;
   }

@@ -1,4 +1,5 @@
-// What an expression is made of when it is traced, and the functions that make expressions of operands.
+// What an expression is made of when it is traced, and the functions that make expressions of
+// operands.
 #pragma once
 
 #include <dsl/lang/operands.hpp>
@@ -6,7 +7,8 @@
 namespace dsl {
 namespace detail {
 
-/// What is counted while an expression's type is walked: operands and functors are numbered in the order they are met.
+/// What is counted while an expression's type is walked: operands and functors are numbered in the
+/// order they are met.
 struct tracer {
   graph* g;
   int operands = 0, calls = 0;
@@ -24,7 +26,9 @@ constexpr symbol<D, Weak> operand_symbol(tracer& t, int rank = -1) {
 }
 
 template <class T, int R> struct traced<view<T, R>> {
-  static constexpr auto run(tracer& t) { return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t, R); }
+  static constexpr auto run(tracer& t) {
+    return operand_symbol<R == 0 ? op::load_scalar : op::load, dtype_v<T>>(t, R);
+  }
 };
 template <class T> struct traced<value_leaf<T>> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype_v<T>, true>(t); }
@@ -40,8 +44,10 @@ template <class R>
 constexpr void note_outputs(index_space& space, const R& result) {
   if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
   else if constexpr (structured<R>)
-    unpack([&space](const auto&... m) { (note_outputs(space, m), ...); }, structure<R>::members(result));
-  else if constexpr (is_tuple<R>) unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
+    unpack([&space](const auto&... m) { (note_outputs(space, m), ...); },
+           structure<R>::members(result));
+  else if constexpr (is_tuple<R>)
+    unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {
@@ -57,7 +63,8 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
     }
   }
   static constexpr auto call(tracer& t) {
-    const tuple<trace_t<Operands>...> symbols{traced<Operands>::run(t)...};  // braces: left to right
+    const tuple<trace_t<Operands>...> symbols{
+        traced<Operands>::run(t)...};  // braces: left to right
     return call(t, symbols, std::index_sequence_for<Operands...>{});
   }
   template <class Symbols, std::size_t... I>
@@ -72,7 +79,8 @@ template <class F> inline constexpr int row_rank = 0;
 template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> {
   static constexpr auto run(tracer& t) {
     constexpr bool of_rows = row_rank<F> > 0;
-    const int space = t.g->open_space(t.operands, !of_rows || R != row_rank<F>, of_rows ? row_rank<F> : R, of_rows);
+    const int space = t.g->open_space(t.operands, !of_rows || R != row_rank<F>,
+                                      of_rows ? row_rank<F> : R, of_rows);
     const auto result = traced<expression<F, Operands...>>::call(t);
     note_outputs(t.g->spaces[space - 1], result);
     t.g->close_space(t.operands);
@@ -83,8 +91,9 @@ template <class F, int R, class... Operands> struct traced<reduction<F, R, Opera
 /// The functors that an expression calls, in the tracer's order.
 template <class E> struct calls_of { using type = tuple<>; };
 template <class F, class... Operands> struct calls_of<expression<F, Operands...>> {
-  using type = decltype(concatenate(std::declval<typename calls_of<Operands>::type>()...,
-                                    std::declval<typename F::template calls<trace_t<Operands>...>>()));
+  using type =
+      decltype(concatenate(std::declval<typename calls_of<Operands>::type>()...,
+                           std::declval<typename F::template calls<trace_t<Operands>...>>()));
 };
 
 template <class F, int R, class... Operands> struct calls_of<reduction<F, R, Operands...>>
@@ -103,7 +112,9 @@ template <op First, op Second>
 struct pair_function {
   template <class Operand> static constexpr int rank = Operand::rank;
   template <class...> using calls = tuple<>;
-  template <class S> static constexpr auto trace(tracer&, S s) { return tuple{apply<First>(s), apply<Second>(s)}; }
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    return tuple{apply<First>(s), apply<Second>(s)};
+  }
 };
 
 template <dtype D>
@@ -119,7 +130,8 @@ struct cast_function {
 // Whether a row of the table is defined for the operands' dtypes.
 template <op Code, class... T>
 constexpr bool is_defined() {
-  if constexpr ((is_symbol<trace_t<operand_t<T>>> && ...)) return resolve(Code, trace_t<operand_t<T>>::type...).valid;
+  if constexpr ((is_symbol<trace_t<operand_t<T>>> && ...))
+    return resolve(Code, trace_t<operand_t<T>>::type...).valid;
   else return false;
 }
 
@@ -135,7 +147,8 @@ operand operand_of(const value_leaf<T>& v) {
   return {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
 }
 
-/// Whether an expression is a struct of operands, which count as a function's own: lang/structure.hpp.
+/// Whether an expression is a struct of operands, which count as a function's own:
+/// lang/structure.hpp.
 template <class E> inline constexpr bool is_struct_of_operands = false;
 
 template <class E> inline constexpr bool has_integer_leaf = false;
@@ -161,7 +174,8 @@ template <class E> constexpr trace_t<E> stand_in(tracer& t) {
     using S = trace_t<E>;
     const int number = t.operands++;
     if (E::rank > 0) t.g->note_rank(number, E::rank);
-    if constexpr (is_symbol<S>) return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
+    if constexpr (is_symbol<S>)
+      return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
     else return S{};
   }
 }
@@ -185,26 +199,31 @@ constexpr void require_scalars_fit(const E& operand, const integer_range*& range
     unpack([&range](const auto&... m) { (require_scalars_fit(m, range), ...); }, operand.operands);
   } else {
     if constexpr (has_integer_leaf<E>) {
-      const bool is_outside =
-          range->outside(to_literal(to_value(operand.value)).bits, std::is_signed_v<decltype(operand.value)>) != nullptr;
-      if (is_outside) require_range(operand_of(operand), *range);  // which no constant expression may call
+      const bool is_outside = range->outside(to_literal(to_value(operand.value)).bits,
+                                             std::is_signed_v<decltype(operand.value)>) != nullptr;
+      if (is_outside)
+        require_range(operand_of(operand), *range);  // which no constant expression may call
     }
     ++range;
   }
 }
-// A row of the table narrows a C++ integer beside integers and bools alone, which saves tracing it beside a float.
+// A row of the table narrows a C++ integer beside integers and bools alone, which saves tracing it
+// beside a float.
 template <class Function, class... Operands> inline constexpr bool may_narrow = true;
 template <op Code, class... Operands>
 inline constexpr bool may_narrow<table_function<Code>, Operands...> =
-    ((kind_of(trace_t<Operands>::type.type) <= kind::integer && !trace_t<Operands>::type.weak) || ...);
+    ((kind_of(trace_t<Operands>::type.type) <= kind::integer && !trace_t<Operands>::type.weak) ||
+     ...);
 
-/// Throws overflow_error where one of the C++ integers among a function's operands is converted to a dtype that does not hold it.
+/// Throws overflow_error where one of the C++ integers among a function's operands is converted to
+/// a dtype that does not hold it.
 template <class Function, class... Operands>
 constexpr void require_scalars_fit(const tuple<Operands...>& operands) {
   if constexpr ((has_integer_leaf<Operands> || ...) && may_narrow<Function, Operands...>) {
     constexpr scalar_ranges<Function, Operands...> ranges;
     const integer_range* range = ranges.at;
-    unpack([&range](const auto&... operand) { (require_scalars_fit(operand, range), ...); }, operands);
+    unpack([&range](const auto&... operand) { (require_scalars_fit(operand, range), ...); },
+           operands);
   }
 }
 
@@ -243,7 +262,8 @@ inline constexpr bool is_of_formula<expression<F, Operands...>> = (is_of_formula
 template <class T>
 constexpr bool require_of_formula() {
   static_assert(is_of_formula<T>,
-                "inside a formula there is one element of each array: an array, a view or a dsl::scalar is an argument of it, "
+                "inside a formula there is one element of each array: an array, a view or a "
+                "dsl::scalar is an argument of it, "
                 "dsl::vectorize(f)(x, a)");
   return is_of_formula<T>;
 }

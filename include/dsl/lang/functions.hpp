@@ -1,4 +1,5 @@
-// Operators and functions on arrays, expressions and symbols: one for each row of the op table (ir/ops.inc).
+// Operators and functions on arrays, expressions and symbols: one for each row of the op table
+// (ir/ops.inc).
 #pragma once
 
 #include <dsl/lang/callable.hpp>
@@ -26,21 +27,24 @@ namespace detail {
 template <class S>
 constexpr void hold_operand() {
   static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
-  static_assert(is_symbol<S>, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
+  static_assert(
+      is_symbol<S>,
+      "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
 }
 
 template <class Never>
 refused refuse_call() {
-  static_assert(
-      !std::is_void_v<Never>,
-      "functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take "
-      "dsl::to_device(v), of numbers alone the function of std::");
+  static_assert(!std::is_void_v<Never>,
+                "functions of dsl take arrays, views, scalars and expressions, and C++ numbers "
+                "beside them: of a std::vector take "
+                "dsl::to_device(v), of numbers alone the function of std::");
   return {};
 }
 
 }  // namespace detail
 
-// One template for each name: what a call with another number of operands is told stands in apply_function.
+// One template for each name: what a call with another number of operands is told stands in
+// apply_function.
 #define DSL_FUNCTION(name, ...)                                                        \
   template <class... X>                                                                \
     requires detail::operands<X...>                                                    \
@@ -61,8 +65,8 @@ refused refuse_call() {
 #undef DSL_OPERATOR_1
 #undef DSL_OPERATOR_2
 
-// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one kernel. A symbol becomes the
-// result's, which is of its own dtype.
+// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one
+// kernel. A symbol becomes the result's, which is of its own dtype.
 // clang-format off
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
@@ -101,8 +105,9 @@ DSL_COMPOUND(|)
 DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
-/// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the scalar itself is beside another
-/// operand. std::sqrt(2.0) in a traced lambda is a constant expression for GCC alone; nvcc refuses it.
+/// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the
+/// scalar itself is beside another operand. std::sqrt(2.0) in a traced lambda is a constant
+/// expression for GCC alone; nvcc refuses it.
 template <element T>
 constexpr auto constant(T x) {
   return detail::make_expression<detail::identity_function>(x);
@@ -114,14 +119,16 @@ template <dtype D, class A>
 constexpr bool require_cast() {
   if constexpr (std::same_as<A, refused> || !require_operand<A>()) return false;
   else if constexpr (is_symbol<A>) return require_real_value<D, A::type.type>();
-  else if constexpr (is_symbol<trace_t<operand_t<A>>>) return require_real_value<D, trace_t<operand_t<A>>::type.type>();
+  else if constexpr (is_symbol<trace_t<operand_t<A>>>)
+    return require_real_value<D, trace_t<operand_t<A>>::type.type>();
   else return true;
 }
 
 }  // namespace detail
 
-/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it is truncated, NaN becomes 0 and
-/// what is out of range the nearest end of it; integers wrap. Complex to real is an error: take real(x), imag(x) or abs(x).
+/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it
+/// is truncated, NaN becomes 0 and what is out of range the nearest end of it; integers wrap.
+/// Complex to real is an error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {

@@ -28,7 +28,8 @@ void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
   o.size = sizeof(T);
 }
 
-/// The element of dtype D that lies index * stride elements after an address, the index being taken among n.
+/// The element of dtype D that lies index * stride elements after an address, the index being taken
+/// among n.
 template <dtype D>
 struct gather_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -40,8 +41,10 @@ struct gather_function {
     const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
     const auto i = convert_symbol<dtype::int64, false>(position_symbol(index));
     const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
-    const auto within = apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
-    return {t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
+    const auto within =
+        apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
+    return {t.g,
+            t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
   }
 };
 
@@ -52,7 +55,8 @@ auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, st
 }
 
 template <int NewRank, class T, int R, class Change>
-address_leaf<T, NewRank> remap(const char* function, const address_leaf<T, R>& leaf, const Change& change) {
+address_leaf<T, NewRank> remap(const char* function, const address_leaf<T, R>& leaf,
+                               const Change& change) {
   return {remap<NewRank>(function, leaf.of, change)};
 }
 template <class X>
@@ -62,7 +66,8 @@ template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
   require_undivided(x.owner(), "take");
   const view<const T, 1> all = ravel(x);
-  return gather(view<const T, 0>(all.owner(), all.origin(), {}, {}), index, all.extent(0), all.strides()[0]);
+  return gather(view<const T, 0>(all.owner(), all.origin(), {}, {}), index, all.extent(0),
+                all.strides()[0]);
 }
 template <class T, int R, class Index>
 auto take_along(const view<const T, R>& x, const Index& index, int axis) {
@@ -74,12 +79,14 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
   int added[R], count = 0;
   for (int d = 0; d < rank; ++d) {
     const bool of_index = d >= along && d < along + Index::rank;
-    const auto at = static_cast<std::size_t>(d), from = static_cast<std::size_t>(d < along ? d : d - Index::rank + 1);
+    const auto at = static_cast<std::size_t>(d),
+               from = static_cast<std::size_t>(d < along ? d : d - Index::rank + 1);
     sizes[at] = of_index ? 1 : x.extents()[from];
     strides[at] = of_index ? 0 : x.strides()[from];
     if (!of_index) added[count++] = d;
   }
-  const auto spread = rearrange<rank>("take", index, [&](const mapping& m) { return expand_dims(m, added, count); });
+  const auto spread = rearrange<rank>(
+      "take", index, [&](const mapping& m) { return expand_dims(m, added, count); });
   return gather(view<const T, rank>(x.owner(), x.origin(), sizes, strides), spread, x.extent(along),
                 x.strides()[static_cast<std::size_t>(along)]);
 }
@@ -99,10 +106,11 @@ auto take(const X&, const Rest&...) {
   return detail::not_in_memory<X>();
 }
 
-/// x's elements at the positions `index`, an array or an expression of integers whose shape the result has. Of several axes they
-/// are counted in row-major order. Negative positions count from the end, as Python's; positions beyond the ends give the
-/// elements there. Lazy. x is an array or a view. Throws index_error where x is empty, shape_error where its elements do not
-/// lie at equal distances.
+/// x's elements at the positions `index`, an array or an expression of integers whose shape the
+/// result has. Of several axes they are counted in row-major order. Negative positions count from
+/// the end, as Python's; positions beyond the ends give the elements there. Lazy. x is an array or
+/// a view. Throws index_error where x is empty, shape_error where its elements do not lie at equal
+/// distances.
 template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index) {
   return detail::take_flat(detail::as_operand(x), detail::as_operand(index));

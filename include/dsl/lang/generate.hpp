@@ -21,28 +21,33 @@ auto arange(std::integral auto n) {
   return cast<T>(detail::positions(static_cast<std::int64_t>(n)));
 }
 
-/// start, start + by, ... below stop (above it where `by` is negative), as NumPy's arange; empty where there are none. Throws
-/// shape_error where `by` is 0.
+/// start, start + by, ... below stop (above it where `by` is negative), as NumPy's arange; empty
+/// where there are none. Throws shape_error where `by` is 0.
 template <element T>
 auto arange(T start, T stop, T by = T(1)) {
   using widest =
-      std::conditional_t<!std::integral<T>, double, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
-  const auto n = detail::count_steps(static_cast<widest>(start), static_cast<widest>(stop), static_cast<widest>(by));
+      std::conditional_t<!std::integral<T>, double,
+                         std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+  const auto n = detail::count_steps(static_cast<widest>(start), static_cast<widest>(stop),
+                                     static_cast<widest>(by));
   return start + cast<T>(detail::positions(n)) * by;
 }
 
-/// n values from first to last, both included, evenly spaced; only `first` for n = 1. As NumPy's: computed in double
-/// (complex128), integers rounded down; the last value is `last` itself.
+/// n values from first to last, both included, evenly spaced; only `first` for n = 1. As NumPy's:
+/// computed in double (complex128), integers rounded down; the last value is `last` itself.
 template <element T>
 auto linspace(T first, T last, std::integral auto n) {
-  constexpr bool is_complex = kind_of(dtype_v<T>) == kind::complex, is_integer = kind_of(dtype_v<T>) == kind::integer;
+  constexpr bool is_complex = kind_of(dtype_v<T>) == kind::complex,
+                 is_integer = kind_of(dtype_v<T>) == kind::integer;
   using wide = element_t<is_complex ? dtype::complex128 : dtype::float64>;
   const auto count = static_cast<std::int64_t>(n), steps = count > 1 ? count - 1 : 1;
-  const wide from(first), apart = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
-  // A function, for what does not depend on a template's arguments is compiled wherever this header is.
+  const wide from(first),
+      apart = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
+  // A function, for what does not depend on a template's arguments is compiled wherever this header
+  // is.
   const auto values_at = [&](const auto& i) {
-    // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's: fused, -3 + 10 * 0.3 is below
-    // 0.
+    // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's:
+    // fused, -3 + 10 * 0.3 is below 0.
     const auto value = where(i < steps, cast<double>(i) * apart, wide(0)) + from;
     if constexpr (is_integer) return where(i < steps, cast<T>(floor(value)), last);
     else return where(i < steps, cast<T>(value), last);
@@ -50,14 +55,16 @@ auto linspace(T first, T last, std::integral auto n) {
   return values_at(detail::positions(count));
 }
 
-/// The position along `axis` in an array of the given extents, int64: one of NumPy's indices(extents). Takes no memory. Throws
-/// shape_error where there is no such axis. dsl::index(0, 512, 512) counts rows, dsl::index(1, 512, 512) columns.
+/// The position along `axis` in an array of the given extents, int64: one of NumPy's
+/// indices(extents). Takes no memory. Throws shape_error where there is no such axis. dsl::index(0,
+/// 512, 512) counts rows, dsl::index(1, 512, 512) columns.
 template <class... N>
   requires detail::sizes<N...>
 auto index(int axis, const N&... n) {
   constexpr int rank = detail::rank_of_sizes<N...>;
   const detail::mapping m = detail::index_mapping(axis, detail::to_extents(n...).data(), rank);
-  return cast<std::int64_t>(detail::index_leaf<rank>{0, detail::first_of<rank>(m.extents), detail::first_of<rank>(m.strides)});
+  return cast<std::int64_t>(detail::index_leaf<rank>{0, detail::first_of<rank>(m.extents),
+                                                     detail::first_of<rank>(m.strides)});
 }
 
 }  // namespace dsl

@@ -17,7 +17,10 @@ std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   if constexpr (requires { leaf.origin(); })
     unpack(
         [&](const auto&... v) {
-          ((found = S::rank == 0 && static_cast<const void*>(v.origin()) == static_cast<const void*>(leaf.origin()) ? k : found,
+          ((found = S::rank == 0 && static_cast<const void*>(v.origin()) ==
+                                        static_cast<const void*>(leaf.origin())
+                        ? k
+                        : found,
             ++k),
            ...);
         },
@@ -25,7 +28,8 @@ std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   return found;
 }
 
-/// Whether what is recorded, and what ends the loop, are outputs of the step: they are single values, and so are some of its own.
+/// Whether what is recorded, and what ends the loop, are outputs of the step: they are single
+/// values, and so are some of its own.
 template <class Formula, class... S> inline constexpr bool gives_single_values =
     has_reductions<Formula> || ((S::rank == 0) && ...);
 
@@ -33,17 +37,19 @@ template <class Formula, class... S> inline constexpr bool gives_single_values =
 template <class Formula, class... S>
 constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
   constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
-  static_assert(as_many, "a loop's formula gives as many values as there are variables in its state");
+  static_assert(as_many,
+                "a loop's formula gives as many values as there are variables in its state");
   if constexpr (!as_many) {
     return false;
   } else if constexpr (may_assign<Formula>(variables)) {
     constexpr bool is_one_kernel = lowered<types_of_targets<S...>, Formula>::is_one_pass,
                    reduces_parameters = reductions_in<Formula> > 0;
     static_assert(is_one_kernel || !reduces_parameters,
-                  "a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)");
-    static_assert(
-        is_one_kernel || reduces_parameters,
-        "in a loop a formula cannot use its reductions for its elements: give their values to the next step, in a dsl::scalar");
+                  "a reduction among a loop's parameters is evaluated before it: give its value, "
+                  "dsl::eval(...)");
+    static_assert(is_one_kernel || reduces_parameters,
+                  "in a loop a formula cannot use its reductions for its elements: give their "
+                  "values to the next step, in a dsl::scalar");
     return is_one_kernel;
   } else {
     return false;
@@ -52,12 +58,14 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
 
 /// Whether what ends a loop may end this one; where not, an error of the compiler.
 template <class Formula, class... S, class... Conditions>
-constexpr bool may_end(std::type_identity<tuple<S&...>>, std::type_identity<tuple<const Conditions&...>>) {
+constexpr bool may_end(std::type_identity<tuple<S&...>>,
+                       std::type_identity<tuple<const Conditions&...>>) {
   static_assert(sizeof...(Conditions) <= 1, "a loop takes one condition to end on");
   if constexpr (sizeof...(Conditions) != 1) return sizeof...(Conditions) == 0;
   else if constexpr (!gives_single_values<Formula, S...>) {
     constexpr bool single_values = gives_single_values<Formula, S...>;
-    static_assert(single_values, "until wants a scalar among the state that the step sets by a reduction");
+    static_assert(single_values,
+                  "until wants a scalar among the state that the step sets by a reduction");
     return false;
   } else {
     constexpr bool is_single = (is_condition<decltype(Conditions::condition)> && ...);
@@ -66,7 +74,8 @@ constexpr bool may_end(std::type_identity<tuple<S&...>>, std::type_identity<tupl
   }
 }
 
-/// Whether a formula and a condition make a loop of variables; where not, an error of the compiler, or there has been one.
+/// Whether a formula and a condition make a loop of variables; where not, an error of the compiler,
+/// or there has been one.
 template <class Formula, class... S, class Conditions>
 constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions conditions) {
   if constexpr (std::same_as<Formula, refused>) return false;
@@ -74,13 +83,14 @@ constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions c
   else return gives_variables<Formula>(variables);
 }
 
-/// Whether a formula takes what a loop gives it, as far as that is known; says so where it does not.
+/// Whether a formula takes what a loop gives it, as far as that is known; says so where it does
+/// not.
 template <int Takes, int Given>
 constexpr bool require_loop_arguments() {
-  static_assert(
-      Takes < 0 || Takes == Given,
-      "a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, "
-      "in their order, and then the parameters");
+  static_assert(Takes < 0 || Takes == Given,
+                "a loop's formula takes another number of arguments (Takes) than it is given "
+                "(Given): the variables of dsl::state, "
+                "in their order, and then the parameters");
   return Takes < 0 || Takes == Given;
 }
 
@@ -89,14 +99,20 @@ template <class Name, class F> inline constexpr bool is_vectorized<vectorized<Na
 
 template <class Steps, class F, class... Arguments> inline constexpr bool begins_a_loop = false;
 template <std::integral Steps, class Name, class F, class... S, class... Arguments>
-inline constexpr bool begins_a_loop<Steps, vectorized<Name, F>, loop_state<S...>, Arguments...> = true;
+inline constexpr bool begins_a_loop<Steps, vectorized<Name, F>, loop_state<S...>, Arguments...> =
+    true;
 
-/// Whether a loop of so many variables may call F; where not, an error of the compiler, or there has been one.
+/// Whether a loop of so many variables may call F; where not, an error of the compiler, or there
+/// has been one.
 template <class F, std::size_t Variables, class... Arguments>
 constexpr bool may_call_loop() {
   constexpr std::size_t parameters = (std::size_t{0} + ... + (is_loop_option<Arguments> ? 0 : 1));
-  if constexpr ((!is_stateless<F> && !is_given_by_value<F>) || (std::same_as<Arguments, refused> || ...)) return false;
-  else return require_loop_arguments<count_parameters<F>().all, static_cast<int>(Variables + parameters)>();
+  if constexpr ((!is_stateless<F> && !is_given_by_value<F>) ||
+                (std::same_as<Arguments, refused> || ...))
+    return false;
+  else
+    return require_loop_arguments<count_parameters<F>().all,
+                                  static_cast<int>(Variables + parameters)>();
 }
 template <class T> constexpr std::type_identity<T> identity_of(const T&) { return {}; }
 
@@ -115,9 +131,13 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
     using condition_type = std::remove_cvref_t<decltype(condition)>;
     using step = loop_step<Function, arguments, state_types, condition_type, Recorders...>;
     const auto leaves = leaves_as_tuple(condition);
-    const auto which =
-        unpack([&](const auto&... leaf) { return tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...}; }, leaves);
-    if (!unpack([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which)) throw_endless_condition();
+    const auto which = unpack(
+        [&](const auto&... leaf) {
+          return tuple{value_leaf<std::int32_t>{number_of(leaf, variables)}...};
+        },
+        leaves);
+    if (!unpack([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which))
+      throw_endless_condition();
     return unpack([](const auto&... x) { return make_expression<step>(x...); },
                   concatenate(e.operands, leaves, which, tuple<step_number>{}));
   } else if constexpr (sizeof...(Recorders) > 0) {
@@ -128,7 +148,8 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
   }
 }
 
-/// Which output goes to history number k: the variables that are scalars come first, then what is recorded.
+/// Which output goes to history number k: the variables that are scalars come first, then what is
+/// recorded.
 template <class... S>
 constexpr std::size_t output_of_history(std::size_t k) {
   const bool single[] = {is_scalar<S>...};
@@ -144,38 +165,44 @@ auto variables_beside(const Step&) {
   using outputs = outputs_of<Step>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
-  }(std::make_index_sequence<(std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
+  }(std::make_index_sequence<(
+             std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
 }
 
 // Deduced for the reason given at `code_for`.
-template <int Inputs, int Arguments, int States, int Stop, class Name, std::uint64_t Key, class... Calls>
+template <int Inputs, int Arguments, int States, int Stop, class Name, std::uint64_t Key,
+          class... Calls>
 const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   return loop_code_of<Name, pass<Key, Calls...>, Inputs, Arguments, States, Stop>();
 }
 
 template <int Arguments, bool Stops, class... S, class... Beside, class Step>
-DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside, const Step& step, const launch& fixed,
-                               strategy how) {
+DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside,
+                               const Step& step, const launch& fixed, strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
-  const tuple<S&..., Beside&...> all = concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
+  const tuple<S&..., Beside&...> all =
+      concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
   auto to = bind_targets(all);
   using assignment = assigned<tuple<S&..., Beside&...>, Step>;
-  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(kernel_name(step),
-                                                                                         typename assignment::pass{}),
+  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(
+              kernel_name(step), typename assignment::pass{}),
           assignment(all_targets(to), step).operands(), fixed, how};
 }
 
 // What is recorded: the state's scalars, the records' outputs, the samples.
 template <class S> struct history_of { using type = tuple<>; };
 template <class T> struct history_of<scalar<T>> { using type = tuple<array<T, 1>>; };
-template <class... Outputs> tuple<array<output_element<Outputs>, 1>...> histories_of_outputs(const tuple<Outputs...>&);
+template <class... Outputs> tuple<array<output_element<Outputs>, 1>...> histories_of_outputs(
+    const tuple<Outputs...>&);
 template <class T, int R> array<T, R + 1> history_of_sample(const sample_option<T, R>&);
-template <class... S> using scalar_histories = decltype(concatenate(std::declval<typename history_of<S>::type>()...));
+template <class... S> using scalar_histories =
+    decltype(concatenate(std::declval<typename history_of<S>::type>()...));
 
 template <class T>
 array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) {
   // On a mesh of processes each has all of it.
-  return {buffer_ref::allocate(static_cast<std::size_t>(count) * sizeof(T), device::current()), extents<1>{count}};
+  return {buffer_ref::allocate(static_cast<std::size_t>(count) * sizeof(T), device::current()),
+          extents<1>{count}};
 }
 template <class T, int R>
 array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t count) {
@@ -197,10 +224,11 @@ tuple<H...> new_histories(std::type_identity<tuple<H...>>, [[maybe_unused]] std:
 }
 
 template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
-DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables, const Formula& formula,
-                              const Conditions& until, const tuple<const record_option<Recorders>&...>& recorders,
-                              const tuple<const Samples&...>& samples, const loop_watch* watch, const launch& fixed,
-                              strategy how) {
+DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables,
+                              const Formula& formula, const Conditions& until,
+                              const tuple<const record_option<Recorders>&...>& recorders,
+                              const tuple<const Samples&...>& samples, const loop_watch* watch,
+                              const launch& fixed, strategy how) {
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
   auto beside = variables_beside<states>(step);
@@ -209,15 +237,20 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
 
   using of_state = scalar_histories<S...>;
   using of_records = decltype(histories_of_outputs(
-      std::declval<outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
+      std::declval<
+          outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
   constexpr bool together = gives_single_values<Formula, S...>,
                  is_cut = sizeof...(Samples) > 0 || (!together && sizeof...(Recorders) > 0);
-  constexpr std::size_t scalars = std::tuple_size_v<of_state>, records = std::tuple_size_v<of_records>;
+  constexpr std::size_t scalars = std::tuple_size_v<of_state>,
+                        records = std::tuple_size_v<of_records>;
   auto histories = concatenate(
       new_histories(std::type_identity<of_state>{}, plan.records()),
       new_histories(std::type_identity<of_records>{}, plan.records()),
-      unpack([&](const auto&... x) { return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...}; },
-             samples));
+      unpack(
+          [&](const auto&... x) {
+            return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...};
+          },
+          samples));
   operand recorded[states + std::tuple_size_v<decltype(beside)>];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
@@ -227,7 +260,8 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
     (add(get<H>(histories), H), ...);
   }(std::make_index_sequence<scalars + (together ? records : 0)>{});
   if constexpr (stops > 0) {
-    unpack([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); }, histories);
+    unpack([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); },
+           histories);
     get<std::tuple_size_v<decltype(beside)> - 1>(beside) = plan.first;
   }
 
@@ -238,8 +272,11 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
       }(std::make_index_sequence<records>{});
       unpack(
           [&](auto&... row) {
-            unpack([&](const auto&... v) { assign_all({}, references(row...), vectorized<unnamed, Recorders>{}(v...)...); },
-                   variables);
+            unpack(
+                [&](const auto&... v) {
+                  assign_all({}, references(row...), vectorized<unnamed, Recorders>{}(v...)...);
+                },
+                variables);
           },
           rows);
     }
@@ -250,29 +287,37 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
   std::int64_t done = 0;
   while (done < plan.steps) {
     const std::int64_t left = plan.steps - done,
-                       wanted = is_cut && plan.every < left + done % plan.every ? plan.every - done % plan.every : left;
+                       wanted = is_cut && plan.every < left + done % plan.every
+                                    ? plan.every - done % plan.every
+                                    : left;
     done += ready.run({plan, done, wanted, recorded}, watch);
     if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
     if (ready.stopped()) break;
   }
   const auto shorten = [&](auto& h) {
-    if (h.extent(0) > done / plan.every) h = std::remove_cvref_t<decltype(h)>(h(slice(0, done / plan.every)));
+    if (h.extent(0) > done / plan.every)
+      h = std::remove_cvref_t<decltype(h)>(h(slice(0, done / plan.every)));
   };
   unpack([&](auto&... h) { (shorten(h), ...); }, histories);
   if constexpr (stops > 0) {
-    if (scalar<std::int64_t>* const ran = get<0>(until).ran) *ran = get<std::tuple_size_v<decltype(beside)> - 1>(beside);
+    if (scalar<std::int64_t>* const ran = get<0>(until).ran)
+      *ran = get<std::tuple_size_v<decltype(beside)> - 1>(beside);
   }
   return histories;
 }
 
 template <class... Arguments>
-using parameter_indices = std::make_index_sequence<(std::size_t{0} + ... + std::size_t{parameters_alone::passes<Arguments>})>;
+using parameter_indices = std::make_index_sequence<(
+    std::size_t{0} + ... + std::size_t{parameters_alone::passes<Arguments>})>;
 
-/// Calls use(variables, formula, conditions) for a loop that may run, with the current device that of its variables. The indices
-/// are here, since the compiler's output shows each further call on the way to a formula that does not compile.
-template <class Name, class F, class... S, class Use, std::size_t... I, std::size_t... K, class... Arguments>
-auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use, std::index_sequence<I...>,
-                  std::index_sequence<K...>, const Arguments&... arguments) {
+/// Calls use(variables, formula, conditions) for a loop that may run, with the current device that
+/// of its variables. The indices are here, since the compiler's output shows each further call on
+/// the way to a formula that does not compile.
+template <class Name, class F, class... S, class Use, std::size_t... I, std::size_t... K,
+          class... Arguments>
+auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use,
+                  std::index_sequence<I...>, std::index_sequence<K...>,
+                  const Arguments&... arguments) {
   if constexpr (!may_call_loop<F, sizeof...(S), Arguments...>()) {
     return refused{};
   } else {
@@ -281,7 +326,8 @@ auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const
     const auto parameters = filter(parameters_alone{}, arguments...);
     const auto conditions = filter(conditions_alone{}, arguments...);
     const auto formula = f(get<I>(s.variables)..., get<K>(parameters)...);
-    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables), identity_of(conditions))) {
+    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables),
+                                                                   identity_of(conditions))) {
       return use(variables, formula, conditions);
     } else {
       return refused{};
@@ -299,21 +345,26 @@ auto as_result(tuple<H...> all) {
 
 }  // namespace detail
 
-/// Runs `variables = f(variables, parameters...)` for `steps` steps on the device of the first variable.
+/// Runs `variables = f(variables, parameters...)` for `steps` steps on the device of the first
+/// variable.
 ///
-/// steps: how many, 0 or more. f: made by `vectorize`; takes the variables and then the parameters, and returns the variables'
-/// new values, each of which is rounded to its variable's dtype. s: `dsl::state(...)` of arrays and views of one shape, scalars
-/// in device memory, and structs of them; they hold the last step's values in the end. arguments: the parameters, which are
-/// arrays, C++ scalars, scalars in device memory and expressions of them and of dsl::step, and broadcast to the variables' shape;
-/// then, in any order, options: every, from_step, until, record, progress, a dsl::strategy, a dsl::launch.
+/// steps: how many, 0 or more. f: made by `vectorize`; takes the variables and then the parameters,
+/// and returns the variables' new values, each of which is rounded to its variable's dtype. s:
+/// `dsl::state(...)` of arrays and views of one shape, scalars in device memory, and structs of
+/// them; they hold the last step's values in the end. arguments: the parameters, which are arrays,
+/// C++ scalars, scalars in device memory and expressions of them and of dsl::step, and broadcast to
+/// the variables' shape; then, in any order, options: every, from_step, until, record, progress, a
+/// dsl::strategy, a dsl::launch.
 ///
-/// Returns histories in device memory, one row for each step that is recorded: of each scalar among the variables an array of its
-/// dtype (of a struct with scalars a struct of arrays), then what `record` asks for, formulas' reductions before samples. One
-/// array is returned as it is, several or none in a std::tuple.
+/// Returns histories in device memory, one row for each step that is recorded: of each scalar among
+/// the variables an array of its dtype (of a struct with scalars a struct of arrays), then what
+/// `record` asks for, formulas' reductions before samples. One array is returned as it is, several
+/// or none in a std::tuple.
 ///
-/// Waits for nothing, unless `progress` is given. From run to run nothing differs; from one strategy to another floating point
-/// numbers may differ by rounding. Throws as `assign` does, and shape_error where variables share elements or `steps` is
-/// negative, before the first step: the variables are then as they were.
+/// Waits for nothing, unless `progress` is given. From run to run nothing differs; from one
+/// strategy to another floating point numbers may differ by rounding. Throws as `assign` does, and
+/// shape_error where variables share elements or `steps` is negative, before the first step: the
+/// variables are then as they were.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
 ///   auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));
@@ -323,22 +374,29 @@ auto as_result(tuple<H...> all) {
 /// with arrays of doubles `phase` and `rate`:
 /// ```cpp
 /// dsl::scalar<std::complex<double>> z = dsl::mean(exp(1i * phase));
-/// const dsl::array<std::complex<double>> history = dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01);
+/// const dsl::array<std::complex<double>> history = dsl::iterate(1000, step, dsl::state(phase, z),
+/// rate, 2.0, 0.01);
 /// ```
 template <class Name, class F, class... S, class... Arguments>
-auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
+auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s,
+             const Arguments&... arguments) {
   using namespace detail;
   const auto run = [&](const auto& variables, const auto& formula, const auto& conditions) {
-    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps), option_or(from_step(0), arguments...).number,
+    const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps),
+                                                 option_or(from_step(0), arguments...).number,
                                                  option_or(every(1), arguments...).steps);
     const auto watches = filter(watches_alone{}, arguments...);
     const auto watch = watch_of(watches);
-    auto histories = run_loop(plan, variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)),
-                              filter(samples_alone{}, arguments...), std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                              option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    auto histories =
+        run_loop(plan, variables, formula, conditions,
+                 of_leaves<S...>(filter(records_alone{}, arguments...)),
+                 filter(samples_alone{}, arguments...),
+                 std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+                 option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
     return as_result(histories_by_variable<S...>(std::move(histories)));
   };
-  return with_formula(f, s, run, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{}, arguments...);
+  return with_formula(f, s, run, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{},
+                      arguments...);
 }
 // What is called in another way does not compile.
 template <class Steps, class F, class... Arguments>
@@ -346,14 +404,15 @@ template <class Steps, class F, class... Arguments>
 refused iterate(const Steps&, const F&, const Arguments&...) {
   if constexpr (!std::same_as<F, refused> && !(std::same_as<Arguments, refused> || ...)) {
     constexpr bool is_count = std::integral<Steps>, is_formula = detail::is_vectorized<F>;
-    static_assert(
-        is_count,
-        "a loop takes an integer number of steps: dsl::iterate(1000, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
-    static_assert(
-        !is_count || is_formula,
-        "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, dsl::vectorize(f), dsl::state(x, ...), parameters...)");
+    static_assert(is_count,
+                  "a loop takes an integer number of steps: dsl::iterate(1000, dsl::vectorize(f), "
+                  "dsl::state(x, ...), parameters...)");
+    static_assert(!is_count || is_formula,
+                  "a loop's formula is made by dsl::vectorize: dsl::iterate(steps, "
+                  "dsl::vectorize(f), dsl::state(x, ...), parameters...)");
     static_assert(!is_count || !is_formula,
-                  "what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters");
+                  "what a loop carries follows its formula, as dsl::state(x, ...), and then come "
+                  "the parameters");
   }
   return {};
 }
@@ -362,27 +421,34 @@ namespace detail {
 
 /// Calls use(loop) for what `iterate` would run.
 template <class Name, class F, class... S, class Use, class... Arguments>
-auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use, const Arguments&... arguments) {
+auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use,
+               const Arguments&... arguments) {
   const auto bind = [&](const auto& variables, const auto& formula, const auto& conditions) {
-    const auto one_step = step_formula(variables, formula, conditions, of_leaves<S...>(filter(records_alone{}, arguments...)));
-    auto beside = variables_beside<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
+    const auto one_step = step_formula(variables, formula, conditions,
+                                       of_leaves<S...>(filter(records_alone{}, arguments...)));
+    auto beside =
+        variables_beside<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
     constexpr bool stops = std::tuple_size_v<std::remove_cvref_t<decltype(conditions)>> > 0;
     return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
-        variables, beside, one_step, option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...)));
+        variables, beside, one_step, option_or(launch{}, arguments...),
+        option_or(strategy::automatic, arguments...)));
   };
-  return with_formula(f, s, bind, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{}, arguments...);
+  return with_formula(f, s, bind, std::index_sequence_for<S...>{},
+                      parameter_indices<Arguments...>{}, arguments...);
 }
 
 }  // namespace detail
 
-/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes after the steps; runs nothing,
-/// waits for nothing. Throws as it would.
+/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes
+/// after the steps; runs nothing, waits for nothing. Throws as it would.
 /// ```cpp
 /// const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
 /// ```
 template <class Name, class F, class... S, class... Arguments>
-loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s, const Arguments&... arguments) {
-  return detail::with_loop(f, s, [](const detail::loop& of) { return of.make_plan(); }, arguments...);
+loop_plan plan_of(const vectorized<Name, F>& f, const loop_state<S...>& s,
+                  const Arguments&... arguments) {
+  return detail::with_loop(
+      f, s, [](const detail::loop& of) { return of.make_plan(); }, arguments...);
 }
 
 }  // namespace dsl

@@ -1,7 +1,7 @@
 // The leaves of an expression as the back ends see them.
 #pragma once
 
-#include <dsl/exec/evaluation.hpp>
+#include <dsl/exec/statement/evaluation.hpp>
 #include <dsl/lang/expression.hpp>
 
 namespace dsl {
@@ -48,16 +48,19 @@ struct leaves_of {
 
 /// Reductions in an expression that are not inside others.
 template <class E> inline constexpr int reductions_in = 0;
-template <class F, class... Operands> inline constexpr int reductions_in<expression<F, Operands...>> =
-    (0 + ... + reductions_in<Operands>);
-template <class F, int R, class... Operands> inline constexpr int reductions_in<reduction<F, R, Operands...>> = 1;
+template <class F, class... Operands> inline constexpr int
+    reductions_in<expression<F, Operands...>> = (0 + ... + reductions_in<Operands>);
+template <class F, int R, class... Operands> inline constexpr int
+    reductions_in<reduction<F, R, Operands...>> = 1;
 
 /// The index spaces of an expression, in the tracer's order.
 template <class E> inline constexpr int space_count = 0;
 template <class F, class... Operands>
-inline constexpr int space_count<expression<F, Operands...>> = (may_reduce<F> ? 1 : 0) + (0 + ... + space_count<Operands>);
+inline constexpr int space_count<expression<F, Operands...>> =
+    (may_reduce<F> ? 1 : 0) + (0 + ... + space_count<Operands>);
 template <class F, int R, class... Operands>
-inline constexpr int space_count<reduction<F, R, Operands...>> = 1 + (0 + ... + space_count<Operands>);
+inline constexpr int space_count<reduction<F, R, Operands...>> =
+    1 + (0 + ... + space_count<Operands>);
 
 // `leaf` is the number of the expression's first one, and becomes that of the next.
 template <class E>
@@ -71,7 +74,8 @@ void add_spaces(const expression<F, Operands...>& e, reduced_space*& at, int& le
 }
 template <class F, int R, class... Operands>
 void add_spaces(const reduction<F, R, Operands...>& e, reduced_space*& at, int& leaf) {
-  reduced_space& mine = *at++ = {{broadcast_rank<Operands...>(), e.axes}, row_rank<F> > 0 ? row_rank<F> : R};
+  reduced_space& mine =
+      *at++ = {{broadcast_rank<Operands...>(), e.axes}, row_rank<F> > 0 ? row_rank<F> : R};
   if constexpr (requires { F::same_elements; }) {
     const int counts[] = {leaf_count<Operands>...};
     mine.same_elements = F::same_elements;
@@ -115,7 +119,8 @@ int axis_of(const E& e, int axis, const char* function) {
 /// The device of an expression's first operand in memory; the current one where it has none.
 template <detail::lazy E>
 device device_of(const E& e) {
-  return detail::common_device(detail::leaves_of<E>(e).at, detail::leaf_count<E>, detail::pass_view{});
+  return detail::common_device(detail::leaves_of<E>(e).at, detail::leaf_count<E>,
+                               detail::pass_view{});
 }
 
 /// The dtype of an expression's elements.

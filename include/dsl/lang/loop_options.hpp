@@ -1,12 +1,13 @@
 // What a call of `iterate` takes beside its parameters.
 #pragma once
 
-#include <dsl/exec/loop.hpp>
+#include <dsl/exec/loop/loop.hpp>
 #include <dsl/lang/loop_step.hpp>
 
 namespace dsl {
 
-/// The number of the step that runs, from 0 on; among the parameters of `iterate` alone. h * dsl::step is the time.
+/// The number of the step that runs, from 0 on; among the parameters of `iterate` alone. h *
+/// dsl::step is the time.
 inline constexpr step_number step{};
 
 // What follows the parameters of `iterate`, in any order.
@@ -14,10 +15,12 @@ inline constexpr step_number step{};
 /// Records every m-th step alone: history[k] is what there is after step (k + 1) * m.
 struct every {
   explicit every(std::int64_t m) : steps(m) {}
-  std::int64_t steps;  ///< from one record to the next; at least 1, else `iterate` throws shape_error
+  std::int64_t
+      steps;  ///< from one record to the next; at least 1, else `iterate` throws shape_error
 };
 
-/// dsl::step counts from this number on, which may be negative: a loop that was stopped after k steps goes on with from_step(k).
+/// dsl::step counts from this number on, which may be negative: a loop that was stopped after k
+/// steps goes on with from_step(k).
 struct from_step {
   explicit from_step(std::int64_t k) : number(k) {}
   std::int64_t number;  ///< of the first step
@@ -29,16 +32,17 @@ struct until_option {
   Condition condition;        ///< ends the loop where it is true
   scalar<std::int64_t>* ran;  ///< the caller's, which gets the number of the next step; or null
 };
-/// Ends the loop after the first step after which the condition, an expression of scalars, is true. It is evaluated on the
-/// device, with the values that the step has given the scalars among the state, of which it has one at least: `iterate` throws
-/// value_error otherwise. Histories stay 0 beyond, but samples repeat the last one.
+/// Ends the loop after the first step after which the condition, an expression of scalars, is true.
+/// It is evaluated on the device, with the values that the step has given the scalars among the
+/// state, of which it has one at least: `iterate` throws value_error otherwise. Histories stay 0
+/// beyond, but samples repeat the last one.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition) {
   return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr};
 }
-/// The same, and gives the number that the next step would have: of a loop that began with step 0, how many ran. It refers to the
-/// caller's `ran`, which is written without waiting.
+/// The same, and gives the number that the next step would have: of a loop that began with step 0,
+/// how many ran. It refers to the caller's `ran`, which is written without waiting.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition, scalar<std::int64_t>& ran) {
@@ -49,24 +53,30 @@ auto until(const Condition& condition, scalar<std::int64_t>& ran) {
 template <class Condition, class... Ran>
   requires(!detail::lazy_operand<Condition>)
 refused until(const Condition&, const Ran&...) {
-  static_assert(sizeof...(Ran) > 64, "a loop ends on a condition of dsl::scalar and C++ values, dsl::until(error < 1e-6)");
+  static_assert(
+      sizeof...(Ran) > 64,
+      "a loop ends on a condition of dsl::scalar and C++ values, dsl::until(error < 1e-6)");
   return {};
 }
 
 /// What `record` returns, of a formula and of elements.
 template <class F> struct record_option {};
 template <class T, int R> struct sample_option { view<const T, R> of; };
-/// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the step's own kernel where the step
-/// gives single values as well. Each variable is what is stored of it.
+/// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the
+/// step's own kernel where the step gives single values as well. Each variable is what is stored of
+/// it.
 template <class F>
   requires(!detail::viewable<F> && !detail::lazy<F>)
 auto record(F) {
   constexpr bool is_stateless = detail::is_stateless<F>;
-  static_assert(is_stateless, "record takes a formula without captures or members: a lambda of the state's variables");
+  static_assert(
+      is_stateless,
+      "record takes a formula without captures or members: a lambda of the state's variables");
   if constexpr (is_stateless) return record_option<F>{};
   else return refused{};
 }
-/// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in front.
+/// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in
+/// front.
 template <class T, int R>
 sample_option<std::remove_const_t<T>, R> record(const view<T, R>& sample) {
   return {sample};
@@ -78,9 +88,9 @@ auto record(const A& sample) {
 
 /// What `progress` returns.
 template <class F> struct progress_option { F report; };
-/// Calls report(steps done, steps of the loop) on the host between launches, several times a second; if it returns false the loop
-/// stops, and histories end, after the steps that are queued by then, of which it is told in a last call. `iterate` then waits
-/// for its steps.
+/// Calls report(steps done, steps of the loop) on the host between launches, several times a
+/// second; if it returns false the loop stops, and histories end, after the steps that are queued
+/// by then, of which it is told in a last call. `iterate` then waits for its steps.
 template <class F>
   requires std::is_invocable_v<const F&, std::int64_t, std::int64_t>
 progress_option<F> progress(F report) {
@@ -99,8 +109,8 @@ template <class T> inline constexpr bool is_progress = false;
 template <class F> inline constexpr bool is_progress<progress_option<F>> = true;
 template <class T>
 inline constexpr bool is_loop_option =
-    is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> || std::is_same_v<T, from_step> ||
-    std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
+    is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> ||
+    std::is_same_v<T, from_step> || std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
 
 // Those of some values whose types pass a test, as a tuple of references.
 template <class Test, class... T>
@@ -131,7 +141,8 @@ loop_watch watch_of(const tuple<const progress_option<F>&>& option) {
   // The callback is the caller's, and outlives the loop.
   return {[](const void* callback, std::int64_t done, std::int64_t steps) {
             const F& report = *static_cast<const F*>(callback);
-            if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>, void>)
+            if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>,
+                                         void>)
               return report(done, steps), true;
             else return static_cast<bool>(report(done, steps));
           },

@@ -5,7 +5,8 @@
 
 namespace dsl {
 
-/// References to what a loop carries from step to step; what `state` returns. It owns nothing: the variables outlive it.
+/// References to what a loop carries from step to step; what `state` returns. It owns nothing: the
+/// variables outlive it.
 template <class... S>
 struct loop_state {
   detail::tuple<S&...> variables;
@@ -15,27 +16,31 @@ namespace detail {
 
 /// Whether it holds elements that a loop may carry.
 template <class T> inline constexpr bool is_variable = viewable<T> || lazy<T>;
-template <structured T> inline constexpr bool is_variable<T> = []<class... M>(std::type_identity<tuple<M...>>) {
-  return (is_variable<std::remove_cvref_t<M>> && ...);
-}(std::type_identity<member_types_t<T>>{});
+template <structured T> inline constexpr bool is_variable<T> =
+    []<class... M>(std::type_identity<tuple<M...>>) {
+      return (is_variable<std::remove_cvref_t<M>> && ...);
+    }(std::type_identity<member_types_t<T>>{});
 
 }  // namespace detail
 
-/// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device memory, and structs of them. No two
-/// of them share elements. It refers to the caller's own variables, as std::tie does: a temporary does not compile, and where the
-/// result is kept they have to live as long.
+/// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device
+/// memory, and structs of them. No two of them share elements. It refers to the caller's own
+/// variables, as std::tie does: a temporary does not compile, and where the result is kept they
+/// have to live as long.
 template <class... S>
 auto state(S&... s) {
   constexpr bool are_variables = (detail::is_variable<S> && ...);
   static_assert(are_variables,
-                "a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters");
+                "a loop's variables are arrays, views, scalars in device memory and structs of "
+                "them: others are parameters");
   if constexpr (are_variables) return loop_state<S...>{detail::tuple<S&...>(s...)};
   else return refused{};
 }
 template <class... S>
   requires(!std::is_lvalue_reference_v<S> || ...)
 refused state(S&&...) {
-  static_assert((std::is_lvalue_reference_v<S> && ...), "a loop's variables are its caller's: give each a name, dsl::state(x)");
+  static_assert((std::is_lvalue_reference_v<S> && ...),
+                "a loop's variables are its caller's: give each a name, dsl::state(x)");
   return {};
 }
 
@@ -80,7 +85,8 @@ struct formula_of_leaves {
                                std::make_index_sequence<std::tuple_size_v<member_types_t<V>>>{});
   }
   template <class V, std::size_t First, class All, class... M, std::size_t... I>
-  static constexpr auto members(const All& all, std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
+  static constexpr auto members(const All& all, std::type_identity<tuple<M...>>,
+                                std::index_sequence<I...>) {
     constexpr auto before = sizes_before<flat_t<M>...>();
     return struct_of_symbols<V>{variable<M, First + static_cast<std::size_t>(before[I])>(all)...};
   }
@@ -91,7 +97,8 @@ template <class F> inline constexpr record_option<F> record_of{};
 template <class... S, class... F>
 auto of_leaves(const tuple<const record_option<F>&...>& records) {
   if constexpr ((structured<S> || ...))
-    return tuple<const record_option<formula_of_leaves<F, S...>>&...>(record_of<formula_of_leaves<F, S...>>...);
+    return tuple<const record_option<formula_of_leaves<F, S...>>&...>(
+        record_of<formula_of_leaves<F, S...>>...);
   else return records;
 }
 
@@ -101,7 +108,8 @@ template <class T> struct history_in_place { using type = no_history; };
 template <class T> struct history_in_place<scalar<T>> { using type = array<T, 1>; };
 
 template <class S> inline constexpr std::size_t scalars_in = is_scalar<S> ? 1 : 0;
-template <class... S> inline constexpr std::size_t scalars_in<tuple<S...>> = (0 + ... + scalars_in<S>);
+template <class... S> inline constexpr std::size_t scalars_in<tuple<S...>> =
+    (0 + ... + scalars_in<S>);
 template <structured S> inline constexpr std::size_t scalars_in<S> = scalars_in<member_types_t<S>>;
 
 template <class... S>
@@ -118,9 +126,12 @@ auto history_of_variable(Histories& all) {
   if constexpr (is_scalar<S>) return std::move(get<First>(all));
   else if constexpr (!structured<S>) return no_history{};
   else
-    return [&]<class... M, std::size_t... I>(std::type_identity<tuple<M...>>, std::index_sequence<I...>) {
-      return typename mapped<S, history_in_place>::type{history_of_variable<M, First + scalars_before<M...>()[I]>(all)...};
-    }(std::type_identity<member_types_t<S>>{}, std::make_index_sequence<std::tuple_size_v<member_types_t<S>>>{});
+    return [&]<class... M, std::size_t... I>(std::type_identity<tuple<M...>>,
+                                             std::index_sequence<I...>) {
+      return typename mapped<S, history_in_place>::type{
+          history_of_variable<M, First + scalars_before<M...>()[I]>(all)...};
+    }(std::type_identity<member_types_t<S>>{},
+           std::make_index_sequence<std::tuple_size_v<member_types_t<S>>>{});
 }
 
 /// Histories of the state's scalars and then others, with those of a struct's scalars in a struct.
@@ -130,14 +141,17 @@ auto histories_by_variable(tuple<H...> all) {
   else {
     constexpr std::size_t scalars = scalars_in<tuple<S...>>;
     auto of_state = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const auto one = [&]<class V, std::size_t First>(std::type_identity<V>, std::integral_constant<std::size_t, First>) {
+      const auto one = [&]<class V, std::size_t First>(std::type_identity<V>,
+                                                       std::integral_constant<std::size_t, First>) {
         if constexpr (scalars_in<V> > 0) return tuple{history_of_variable<V, First>(all)};
         else return tuple<>{};
       };
-      return concatenate(one(std::type_identity<S>{}, std::integral_constant<std::size_t, scalars_before<S...>()[I]>{})...);
+      return concatenate(one(std::type_identity<S>{},
+                             std::integral_constant<std::size_t, scalars_before<S...>()[I]>{})...);
     }(std::index_sequence_for<S...>{});
     auto others = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return tuple<std::tuple_element_t<scalars + I, tuple<H...>>...>{std::move(get<scalars + I>(all))...};
+      return tuple<std::tuple_element_t<scalars + I, tuple<H...>>...>{
+          std::move(get<scalars + I>(all))...};
     }(std::make_index_sequence<sizeof...(H) - scalars>{});
     return concatenate(std::move(of_state), std::move(others));
   }

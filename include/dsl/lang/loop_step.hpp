@@ -1,4 +1,5 @@
-// One step of a loop as a formula: what `iterate` was given, what is recorded of it, and whether it was the last.
+// One step of a loop as a formula: what `iterate` was given, what is recorded of it, and whether it
+// was the last.
 #pragma once
 
 #include <dsl/lang/assign.hpp>
@@ -42,7 +43,8 @@ auto leaves_as_tuple(const expression<F, Operands...>& e) {
   return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
 }
 
-/// An expression traced with given symbols for its leaves, of which its own begin with number First.
+/// An expression traced with given symbols for its leaves, of which its own begin with number
+/// First.
 template <class E> struct traced_on {
   template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) {
     return get<static_cast<std::size_t>(First)>(leaves);
@@ -88,51 +90,58 @@ struct calls_with_first<Function, Operands, std::index_sequence<I...>> {
   using type = typename Function::template calls<std::tuple_element_t<I, Operands>...>;
 };
 
-/// A formula's outputs, then what recorders make of the variables that hold them, then whether `Condition` holds and which number
-/// the next step has. The operands are the formula's, then the condition's leaves, for each of them which of the variables it is,
-/// and the step's number.
-template <class Function, int Arguments, class Variables, class Condition, class... Recorders> struct loop_step;
-template <class Function, int Arguments, target_type... Variables, class Condition, class... Recorders>
+/// A formula's outputs, then what recorders make of the variables that hold them, then whether
+/// `Condition` holds and which number the next step has. The operands are the formula's, then the
+/// condition's leaves, for each of them which of the variables it is, and the step's number.
+template <class Function, int Arguments, class Variables, class Condition,
+          class... Recorders> struct loop_step;
+template <class Function, int Arguments, target_type... Variables, class Condition,
+          class... Recorders>
 struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Recorders...> {
   static constexpr std::size_t leaves = static_cast<std::size_t>(leaf_count<Condition>);
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class... S>
-  using calls = typename calls_with_first<Function, tuple<S...>, std::make_index_sequence<Arguments>>::type;
+  using calls =
+      typename calls_with_first<Function, tuple<S...>, std::make_index_sequence<Arguments>>::type;
 
   template <class... S>
   static constexpr auto trace(tracer& t, S... s) {
     const tuple<S...> all{s...};
-    const auto outputs = as_tuple(
-        unpack([&t](auto... x) { return Function::trace(t, x...); }, subtuple<0, static_cast<std::size_t>(Arguments)>(all)));
-    const auto after = unpack([&t](auto... out) { return tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
-    const auto recorded = unpack([](auto... x) { return concatenate(as_tuple(Recorders{}(x...))...); }, after);
+    const auto outputs = as_tuple(unpack([&t](auto... x) { return Function::trace(t, x...); },
+                                         subtuple<0, static_cast<std::size_t>(Arguments)>(all)));
+    const auto after = unpack(
+        [&t](auto... out) { return tuple{as_stored<Variables.type>(lift(t.g, out))...}; }, outputs);
+    const auto recorded =
+        unpack([](auto... x) { return concatenate(as_tuple(Recorders{}(x...))...); }, after);
     if constexpr (std::is_same_v<Condition, never>) {
       return concatenate(outputs, recorded);
     } else {
       const auto given = subtuple<static_cast<std::size_t>(Arguments), leaves>(all);
       const auto which = subtuple<static_cast<std::size_t>(Arguments) + leaves, leaves>(all);
-      const auto stop =
-          traced_on<Condition>::template run<0>(t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
-      const auto next =
-          apply<op::add>(get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all), constant<dtype::int64>(t.g, 1));
+      const auto stop = traced_on<Condition>::template run<0>(
+          t, values_after(t, after, given, which, std::make_index_sequence<leaves>{}));
+      const auto next = apply<op::add>(get<static_cast<std::size_t>(Arguments) + 2 * leaves>(all),
+                                       constant<dtype::int64>(t.g, 1));
       return concatenate(outputs, recorded,
-                         tuple{convert_symbol<dtype::boolean, false>(stop), convert_symbol<dtype::int64, false>(next)});
+                         tuple{convert_symbol<dtype::boolean, false>(stop),
+                               convert_symbol<dtype::int64, false>(next)});
     }
   }
 
  private:
-  // What a variable of a dtype holds of an output: 16-bit floating point numbers are rounded when they become another dtype.
+  // What a variable of a dtype holds of an output: 16-bit floating point numbers are rounded when
+  // they become another dtype.
   template <dtype D, class Output>
   static constexpr auto as_stored(Output output) {
     if constexpr (kind_of(D) == kind::real && size_of(D) == 2)
       return convert_symbol<D, false>(convert_symbol<dtype::float32, false>(output));
     else return convert_symbol<D, false>(output);
   }
-  // A leaf has the value that the step gives it: of the state's scalars, which are known while compiling, it is one or none,
-  // which is known when the loop runs.
+  // A leaf has the value that the step gives it: of the state's scalars, which are known while
+  // compiling, it is one or none, which is known when the loop runs.
   template <class After, class Given, class Which, std::size_t... I>
-  static constexpr auto values_after(tracer& t, const After& after, const Given& given, const Which& which,
-                                     std::index_sequence<I...>) {
+  static constexpr auto values_after(tracer& t, const After& after, const Given& given,
+                                     const Which& which, std::index_sequence<I...>) {
     return tuple{value_after<0>(t, after, get<I>(given), get<I>(which))...};
   }
   template <std::size_t K, class After, class Leaf, class Which>
@@ -143,18 +152,20 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
     } else if constexpr (!variables[K].single || variables[K].type != Leaf::type.type) {
       return value_after<K + 1>(t, after, leaf, which);
     } else {
-      const auto is_it = apply<op::equal>(which, constant<dtype::int32>(t.g, static_cast<std::int32_t>(K)));
+      const auto is_it =
+          apply<op::equal>(which, constant<dtype::int32>(t.g, static_cast<std::int32_t>(K)));
       return value_after<K + 1>(t, after, apply<op::where>(is_it, get<K>(after), leaf), which);
     }
   }
 };
 
 // The formula's kernel name is the step's.
-template <template <class, class> class Function, class Name, class F, int Arguments, class Variables, class Condition,
-          class... Recorders, class... Operands>
+template <template <class, class> class Function, class Name, class F, int Arguments,
+          class Variables, class Condition, class... Recorders, class... Operands>
   requires(!std::same_as<Name, unnamed>)
 std::type_identity<Name> kernel_name(
-    const expression<loop_step<Function<Name, F>, Arguments, Variables, Condition, Recorders...>, Operands...>&) {
+    const expression<loop_step<Function<Name, F>, Arguments, Variables, Condition, Recorders...>,
+                     Operands...>&) {
   return {};
 }
 

@@ -10,29 +10,33 @@ namespace dsl::detail {
 /// What a formula returned, as a tuple of outputs: of structs their members.
 template <class R>
 constexpr auto as_tuple(const R& result) {
-  if constexpr (is_tuple<R>) return unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, result);
+  if constexpr (is_tuple<R>)
+    return unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, result);
   else if constexpr (structured<R>)
-    return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); }, structure<R>::members(result));
+    return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); },
+                  structure<R>::members(result));
   else return tuple<R>{result};
 }
-template <class... E> using outputs_of = decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
+template <class... E> using outputs_of =
+    decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
 
 /// Whether an expression is of a loop's steps, which it has no value without.
 template <class E> inline constexpr bool counts_steps_in = false;
-template <class F, class... Operands> inline constexpr bool counts_steps_in<expression<F, Operands...>> =
-    (counts_steps_in<Operands> || ...);
-template <class F, int R, class... Operands> inline constexpr bool counts_steps_in<reduction<F, R, Operands...>> =
-    (counts_steps_in<Operands> || ...);
+template <class F, class... Operands> inline constexpr bool
+    counts_steps_in<expression<F, Operands...>> = (counts_steps_in<Operands> || ...);
+template <class F, int R, class... Operands> inline constexpr bool
+    counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
 
-/// What tracing an expression shows: whether it has reductions, whether all that it gives are single values of them, whether
-/// there is a literal outside its dtype, whether a formula of it reads neighbours, and whether along an axis that is not there.
+/// What tracing an expression shows: whether it has reductions, whether all that it gives are
+/// single values of them, whether there is a literal outside its dtype, whether a formula of it
+/// reads neighbours, and whether along an axis that is not there.
 struct trace_of_formula { bool reduces, single_values, literal_outside, neighbours, axis_missing; };
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
 }
-// No constant expression where a formula calls what the compiler does not evaluate, or, unless `Numbers`, makes a C++ number of a
-// symbol.
+// No constant expression where a formula calls what the compiler does not evaluate, or, unless
+// `Numbers`, makes a C++ number of a symbol.
 template <class E, bool Numbers = false>
 constexpr trace_of_formula look_at_formula() {
   graph g;
@@ -41,19 +45,26 @@ constexpr trace_of_formula look_at_formula() {
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
-  return {g.reduction_count() > 0, g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
+  return {g.reduction_count() > 0,
+          g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
           g.literal_outside, moves_formula(g), g.axis_missing};
 }
-template <trace_of_formula Seen> struct seen_formula { static constexpr trace_of_formula value = Seen; };
-template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(int);
+template <trace_of_formula Seen> struct seen_formula {
+  static constexpr trace_of_formula value = Seen;
+};
+template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(
+    int);
 template <class E> constexpr void seen(...);
-template <class E, trace_of_formula Seen = look_at_formula<E, true>()> constexpr seen_formula<Seen> seen_but_for_numbers(int);
+template <class E, trace_of_formula Seen = look_at_formula<E, true>()> constexpr seen_formula<Seen>
+seen_but_for_numbers(int);
 template <class E> constexpr void seen_but_for_numbers(...);
 
-/// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for nvcc.
+/// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for
+/// nvcc.
 template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(seen<E>(0))>;
 /// Whether it could be if a symbol were a C++ number.
-template <class E> inline constexpr bool is_traced_but_for_numbers = !std::is_void_v<decltype(seen_but_for_numbers<E>(0))>;
+template <class E> inline constexpr bool is_traced_but_for_numbers =
+    !std::is_void_v<decltype(seen_but_for_numbers<E>(0))>;
 
 template <class E>
 constexpr trace_of_formula trace_shows() {
@@ -72,8 +83,8 @@ constexpr int rank_of_result() {
   else return trace_shows<E>().single_values ? 0 : E::rank;
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
-template <class F, class... Operands> inline constexpr bool is_one_value<expression<F, Operands...>> =
-    result_rank<expression<F, Operands...>> == 0;
+template <class F, class... Operands> inline constexpr bool
+    is_one_value<expression<F, Operands...>> = result_rank<expression<F, Operands...>> == 0;
 
 /// Where to evaluate what has no operand in memory, among some expressions and their targets.
 template <class... E>
@@ -97,7 +108,8 @@ constexpr void add_output(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) {
     g.outputs.push_back(convert_operand<Target, false>(o).id);
   } else {
-    g.outputs.push_back(convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
+    g.outputs.push_back(
+        convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
 /// Whether elements are computed from what elements reduce to.
@@ -106,7 +118,8 @@ constexpr bool needs_reductions_for_elements(const Graph& g) {
   const node_origins origins(g);
   bool needs = false;
   for (int i = 0; i < g.outputs.size(); ++i)
-    needs = needs || (origins[g.outputs[i]].kind == origin::element && origins[g.outputs[i]].depth > 0);
+    needs =
+        needs || (origins[g.outputs[i]].kind == origin::element && origins[g.outputs[i]].depth > 0);
   return needs;
 }
 
@@ -136,11 +149,13 @@ struct assignment<target_types<Targets...>, E...> {
 // Whether a pass counts its elements: then an operand follows its leaves.
 constexpr bool counts_positions(const program_view& p, int leaves) {
   for (int i = 0; i < p.nodes; ++i)
-    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves)) return true;
+    if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves))
+      return true;
   return false;
 }
 
-/// The chain of passes of what `Trace::run()` builds, where one is not enough. Traces and splits once.
+/// The chain of passes of what `Trace::run()` builds, where one is not enough. Traces and splits
+/// once.
 template <class Trace, class... Calls>
 class scheduled {
   struct roomy_chain {
@@ -152,16 +167,20 @@ class scheduled {
     const pass_splitter split(g);
     roomy_chain to{split.make_schedule(), {}};
     for (int p = 0; p < to.plan.passes; ++p)
-      if (!add_pass(split.pass_graph(p), to.image)) throw "a part of a statement takes several passes";
+      if (!add_pass(split.pass_graph(p), to.image))
+        throw "a part of a statement takes several passes";
     return to;
   }
   static constexpr roomy_chain roomy = make();
 
  public:
-  static constexpr auto plan = roomy.plan.template exact<roomy.plan.passes, roomy.plan.uses, roomy.plan.words, roomy.plan.inputs,
-                                                         roomy.plan.outputs, roomy.plan.values, roomy.plan.copies>();
+  static constexpr auto plan =
+      roomy.plan
+          .template exact<roomy.plan.passes, roomy.plan.uses, roomy.plan.words, roomy.plan.inputs,
+                          roomy.plan.outputs, roomy.plan.values, roomy.plan.copies>();
   static constexpr auto exact =
-      roomy.image.template exact<roomy.image.nodes, roomy.image.words(), roomy.image.programs, roomy.image.passes>();
+      roomy.image.template exact<roomy.image.nodes, roomy.image.words(), roomy.image.programs,
+                                 roomy.image.passes>();
   static constexpr int passes = plan.passes;
   static constexpr schedule_view view = plan.view();
 
@@ -179,8 +198,9 @@ class scheduled {
   static auto phase(Pass, std::index_sequence<I...>) {
     constexpr bool counts = counts_positions(Pass::elements::view(), plan.pass[K].inputs);
     constexpr auto word = [](std::size_t i) {
-      return static_cast<int>(i) < plan.pass[K].inputs ? plan.word[static_cast<std::size_t>(plan.pass[K].first_word) + i]
-                                                       : phase_input::leaf(plan.operands).word;
+      return static_cast<int>(i) < plan.pass[K].inputs
+                 ? plan.word[static_cast<std::size_t>(plan.pass[K].first_word) + i]
+                 : phase_input::leaf(plan.operands).word;
     };
     if constexpr (counts) return chain_phase<Pass, word(I)..., word(sizeof...(I))>{};
     else return chain_phase<Pass, word(I)...>{};
@@ -188,7 +208,8 @@ class scheduled {
   template <std::size_t... K>
   static auto chain_of(std::index_sequence<K...>) {
     return pass_chain<decltype(phase<static_cast<int>(K)>(
-        spell<static_cast<int>(K)>(), std::make_index_sequence<static_cast<std::size_t>(plan.pass[K].inputs)>{}))...>{};
+        spell<static_cast<int>(K)>(),
+        std::make_index_sequence<static_cast<std::size_t>(plan.pass[K].inputs)>{}))...>{};
   }
 
  public:
@@ -210,9 +231,13 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   }
 };
 template <class Targets, class... E>
-using lowered = lowered_with<Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)), E...>;
+using lowered =
+    lowered_with<Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)),
+                 E...>;
 
-template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>, T::rank == 0};
-template <class... Targets> using types_of_targets = target_types<type_of_target<std::remove_const_t<Targets>>...>;
+template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>,
+                                                               T::rank == 0};
+template <class... Targets> using types_of_targets =
+    target_types<type_of_target<std::remove_const_t<Targets>>...>;
 
 }  // namespace dsl::detail

@@ -1,7 +1,8 @@
-// Formulas on arrays before they are assigned, as trees of types: functions, reductions and leaves, held by value.
+// Formulas on arrays before they are assigned, as trees of types: functions, reductions and leaves,
+// held by value.
 #pragma once
 
-#include <dsl/exec/operand.hpp>
+#include <dsl/exec/plan/operand.hpp>
 #include <dsl/ir/symbol.hpp>
 #include <dsl/mem/array.hpp>
 #include <dsl/mem/scalar.hpp>
@@ -16,7 +17,8 @@ template <class E, class... I> auto subscript_lazily(const E& e, const I&... cho
 
 }  // namespace detail
 
-/// A function of operands, evaluated when it is assigned. `Function` is stateless and works on symbols.
+/// A function of operands, evaluated when it is assigned. `Function` is stateless and works on
+/// symbols.
 template <class Function, class... Operands>
 struct expression : detail::not_yet_evaluated<Function::template rank<Operands...>> {
   using lazy_expression = void;
@@ -24,12 +26,14 @@ struct expression : detail::not_yet_evaluated<Function::template rank<Operands..
   static constexpr int rank = Function::template rank<Operands...>;
   detail::tuple<Operands...> operands;
 
-  /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of rank 0.
+  /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of
+  /// rank 0.
   template <class... I>
   auto operator()(const I&... chosen) const {
     static_assert(sizeof...(I) <= rank, "there are more subscripts than axes");
     static_assert(detail::subscripts<I...>, "subscripts are integers and dsl::slice");
-    if constexpr (sizeof...(I) <= rank && detail::subscripts<I...>) return detail::subscript_lazily(*this, chosen...);
+    if constexpr (sizeof...(I) <= rank && detail::subscripts<I...>)
+      return detail::subscript_lazily(*this, chosen...);
     else return refused{};
   }
 
@@ -44,12 +48,13 @@ struct expression : detail::not_yet_evaluated<Function::template rank<Operands..
   void operator=(const T&) const {
     constexpr bool has_memory = sizeof(T) == 0;
     static_assert(has_memory,
-                  "an expression has no memory to assign to: assign to an array, or keep another expression under another name");
+                  "an expression has no memory to assign to: assign to an array, or keep another "
+                  "expression under another name");
   }
 };
 
-/// What becomes of all elements of operands that broadcast together, or of those along some axes; evaluated when it is assigned.
-/// `Function` is stateless and reduces symbols.
+/// What becomes of all elements of operands that broadcast together, or of those along some axes;
+/// evaluated when it is assigned. `Function` is stateless and reduces symbols.
 template <class Function, int Rank, class... Operands>
 struct reduction : detail::not_yet_evaluated<Rank> {
   using lazy_expression = void;
@@ -91,8 +96,8 @@ template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
 template <class T> inline constexpr bool is_element_reference = false;
 template <class T> inline constexpr bool is_element_reference<element_reference<T>> = true;
 
-/// What makes an operator or a function one of the library's: an array, a view, a scalar in device memory, an expression, or a
-/// symbol.
+/// What makes an operator or a function one of the library's: an array, a view, a scalar in device
+/// memory, an expression, or a symbol.
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
@@ -101,19 +106,23 @@ template <class S> struct operand_of_structure;
 
 /// What may stand beside one: C++ scalars, and single elements of arrays.
 template <class T>
-concept any_operand = lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
+concept any_operand =
+    lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
 /// At least one lazy operand.
 template <class... T>
-concept call_of_operands = (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
-/// The same, and more constrained: of two functions that differ in this alone the library's own is called (lang/std_names.hpp).
+concept call_of_operands =
+    (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
+/// The same, and more constrained: of two functions that differ in this alone the library's own is
+/// called (lang/std_names.hpp).
 template <class... T>
 concept operands = call_of_operands<T...> && sizeof...(T) != 0;
 
-/// What makes an operator one of the library's, whatever stands on the other side; of << and >>, which streams have, two
-/// operands.
+/// What makes an operator one of the library's, whatever stands on the other side; of << and >>,
+/// which streams have, two operands.
 template <op Code, class... T>
-concept operator_call = ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
-                        ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
+concept operator_call =
+    ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
+    ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
 
 /// lang/scan.hpp: whether it is a scan, which is assigned as it is.
 template <class T> inline constexpr bool is_scan = false;
@@ -125,20 +134,23 @@ template <class T> inline constexpr bool is_by_key = false;
 /// Whether it is an operand; says so where it is not.
 template <class T>
 constexpr bool require_operand() {
-  static_assert(!is_scan<T>, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
+  static_assert(!is_scan<T>,
+                "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
   static_assert(!stands_alone<T>,
-                "a reduction by key or a selection is no operand of a formula: evaluate it first, dsl::eval(...)");
-  static_assert(
-      any_operand<T> || structured<T>,
-      "an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector "
-      "take dsl::to_device(v)");
-  static_assert(
-      any_operand<T> || !structured<T>,
-      "a struct has no operators and functions of its own: it is an argument, dsl::vectorize(f)(p), and f works on its members");
+                "a reduction by key or a selection is no operand of a formula: evaluate it first, "
+                "dsl::eval(...)");
+  static_assert(any_operand<T> || structured<T>,
+                "an operand is an array, a view, a scalar, an expression, a C++ number or a "
+                "described struct of them: of a std::vector "
+                "take dsl::to_device(v)");
+  static_assert(any_operand<T> || !structured<T>,
+                "a struct has no operators and functions of its own: it is an argument, "
+                "dsl::vectorize(f)(p), and f works on its members");
   return any_operand<T> && !is_scan<T> && !stands_alone<T>;
 }
 
-/// Anything, as a function of operands sees it that is called with something else: worse than any other conversion.
+/// Anything, as a function of operands sees it that is called with something else: worse than any
+/// other conversion.
 struct no_operand {
   no_operand() = default;
   template <class T> no_operand(const T&) {}

@@ -7,20 +7,22 @@
 
 namespace dsl {
 
-// Functions that take anything, by a conversion that every other function's parameters are better than. What `auto` stands for is
-// asked where one is called, so that its error comes first.
+// Functions that take anything, by a conversion that every other function's parameters are better
+// than. What `auto` stands for is asked where one is called, so that its error comes first.
 #define DSL_NOT_INCLUDED(name, part, file)                                     \
   static_assert(dsl::detail::is_included<dsl::detail::header::part, Explicit>, \
                 #name " has a header of its own: add #include <dsl/" #file ".hpp>");
-#define DSL_ELSEWHERE_WITH(name, part, file, fifth)                                                                            \
-  template <class Explicit = void>                                                                                             \
-    requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>)                                                   \
-  auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, \
-            fifth = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}) {            \
-    DSL_NOT_INCLUDED(name, part, file)                                                                                         \
-    return refused{};                                                                                                          \
+#define DSL_ELSEWHERE_WITH(name, part, file, fifth)                                              \
+  template <class Explicit = void>                                                               \
+    requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>)                     \
+  auto name(dsl::detail::no_operand, dsl::detail::no_operand = {}, dsl::detail::no_operand = {}, \
+            dsl::detail::no_operand = {}, fifth = {}, dsl::detail::no_operand = {},              \
+            dsl::detail::no_operand = {}, dsl::detail::no_operand = {}) {                        \
+    DSL_NOT_INCLUDED(name, part, file)                                                           \
+    return refused{};                                                                            \
   }
-#define DSL_ELSEWHERE(name, part, file) DSL_ELSEWHERE_WITH(name, part, file, dsl::detail::no_operand)
+#define DSL_ELSEWHERE(name, part, file) \
+  DSL_ELSEWHERE_WITH(name, part, file, dsl::detail::no_operand)
 #define DSL_ELSEWHERE_OF_RANK(name, part, file)                              \
   template <class Explicit, int Rank = 1>                                    \
     requires(!dsl::detail::is_included<dsl::detail::header::part, Explicit>) \
@@ -67,7 +69,9 @@ DSL_ELSEWHERE(permutation, random, random)
 namespace ode {
 namespace detail {
 /// What may be written in braces for a tolerance.
-struct any_tolerance { dsl::detail::no_operand relative, absolute, first_step, largest_step, most_steps; };
+struct any_tolerance {
+  dsl::detail::no_operand relative, absolute, first_step, largest_step, most_steps;
+};
 }  // namespace detail
 struct tolerance;  // #include <dsl/ode.hpp>
 
@@ -89,14 +93,20 @@ namespace python {
 template <element T> struct any_rank;
 namespace detail {
 struct no_module {
-  template <class... P, class F> no_module& kernel(const char*, const F&, const char* = "") { return *this; }
-  template <class... P, class F> no_module& loop(const char*, const F&, const char* = "") { return *this; }
+  template <class... P, class F> no_module& kernel(const char*, const F&, const char* = "") {
+    return *this;
+  }
+  template <class... P, class F> no_module& loop(const char*, const F&, const char* = "") {
+    return *this;
+  }
 };
 }  // namespace detail
 }  // namespace python
 
 }  // namespace dsl
 
-#define DSL_PYTHON_MODULE(name, m)                                                                               \
-  static_assert(sizeof(#name) == 0, "DSL_PYTHON_MODULE has a header of its own: add #include <dsl/python.hpp>"); \
-  [[maybe_unused]] static void dsl_fill_python_module_##name([[maybe_unused]] ::dsl::python::detail::no_module& m)
+#define DSL_PYTHON_MODULE(name, m)                                                           \
+  static_assert(sizeof(#name) == 0,                                                          \
+                "DSL_PYTHON_MODULE has a header of its own: add #include <dsl/python.hpp>"); \
+  [[maybe_unused]] static void dsl_fill_python_module_##name(                                \
+      [[maybe_unused]] ::dsl::python::detail::no_module& m)

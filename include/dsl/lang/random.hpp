@@ -1,5 +1,6 @@
-// Random numbers as expressions: Philox 4x32-10 of an element's position and a key. They take no memory, have no state, and are
-// the same however an expression is cut, ordered or spread over devices.
+// Random numbers as expressions: Philox 4x32-10 of an element's position and a key. They take no
+// memory, have no state, and are the same however an expression is cut, ordered or spread over
+// devices.
 #pragma once
 
 #include <dsl/lang/random_key.hpp>
@@ -17,22 +18,27 @@ namespace detail {
 template <class I, class K>
 constexpr symbol<dtype::uint32> bits_at(I i, K key, std::uint32_t draw) {
   graph& g = *i.owner;
-  return {&g, g.add(op::random_bits, dtype::uint32, fields(i.id, key.id, constant<dtype::uint32>(&g, draw).id))};
+  return {&g, g.add(op::random_bits, dtype::uint32,
+                    fields(i.id, key.id, constant<dtype::uint32>(&g, draw).id))};
 }
 template <class S>
 constexpr auto to_signed(S s) {
   return dsl::cast<std::int32_t>(s);  // from which vectors of floats are made in one instruction
 }
 
-// `Bits` bits as a floating point number, an integer below 2^Bits. Of a double two words are put together.
+// `Bits` bits as a floating point number, an integer below 2^Bits. Of a double two words are put
+// together.
 template <class T, int Bits, class S>
 constexpr auto as_whole(S high, S low) {
   if constexpr (Bits <= 31) return dsl::cast<T>(to_signed(high >> (32 - Bits)));
-  else return dsl::cast<T>(to_signed(high >> 5)) * T(1 << (Bits - 27)) + dsl::cast<T>(to_signed(low >> (59 - Bits)));
+  else
+    return dsl::cast<T>(to_signed(high >> 5)) * T(1 << (Bits - 27)) +
+           dsl::cast<T>(to_signed(low >> (59 - Bits)));
 }
 // Floating point numbers narrower than float are computed as float.
 template <class T> using computed_as =
-    std::conditional_t<std::is_same_v<math::real_type<dsl::detail::value_t<dtype_v<T>>>, double>, double, float>;
+    std::conditional_t<std::is_same_v<math::real_type<dsl::detail::value_t<dtype_v<T>>>, double>,
+                       double, float>;
 template <class T> inline constexpr int significant_bits = std::is_same_v<T, double>  ? 53
                                                            : std::is_same_v<T, float> ? 24
                                                            : std::is_same_v<T, half>  ? 11
@@ -60,7 +66,8 @@ template <class S>
 constexpr auto joined(S high, S low) {
   return dsl::cast<std::uint64_t>(high) << 32 | dsl::cast<std::uint64_t>(low);
 }
-// A number from (0, 1], in the middle between multiples of 2^-53, or for floats the word that one of 2^-31 is made of.
+// A number from (0, 1], in the middle between multiples of 2^-53, or for floats the word that one
+// of 2^-31 is made of.
 template <class V, class I, class K>
 constexpr auto positive_at(I i, K key) {
   const auto bits = bits_at(i, key, 0);
@@ -74,7 +81,8 @@ constexpr auto negative_log_at(I i, K key) {
 }
 template <class V, class I, class K>
 constexpr auto radius_at(I i, K key) {
-  if constexpr (std::is_same_v<V, float>) return drawn<op::random_radius, V>(positive_at<V>(i, key));
+  if constexpr (std::is_same_v<V, float>)
+    return drawn<op::random_radius, V>(positive_at<V>(i, key));
   else return sqrt(V(2) * negative_log_at<V>(i, key));
 }
 // An angle in 2^-32 of a circle, for doubles in 2^-64.
@@ -84,12 +92,14 @@ constexpr auto angle_at(I i, K key, std::uint32_t draw) {
   if constexpr (std::is_same_v<V, float>) return bits;
   else return joined(bits, bits_at(i, key, draw + 1));
 }
-template <class V> using angle = std::conditional_t<std::is_same_v<V, float>, std::uint32_t, std::uint64_t>;
+template <class V> using angle =
+    std::conditional_t<std::is_same_v<V, float>, std::uint32_t, std::uint64_t>;
 template <class V> inline constexpr int quarter_bit = 8 * sizeof(V) - 2;
 
-/// Of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of random normal deviates, Ann. Math. Stat.
-/// 29 (1958). Two neighbours share a radius, of the even one's bits, and an angle, of the odd one's: one takes its cosine, the
-/// other its sine. The parts of a complex number, of variance 1/2 each, have a radius and an angle of their own.
+/// Of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of random
+/// normal deviates, Ann. Math. Stat. 29 (1958). Two neighbours share a radius, of the even one's
+/// bits, and an angle, of the odd one's: one takes its cosine, the other its sine. The parts of a
+/// complex number, of variance 1/2 each, have a radius and an angle of their own.
 template <class T>
 struct normal_draw {
   template <class I, class K>
@@ -101,12 +111,15 @@ struct normal_draw {
       const auto none = constant<word>(i.owner, 0), quarter = constant<word>(i.owner, a_quarter);
       const auto radius = V(0x1.6a09e667f3bcdp-1) * radius_at<V>(i, key);  // 1 / sqrt(2)
       const auto at = angle_at<V>(i, key, sizeof(V) / 4);
-      const auto re = drawn<op::random_normal, V>(radius, at, quarter), im = drawn<op::random_normal, V>(radius, at, none);
-      return symbol<dtype_v<T>>{i.owner, i.owner->add(op::complex, dtype_v<T>, fields(re.id, im.id))};
+      const auto re = drawn<op::random_normal, V>(radius, at, quarter),
+                 im = drawn<op::random_normal, V>(radius, at, none);
+      return symbol<dtype_v<T>>{i.owner,
+                                i.owner->add(op::complex, dtype_v<T>, fields(re.id, im.id))};
     } else {
       const auto even = i & ~std::int64_t{1}, odd = i | std::int64_t{1};
       const auto turn = dsl::cast<angle<V>>(~i & std::int64_t{1}) << quarter_bit<V>;
-      return dsl::cast<T>(drawn<op::random_normal, V>(radius_at<V>(even, key), angle_at<V>(odd, key, 0), turn));
+      return dsl::cast<T>(
+          drawn<op::random_normal, V>(radius_at<V>(even, key), angle_at<V>(odd, key, 0), turn));
     }
   }
 };
@@ -154,7 +167,8 @@ struct permutation_draw {
   template <class I, class K, class W>
   static constexpr auto trace(I i, K key, W n) {
     graph& g = *i.owner;
-    return symbol<dtype::int64>{&g, g.add(op::random_permuted, dtype::int64, fields(i.id, key.id, n.id))};
+    return symbol<dtype::int64>{
+        &g, g.add(op::random_permuted, dtype::int64, fields(i.id, key.id, n.id))};
   }
 };
 
@@ -174,7 +188,8 @@ template <class Draw, class K, std::size_t Rank, class... W>
 auto draw(const K& key, const std::array<std::int64_t, Rank>& sizes, const W&... more) {
   element_count(sizes.data(), static_cast<int>(Rank), 1);  // throws
   const index_leaf<static_cast<int>(Rank)> positions{0, sizes, row_major(sizes)};
-  return make_expression<function<Draw>>(positions, key.operand(), object_word{static_cast<std::uint64_t>(more)}...);
+  return make_expression<function<Draw>>(positions, key.operand(),
+                                         object_word{static_cast<std::uint64_t>(more)}...);
 }
 
 template <class... N>
@@ -197,30 +212,35 @@ auto draw_integers(const K& key, std::type_identity_t<T> low, std::type_identity
                    const std::array<std::int64_t, Rank>& sizes) {
   using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
   require_range(static_cast<wide>(low), static_cast<wide>(high));
-  const auto first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
+  const auto first = static_cast<std::uint64_t>(low),
+             range = static_cast<std::uint64_t>(high) - first;
   return draw<integers_draw<T>>(key, sizes, first, range);
 }
 
 }  // namespace detail
 
-// Each of these functions gives a lazy expression of the extents n, separate integers or one std::array: nothing runs before it
-// is assigned, nothing waits, and a slice of it computes its own elements alone. Element i, in row-major order, is made of word i
-// % 4 of the block with counter i / 4 that Philox 4x32-10 gives under the key; what takes more than 32 bits takes the words of
-// further blocks, whose counters hold the number of the draw. `k` is a dsl::random::key, or what its `fold` gives of dsl::step.
-// All throw shape_error for extents that no array has.
+// Each of these functions gives a lazy expression of the extents n, separate integers or one
+// std::array: nothing runs before it is assigned, nothing waits, and a slice of it computes its own
+// elements alone. Element i, in row-major order, is made of word i % 4 of the block with counter i
+// / 4 that Philox 4x32-10 gives under the key; what takes more than 32 bits takes the words of
+// further blocks, whose counters hold the number of the draw. `k` is a dsl::random::key, or what
+// its `fold` gives of dsl::step. All throw shape_error for extents that no array has.
 
 /// 32 random bits, or 64: std::uint32_t or std::uint64_t. The same on every device.
 template <class T = std::uint32_t, class K, class... N>
-  requires(detail::is_key<K> && detail::sizes<N...> && (std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>))
+  requires(detail::is_key<K> && detail::sizes<N...> &&
+           (std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>))
 auto bits(const K& k, const N&... n) {
   return detail::draw<detail::bits_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// From [0, 1), evenly: a multiple of 2^-24 (float), 2^-53 (double), 2^-11 (half) or 2^-8 (bfloat16). The same on every device.
+/// From [0, 1), evenly: a multiple of 2^-24 (float), 2^-53 (double), 2^-11 (half) or 2^-8
+/// (bfloat16). The same on every device.
 /// ```cpp
 /// const dsl::random::key k{42};
-/// const auto x = dsl::random::uniform<float>(k.fold(0), n), y = dsl::random::uniform<float>(k.fold(1), n);
-/// const double pi = 4 * dsl::mean(dsl::cast<double>(square(x) + square(y) < 1)).value();
+/// const auto x = dsl::random::uniform<float>(k.fold(0), n), y =
+/// dsl::random::uniform<float>(k.fold(1), n); const double pi = 4 *
+/// dsl::mean(dsl::cast<double>(square(x) + square(y) < 1)).value();
 /// ```
 template <detail::floating T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
@@ -228,40 +248,44 @@ auto uniform(const K& k, const N&... n) {
   return detail::draw<detail::uniform_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// Of mean 0 and variance 1, normally distributed, by Box and Muller's formula; a complex number's parts are independent and of
-/// variance 1/2. The same on one device however it is cut, and on the host with every instruction set; within 4 units in the last
-/// place of the formula's value on every device.
+/// Of mean 0 and variance 1, normally distributed, by Box and Muller's formula; a complex number's
+/// parts are independent and of variance 1/2. The same on one device however it is cut, and on the
+/// host with every instruction set; within 4 units in the last place of the formula's value on
+/// every device.
 template <detail::floating_or_complex T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto normal(const K& k, const N&... n) {
   return detail::draw<detail::normal_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// Exponentially distributed, of mean 1: minus the logarithm of a uniform number. As exact as `normal`.
+/// Exponentially distributed, of mean 1: minus the logarithm of a uniform number. As exact as
+/// `normal`.
 template <detail::floating T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto exponential(const K& k, const N&... n) {
   return detail::draw<detail::exponential_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// From low, ..., high - 1, each equally likely: what would not come out evenly is rejected (D. Lemire, 2019). The same on every
-/// device. Throws value_error where there is none.
+/// From low, ..., high - 1, each equally likely: what would not come out evenly is rejected (D.
+/// Lemire, 2019). The same on every device. Throws value_error where there is none.
 template <detail::integer T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
-auto integers(const K& k, std::type_identity_t<T> low, std::type_identity_t<T> high, const N&... n) {
+auto integers(const K& k, std::type_identity_t<T> low, std::type_identity_t<T> high,
+              const N&... n) {
   return detail::draw_integers<T>(k, low, high, dsl::detail::to_extents(n...));
 }
 
-/// True with probability p, rounded up to a multiple of 2^-32. The same on every device. Throws value_error where p is not
-/// between 0 and 1.
+/// True with probability p, rounded up to a multiple of 2^-32. The same on every device. Throws
+/// value_error where p is not between 0 and 1.
 template <class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto bernoulli(const K& k, double p, const N&... n) {
-  return detail::draw<detail::bernoulli_draw>(k, dsl::detail::to_extents(n...), detail::words_of_probability(p));
+  return detail::draw<detail::bernoulli_draw>(k, dsl::detail::to_extents(n...),
+                                              detail::words_of_probability(p));
 }
 
-/// The numbers 0, ..., n - 1 in a random order, int64: a Feistel network, of which each element is computed alone. The same on
-/// every device.
+/// The numbers 0, ..., n - 1 in a random order, int64: a Feistel network, of which each element is
+/// computed alone. The same on every device.
 template <class K>
   requires detail::is_key<K>
 auto permutation(const K& k, std::integral auto n) {
@@ -275,7 +299,9 @@ concept no_key = !is_key<K>;
 template <class K>
 refused refuse_seed() {
   constexpr bool was_refused = std::same_as<K, refused>;
-  static_assert(was_refused, "random numbers are drawn with a key, the first argument: for the seed 42 dsl::random::key{42}");
+  static_assert(was_refused,
+                "random numbers are drawn with a key, the first argument: for the seed 42 "
+                "dsl::random::key{42}");
   return {};
 }
 

@@ -13,12 +13,14 @@ using namespace dsl::detail;
 template <class... I>
 constexpr bool require_integer() {
   constexpr bool is_integer = (false || ... || std::integral<I>);
-  static_assert(is_integer, "a key is folded with an integer, dsl::step or a dsl::scalar of an integer");
+  static_assert(is_integer,
+                "a key is folded with an integer, dsl::step or a dsl::scalar of an integer");
   return is_integer;
 }
 template <class E>
 constexpr bool is_single_integer() {
-  if constexpr (E::rank == 0 && is_symbol<trace_t<E>>) return kind_of(trace_t<E>::type.type) == kind::integer;
+  if constexpr (E::rank == 0 && is_symbol<trace_t<E>>)
+    return kind_of(trace_t<E>::type.type) == kind::integer;
   else return false;
 }
 
@@ -28,14 +30,16 @@ struct fold_function {
   template <class...> using calls = tuple<>;
   template <class K, class I>
   static constexpr symbol<dtype::uint64> trace(tracer& t, K key, I number) {
-    const auto from = convert_symbol<dtype::uint64, false>(key), by = convert_symbol<dtype::uint64, false>(number);
+    const auto from = convert_symbol<dtype::uint64, false>(key),
+               by = convert_symbol<dtype::uint64, false>(number);
     return {t.g, t.g->add(op::random_key, dtype::uint64, fields(from.id, by.id))};
   }
 };
 
 }  // namespace detail
 
-/// A key that is known when the formula runs: made of a number that a loop counts or that lies in device memory.
+/// A key that is known when the formula runs: made of a number that a loop counts or that lies in
+/// device memory.
 template <class E>
 class lazy_key {
  public:
@@ -65,19 +69,22 @@ auto fold_lazily(const K& from, const I& number) {
 
 }  // namespace detail
 
-/// What random numbers are drawn with: 64 bits. The same key gives the same numbers, in every formula and on every device.
-/// Numbers that are not to depend on each other take keys of their own, k.fold(0), k.fold(1), ...
+/// What random numbers are drawn with: 64 bits. The same key gives the same numbers, in every
+/// formula and on every device. Numbers that are not to depend on each other take keys of their
+/// own, k.fold(0), k.fold(1), ...
 class key {
  public:
   explicit constexpr key(std::integral auto seed) : bits_(static_cast<std::uint64_t>(seed)) {}
 
-  /// Another key, for each number another one. Of dsl::step, of a dsl::scalar of an integer dtype or of an expression of these it
-  /// is an expression itself, which random numbers take as they take a key: in a loop normal<float>(k.fold(dsl::step), n) are
-  /// other numbers in each step.
+  /// Another key, for each number another one. Of dsl::step, of a dsl::scalar of an integer dtype
+  /// or of an expression of these it is an expression itself, which random numbers take as they
+  /// take a key: in a loop normal<float>(k.fold(dsl::step), n) are other numbers in each step.
   template <class I>
   constexpr auto fold(const I& number) const {
-    if constexpr (std::integral<I>) return key(dsl::detail::math::random_key(bits_, static_cast<std::uint64_t>(number)));
-    else if constexpr (!dsl::detail::lazy_operand<I>) return (void)detail::require_integer<I>(), refused{};
+    if constexpr (std::integral<I>)
+      return key(dsl::detail::math::random_key(bits_, static_cast<std::uint64_t>(number)));
+    else if constexpr (!dsl::detail::lazy_operand<I>)
+      return (void)detail::require_integer<I>(), refused{};
     else return detail::fold_lazily(operand(), number);
   }
   constexpr std::uint64_t bits() const { return bits_; }

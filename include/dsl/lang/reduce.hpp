@@ -11,7 +11,8 @@ struct axes {
   int number[Count];
 };
 
-/// The axes along which a reduction works: sum(m, axis(1)), sum(m, axis(0, -1)). Without, it works on all elements.
+/// The axes along which a reduction works: sum(m, axis(1)), sum(m, axis(0, -1)). Without, it works
+/// on all elements.
 template <std::integral... K>
   requires(sizeof...(K) > 0)
 constexpr axes<sizeof...(K)> axis(K... k) {
@@ -49,7 +50,8 @@ constexpr auto reduce_symbols(const tuple<Options...>& options, const X&... x) {
   };
   (note(x), ...);
   tracer t{g};
-  if constexpr (has_ddof<Options...>) return Function::trace(t, lift(g, x)..., lift(g, get<ddof>(options).value));
+  if constexpr (has_ddof<Options...>)
+    return Function::trace(t, lift(g, x)..., lift(g, get<ddof>(options).value));
   else return Function::trace(t, lift(g, x)...);
 }
 
@@ -57,7 +59,9 @@ template <class Function, class... Options, class... X>
 auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
   constexpr int operand_rank = broadcast_rank<operand_t<X>...>(), count = axis_count<Options...>;
   static_assert(count <= operand_rank, "more axes than the operand has");
-  constexpr int rank = keeps_dims<Options...> ? operand_rank : count == 0 || count > operand_rank ? 0 : operand_rank - count;
+  constexpr int rank = keeps_dims<Options...>               ? operand_rank
+                       : count == 0 || count > operand_rank ? 0
+                                                            : operand_rank - count;
   std::uint32_t axes = ~0u;
   if constexpr (count > 0) {
     const int* const numbers = get<dsl::axes<count>>(options).number;
@@ -68,7 +72,8 @@ auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
     }
   }
   const auto make = [&](const auto&... operand) {
-    reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{{}, {as_operand(operand)...}, axes};
+    reduction<Function, rank, operand_t<std::remove_cvref_t<decltype(operand)>>...> made{
+        {}, {as_operand(operand)...}, axes};
     require_scalars_fit<Function>(made.operands);
     return made;
   };
@@ -78,7 +83,8 @@ auto reduce_arrays(const tuple<Options...>& options, const X&... x) {
 
 template <class Function, class... Options, class... X>
 constexpr auto reduce_by(const tuple<Options...>& options, const X&... x) {
-  if constexpr ((std::same_as<X, refused> || ...) || !(require_operand<X>() && ...)) return refused{};
+  if constexpr ((std::same_as<X, refused> || ...) || !(require_operand<X>() && ...))
+    return refused{};
   else if constexpr ((is_symbol<X> || ...)) return reduce_symbols<Function>(options, x...);
   else return reduce_arrays<Function>(options, x...);
 }
@@ -87,19 +93,22 @@ template <class A, class... Options>
 constexpr refused want_options() {
   constexpr bool are_options = (reduction_option<Options> && ...);
   if constexpr (!std::same_as<A, refused> && require_operand<A>())
-    static_assert(are_options, "after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)");
+    static_assert(
+        are_options,
+        "after its operand a reduction takes dsl::axis(k), dsl::keep_dims and dsl::ddof(n)");
   return {};
 }
 
 }  // namespace detail
 
-// Each takes an array, a view or an expression, and after it, in any order, axis(...) and keep_dims. The result is lazy: an
-// expression of rank 0, or of as many dimensions as are left. Assigned to a dsl::scalar or an array it is computed on the device
-// without waiting; `value()` waits. Inside a formula given to `vectorize` they take symbols; their results
-// are outputs beside its arrays, or are used for its elements.
+// Each takes an array, a view or an expression, and after it, in any order, axis(...) and
+// keep_dims. The result is lazy: an expression of rank 0, or of as many dimensions as are left.
+// Assigned to a dsl::scalar or an array it is computed on the device without waiting; `value()`
+// waits. Inside a formula given to `vectorize` they take symbols; their results are outputs beside
+// its arrays, or are used for its elements.
 //
-// The order in which elements are combined is fixed, so that a result is the same from run to run. Throws shape_error for axes
-// that are not there or are named twice.
+// The order in which elements are combined is fixed, so that a result is the same from run to run.
+// Throws shape_error for axes that are not there or are named twice.
 
 #define DSL_REDUCTION_OF_ONE(name)                                                               \
   template <class A, detail::reduction_option... Options>                                        \
@@ -115,8 +124,8 @@ constexpr refused want_options() {
     return detail::want_options<A, Options...>();                                  \
   }
 
-/// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or uint64. sum<double>(x)
-/// converts the elements first.
+/// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or
+/// uint64. sum<double>(x) converts the elements first.
 /// ```cpp
 /// dsl::scalar<double> s = dsl::sum(x * exp(-y));
 /// dsl::array<float> rows = dsl::sum(m, dsl::axis(1));
@@ -134,8 +143,8 @@ constexpr auto prod(const A& a, const Options&... options) {
   return detail::reduce_by<detail::prod_as<dtype_v<T>>>(detail::tuple<Options...>(options...), a);
 }
 
-/// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered by their real parts and then
-/// by their imaginary parts. shape_error where there are no elements.
+/// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered
+/// by their real parts and then by their imaginary parts. shape_error where there are no elements.
 DSL_REDUCTION_OF_ONE(min)
 DSL_REDUCTION_OF_ONE(max)
 DSL_REDUCTION(ptp)
@@ -147,17 +156,18 @@ DSL_REDUCTION(count_nonzero)
 
 /// The mean: of integers and booleans a double. NaN where there are no elements.
 DSL_REDUCTION(mean)
-/// The mean of abs(x - mean)^2, and its root; real. ddof(n) after the operand divides by the number of elements less n.
+/// The mean of abs(x - mean)^2, and its root; real. ddof(n) after the operand divides by the number
+/// of elements less n.
 DSL_REDUCTION(var)
 DSL_REDUCTION(std)
 
-/// The position of the least or greatest element in row-major order, or along one axis: int64. Of equal ones the first; NaN wins.
-/// shape_error where there are no elements.
+/// The position of the least or greatest element in row-major order, or along one axis: int64. Of
+/// equal ones the first; NaN wins. shape_error where there are no elements.
 DSL_REDUCTION(argmin)
 DSL_REDUCTION(argmax)
 
-/// The same without the elements that are NaN. Where there are no others: 0, 1, NaN for nanmin, nanmax, nanmean, nanvar and
-/// nanstd, -1 for the positions.
+/// The same without the elements that are NaN. Where there are no others: 0, 1, NaN for nanmin,
+/// nanmax, nanmean, nanvar and nanstd, -1 for the positions.
 DSL_REDUCTION(nansum)
 DSL_REDUCTION(nanprod)
 DSL_REDUCTION(nanmin)
@@ -170,7 +180,8 @@ DSL_REDUCTION(nanargmax)
 #undef DSL_REDUCTION
 #undef DSL_REDUCTION_OF_ONE
 
-/// The norm of order 1 (sum of magnitudes), 2 (Euclidean) or dsl::inf (greatest magnitude); real, of integers a double.
+/// The norm of order 1 (sum of magnitudes), 2 (Euclidean) or dsl::inf (greatest magnitude); real,
+/// of integers a double.
 template <auto Order = 2, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto norm(const A& a, const Options&... options) {
@@ -188,16 +199,17 @@ constexpr bool are_vectors() {
   if constexpr (is_symbol<A> || is_symbol<B>) return true;
   else {
     constexpr bool both = operand_t<A>::rank <= 1 && operand_t<B>::rank <= 1;
-    static_assert(
-        both, "dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or BLAS's, of x.data()");
+    static_assert(both,
+                  "dot is of vectors: vdot takes arrays as vectors, and a product of matrices is "
+                  "cuBLAS's or BLAS's, of x.data()");
     return both;
   }
 }
 
 }  // namespace detail
 
-/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is stretched: shape_error where
-/// their shapes differ.
+/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is
+/// stretched: shape_error where their shapes differ.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto dot(const A& a, const B& b) {
@@ -216,10 +228,10 @@ namespace detail {
 template <class T>
 constexpr void want_element() {
   constexpr bool is_element = element<T> || std::same_as<T, refused>;
-  static_assert(
-      is_element,
-      "an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, "
-      "or scans, of their members");
+  static_assert(is_element,
+                "an operator joins elements of one dtype, and its first value is of that: what "
+                "joins structs is several reductions, "
+                "or scans, of their members");
 }
 
 template <class A>
@@ -241,7 +253,8 @@ struct reducer {
     if constexpr (std::same_as<A, refused>) return refused{};
     else if constexpr (!detail::is_stateless<F>)
       return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
-    else if constexpr (!detail::require_operator<F, dtype_with_init<A>(), false>()) return dsl::max(a, options...);
+    else if constexpr (!detail::require_operator<F, dtype_with_init<A>(), false>())
+      return dsl::max(a, options...);
     else return reduce(a, options...);
   }
 
@@ -255,7 +268,8 @@ struct reducer {
   constexpr auto reduce(const A& a, const Options&... options) const {
     return detail::unpack(
         [&](const auto&... first) {
-          return detail::reduce_by<detail::user_reduction<F>>(detail::tuple<Options...>(options...), a, first...);
+          return detail::reduce_by<detail::user_reduction<F>>(detail::tuple<Options...>(options...),
+                                                              a, first...);
         },
         init);
   }
@@ -263,14 +277,17 @@ struct reducer {
 
 /// Makes a reduction of an associative and commutative operator of two elements.
 ///
-/// F: a lambda with `auto` parameters, which is traced, or a functor with typed parameters and DSL_FN operator(); it has no
-/// captures. init: combined with the elements once, before them; the result where there are none.
+/// F: a lambda with `auto` parameters, which is traced, or a functor with typed parameters and
+/// DSL_FN operator(); it has no captures. init: combined with the elements once, before them; the
+/// result where there are none.
 ///
-/// Returns a function that is called as `sum` is: with an array, a view or an expression, and then axis(...) and keep_dims. Its
-/// result is lazy, of the operand's dtype, which an init of a higher kind widens; nothing runs and nothing waits before it is
-/// assigned. The order of the elements is fixed, so results are the same from run to run, but it is not theirs in memory:
-/// docs/reductions.md says what an operator that does not commute would give. Throws shape_error where there are no elements and
-/// no init, overflow_error where the dtype does not hold an integer init.
+/// Returns a function that is called as `sum` is: with an array, a view or an expression, and then
+/// axis(...) and keep_dims. Its result is lazy, of the operand's dtype, which an init of a higher
+/// kind widens; nothing runs and nothing waits before it is assigned. The order of the elements is
+/// fixed, so results are the same from run to run, but it is not theirs in memory:
+/// docs/reductions.md says what an operator that does not commute would give. Throws shape_error
+/// where there are no elements and no init, overflow_error where the dtype does not hold an integer
+/// init.
 /// ```cpp
 /// const auto length = dsl::reduce([](auto a, auto b) { return hypot(a, b); }, 0.0);
 /// dsl::scalar<double> of_all = length(x);
@@ -278,7 +295,8 @@ struct reducer {
 /// ```
 template <class F, element T>
 constexpr reducer<F, T> reduce(F, T init) {
-  static_assert(detail::is_stateless<F>, "reduce takes an operator of two elements without captures or members");
+  static_assert(detail::is_stateless<F>,
+                "reduce takes an operator of two elements without captures or members");
   return {detail::tuple<T>(init)};
 }
 template <class F, class T>
@@ -289,7 +307,8 @@ constexpr refused reduce(F, const T&) {
 }
 template <class F>
 constexpr reducer<F> reduce(F) {
-  static_assert(detail::is_stateless<F>, "reduce takes an operator of two elements without captures or members");
+  static_assert(detail::is_stateless<F>,
+                "reduce takes an operator of two elements without captures or members");
   return {};
 }
 

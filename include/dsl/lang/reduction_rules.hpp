@@ -6,20 +6,24 @@
 
 namespace dsl {
 
-/// Infinity, as np.inf: a C++ scalar in formulas, and the order of the maximum norm, norm<dsl::inf>(x).
+/// Infinity, as np.inf: a C++ scalar in formulas, and the order of the maximum norm,
+/// norm<dsl::inf>(x).
 inline constexpr double inf = detail::math::infinity<double>;
 
 namespace detail {
 
-/// Reduces several values together: `combine` makes of two tuples of symbols one; `identity` changes nothing.
+/// Reduces several values together: `combine` makes of two tuples of symbols one; `identity`
+/// changes nothing.
 template <class Combine, class... Identity, dtype... D, bool... W, std::size_t... K>
-constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements, const Combine& combine,
-                               const tuple<Identity...>& identity, symbol<D, W>... s) {
+constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements,
+                               const Combine& combine, const tuple<Identity...>& identity,
+                               symbol<D, W>... s) {
   reduction_rule rule;
   rule.needs_elements = needs_elements;
   graph& c = rule.combine;
   constexpr std::uint64_t count = sizeof...(D);
-  const tuple<symbol<D>...> a{symbol<D>{&c, c.add(op::value, D, {K})}...}, b{symbol<D>{&c, c.add(op::value, D, {count + K})}...};
+  const tuple<symbol<D>...> a{symbol<D>{&c, c.add(op::value, D, {K})}...},
+      b{symbol<D>{&c, c.add(op::value, D, {count + K})}...};
   const tuple<symbol<D>...> both = combine(a, b);
   (c.outputs.push_back(get<K>(both).id), ...);
   (rule.identity.push_back(to_literal(static_cast<value_t<D>>(get<K>(identity)))), ...);
@@ -27,12 +31,14 @@ constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements, c
   sequence<int> values;
   ((g = s.owner, values.push_back(s.id)), ...);
   const int number = g->add_reduction(std::move(rule), std::move(values));
-  return tuple<symbol<D>...>{symbol<D>{g, g->add(op::reduced, D, fields(number, static_cast<int>(K)))}...};
+  return tuple<symbol<D>...>{
+      symbol<D>{g, g->add(op::reduced, D, fields(number, static_cast<int>(K)))}...};
 }
 template <class Combine, class... Identity, dtype... D, bool... W>
-constexpr auto reduce_together(bool needs_elements, const Combine& combine, const tuple<Identity...>& identity,
-                               symbol<D, W>... s) {
-  return reduce_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine, identity, s...);
+constexpr auto reduce_together(bool needs_elements, const Combine& combine,
+                               const tuple<Identity...>& identity, symbol<D, W>... s) {
+  return reduce_together(std::make_index_sequence<sizeof...(D)>{}, needs_elements, combine,
+                         identity, s...);
 }
 /// Reduces with a row of the op table.
 template <op Code, class V, dtype D, bool W>
@@ -59,7 +65,9 @@ constexpr dtype sum_dtype(dtype type) {
   return type;
 }
 /// What averages are computed in, and given back as.
-constexpr dtype mean_dtype(dtype type) { return kind_of(type) <= kind::integer ? dtype::float64 : type; }
+constexpr dtype mean_dtype(dtype type) {
+  return kind_of(type) <= kind::integer ? dtype::float64 : type;
+}
 constexpr dtype mean_accumulator(dtype type) {
   const dtype mean = mean_dtype(type);
   return mean == dtype::float16 || mean == dtype::bfloat16 ? dtype::float32 : mean;
@@ -70,7 +78,9 @@ template <class S> constexpr auto is_nan(S s) { return apply<op::isnan>(s); }
 template <class A, class B> constexpr auto both(A a, B b) { return apply<op::logical_and>(a, b); }
 template <class A, class B> constexpr auto either(A a, B b) { return apply<op::logical_or>(a, b); }
 template <class A> constexpr auto negation(A a) { return apply<op::logical_not>(a); }
-template <class C, class A, class B> constexpr auto choose(C condition, A a, B b) { return apply<op::where>(condition, a, b); }
+template <class C, class A, class B> constexpr auto choose(C condition, A a, B b) {
+  return apply<op::where>(condition, a, b);
+}
 template <class S> inline constexpr dtype type_of = S::type.type;
 template <class S> inline constexpr bool may_be_nan = kind_of(type_of<S>) >= kind::real;
 
@@ -81,7 +91,8 @@ constexpr value_t<D> extreme() {
   if constexpr (is_complex<V>) return {extreme<real_of(D), Last>(), extreme<real_of(D), Last>()};
   else if constexpr (std::same_as<V, bool>) return Last;
   else if constexpr (std::floating_point<V>) return Last ? math::infinity<V> : -math::infinity<V>;
-  else if constexpr (std::is_signed_v<V>) return static_cast<V>((std::uint64_t{1} << (8 * sizeof(V) - 1)) - (Last ? 1 : 0));
+  else if constexpr (std::is_signed_v<V>)
+    return static_cast<V>((std::uint64_t{1} << (8 * sizeof(V) - 1)) - (Last ? 1 : 0));
   else return static_cast<V>(Last ? ~std::uint64_t{0} : 0);
 }
 
@@ -90,20 +101,25 @@ template <class S>
 constexpr symbol<dtype::boolean> is_less(S a, S b) {
   if constexpr (kind_of(type_of<S>) == kind::complex) {
     const auto ra = apply<op::real>(a), rb = apply<op::real>(b);
-    return either(apply<op::less>(ra, rb),
-                  both(apply<op::equal>(ra, rb), apply<op::less>(apply<op::imag>(a), apply<op::imag>(b))));
+    return either(
+        apply<op::less>(ra, rb),
+        both(apply<op::equal>(ra, rb), apply<op::less>(apply<op::imag>(a), apply<op::imag>(b))));
   } else {
     return apply<op::less>(a, b);
   }
 }
-template <bool Max, class S> constexpr auto comes_before(S a, S b) { return Max ? is_less(b, a) : is_less(a, b); }
+template <bool Max, class S> constexpr auto comes_before(S a, S b) {
+  return Max ? is_less(b, a) : is_less(a, b);
+}
 
 // The reductions: `trace` makes of a tracer and a symbol the symbol of the result.
 
 template <dtype D>
 struct sum_as {
   template <class... S> using calls = tuple<>;
-  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::add>(as<D>(s), value_t<D>{}); }
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    return reduce_by<op::add>(as<D>(s), value_t<D>{});
+  }
 };
 template <dtype D>
 struct prod_as {
@@ -116,24 +132,33 @@ struct prod_as {
 struct without_calls { template <class...> using calls = tuple<>; };
 
 struct sum_function : without_calls {
-  template <class S> static constexpr auto trace(tracer& t, S s) { return sum_as<sum_dtype(type_of<S>)>::trace(t, s); }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return sum_as<sum_dtype(type_of<S>)>::trace(t, s);
+  }
 };
 struct prod_function : without_calls {
-  template <class S> static constexpr auto trace(tracer& t, S s) { return prod_as<sum_dtype(type_of<S>)>::trace(t, s); }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return prod_as<sum_dtype(type_of<S>)>::trace(t, s);
+  }
 };
 
 /// NaN replaced by a number that changes nothing.
 template <class S>
 constexpr auto without_nan(S s, int instead) {
   if constexpr (may_be_nan<S>)
-    return choose(is_nan(s), constant<type_of<S>>(s.owner, math::convert<value_t<type_of<S>>>(instead)), s);
+    return choose(is_nan(s),
+                  constant<type_of<S>>(s.owner, math::convert<value_t<type_of<S>>>(instead)), s);
   else return s;
 }
 struct nansum_function : without_calls {
-  template <class S> static constexpr auto trace(tracer& t, S s) { return sum_function::trace(t, without_nan(s, 0)); }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return sum_function::trace(t, without_nan(s, 0));
+  }
 };
 struct nanprod_function : without_calls {
-  template <class S> static constexpr auto trace(tracer& t, S s) { return prod_function::trace(t, without_nan(s, 1)); }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return prod_function::trace(t, without_nan(s, 1));
+  }
 };
 
 template <bool Max, bool IgnoreNan>
@@ -144,11 +169,13 @@ struct extremum : without_calls {
       const auto combine = [](const auto& x, const auto& y) {
         const auto a = get<0>(x), b = get<0>(y);
         const auto better = comes_before<Max>(b, a);
-        if constexpr (IgnoreNan) return tuple{choose(either(is_nan(a), both(negation(is_nan(b)), better)), b, a)};
+        if constexpr (IgnoreNan)
+          return tuple{choose(either(is_nan(a), both(negation(is_nan(b)), better)), b, a)};
         else return tuple{choose(both(negation(is_nan(a)), either(is_nan(b), better)), b, a)};
       };
       using R = math::real_type<value_t<D>>;
-      const value_t<D> identity = IgnoreNan ? value_t<D>{math::quiet_nan<R>, math::quiet_nan<R>} : extreme<D, !Max>();
+      const value_t<D> identity =
+          IgnoreNan ? value_t<D>{math::quiet_nan<R>, math::quiet_nan<R>} : extreme<D, !Max>();
       return get<0>(reduce_together(true, combine, tuple{identity}, as<D>(s)));
     } else {
       constexpr op code = IgnoreNan ? (Max ? op::fmax : op::fmin) : (Max ? op::max : op::min);
@@ -170,10 +197,14 @@ struct ptp_function : without_calls {
 };
 
 struct any_function : without_calls {
-  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::logical_or>(as<dtype::boolean>(s), false); }
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    return reduce_by<op::logical_or>(as<dtype::boolean>(s), false);
+  }
 };
 struct all_function : without_calls {
-  template <class S> static constexpr auto trace(tracer&, S s) { return reduce_by<op::logical_and>(as<dtype::boolean>(s), true); }
+  template <class S> static constexpr auto trace(tracer&, S s) {
+    return reduce_by<op::logical_and>(as<dtype::boolean>(s), true);
+  }
 };
 struct count_nonzero_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
@@ -202,11 +233,14 @@ enum class norm_order { sum, euclidean, greatest };
 template <norm_order Order>
 struct norm_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
-    constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C), Result = real_of(mean_dtype(type_of<S>));
+    constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C),
+                    Result = real_of(mean_dtype(type_of<S>));
     const auto x = as<C>(s);
-    if constexpr (Order == norm_order::sum) return as<Result>(reduce_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
+    if constexpr (Order == norm_order::sum)
+      return as<Result>(reduce_by<op::add>(as<R>(apply<op::abs>(x)), value_t<R>(0)));
     else if constexpr (Order == norm_order::euclidean)
-      return as<Result>(apply<op::sqrt>(reduce_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
+      return as<Result>(
+          apply<op::sqrt>(reduce_by<op::add>(as<R>(apply<op::abs2>(x)), value_t<R>(0))));
     else return as<Result>(reduce_by<op::max>(as<R>(apply<op::abs>(x)), value_t<R>(0), true));
   }
 };
@@ -216,7 +250,8 @@ struct dot_function : without_calls {
   static constexpr const char* same_elements = Conjugate ? "vdot" : "dot";
   template <class A, class B> static constexpr auto trace(tracer&, A a, B b) {
     const auto product = [&] {
-      if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex) return apply<op::multiply>(apply<op::conj>(a), b);
+      if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex)
+        return apply<op::multiply>(apply<op::conj>(a), b);
       else return apply<op::multiply>(a, b);
     }();
     constexpr dtype D = type_of<std::remove_cvref_t<decltype(product)>>;
@@ -224,8 +259,8 @@ struct dot_function : without_calls {
   }
 };
 
-/// The position of an extremum: the first of equal ones, and the first NaN before all numbers. Where NaN is ignored and there is
-/// nothing else, -1.
+/// The position of an extremum: the first of equal ones, and the first NaN before all numbers.
+/// Where NaN is ignored and there is nothing else, -1.
 template <bool Max, bool IgnoreNan>
 struct extremum_position : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
@@ -254,10 +289,12 @@ struct extremum_position : without_calls {
       const auto take = either(before, both(equal, apply<op::less>(k, i)));
       return tuple{choose(take, b, a), choose(take, k, i)};
     };
-    const auto first = get<1>(reduce_together(true, combine, tuple{extreme<D, !Max>(), none}, value, position));
+    const auto first =
+        get<1>(reduce_together(true, combine, tuple{extreme<D, !Max>(), none}, value, position));
     if constexpr (!ignores) return first;
     else
-      return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)), constant<dtype::int64>(s.owner, -1), first);
+      return choose(apply<op::equal>(first, constant<dtype::int64>(s.owner, none)),
+                    constant<dtype::int64>(s.owner, -1), first);
   }
 };
 using argmin_function = extremum_position<false, false>;
@@ -265,12 +302,15 @@ using argmax_function = extremum_position<true, false>;
 using nanargmin_function = extremum_position<false, true>;
 using nanargmax_function = extremum_position<true, true>;
 
-/// A user's operator. That it has no identity is made up for by a flag: whether there has been an element.
+/// A user's operator. That it has no identity is made up for by a flag: whether there has been an
+/// element.
 template <class F>
 struct user_reduction {
-  template <class S> static constexpr bool is_traced = is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
+  template <class S> static constexpr bool is_traced =
+      is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
   // The dtype that elements are reduced in: a scalar to begin with may be of a higher kind.
-  template <class S, class Init> static constexpr dtype state_with = promote(S::type, Init::type).type;
+  template <class S, class Init> static constexpr dtype state_with =
+      promote(S::type, Init::type).type;
 
   template <class S, dtype D> struct calls_with { using type = tuple<call<F, D, D>>; };
   template <class S, dtype D>
@@ -286,7 +326,9 @@ struct user_reduction {
   };
   template <class... S> using calls = typename calls_for<S...>::type;
 
-  template <class S> static constexpr auto trace(tracer& t, S s) { return reduce<type_of<S>>(t, s, true).first; }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return reduce<type_of<S>>(t, s, true).first;
+  }
   template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
     constexpr dtype D = state_with<S, Init>;
     const auto all = reduce<D>(t, s, false);
@@ -295,9 +337,11 @@ struct user_reduction {
   }
 
  private:
-  // The operator applied where both operands exist: a functor is called there alone, for it may trap or loop on anything else.
+  // The operator applied where both operands exist: a functor is called there alone, for it may
+  // trap or loop on anything else.
   template <dtype D>
-  static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b, symbol<dtype::boolean> exist) {
+  static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b,
+                                     symbol<dtype::boolean> exist) {
     const auto result = [&] {
       if constexpr (is_callable<F, symbol<D>, symbol<D>>) {
         return F{}(a, b);
@@ -315,10 +359,11 @@ struct user_reduction {
     const auto combine = [&t](const auto& x, const auto& y) {
       const auto [a, has_a] = x;
       const auto [b, has_b] = y;
-      return tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b), either(has_a, has_b)};
+      return tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b),
+                   either(has_a, has_b)};
     };
-    const auto [value, any] =
-        reduce_together(needs_elements, combine, tuple{value_t<D>{}, false}, as<D>(s), constant<dtype::boolean>(s.owner, true));
+    const auto [value, any] = reduce_together(needs_elements, combine, tuple{value_t<D>{}, false},
+                                              as<D>(s), constant<dtype::boolean>(s.owner, true));
     return std::pair{value, any};
   }
 };

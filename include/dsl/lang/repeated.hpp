@@ -1,7 +1,8 @@
 // Operands that a formula names twice, x * x: one where computing it again costs much.
 //
-// An expression's type says what is computed and not of which arrays, so that both are compiled: the formula as it is written,
-// and one in which equal operands are one. Which of them runs is seen when the expression is assigned.
+// An expression's type says what is computed and not of which arrays, so that both are compiled:
+// the formula as it is written, and one in which equal operands are one. Which of them runs is seen
+// when the expression is assigned.
 #pragma once
 
 #include <dsl/lang/leaves.hpp>
@@ -11,15 +12,18 @@ namespace dsl::detail {
 /// Whether an expression draws random numbers (lang/random.hpp).
 template <class E> inline constexpr bool draws = false;
 template <class F, class... Operands>
-inline constexpr bool draws<expression<F, Operands...>> = requires { F::draws; } || (draws<Operands> || ...);
+inline constexpr bool draws<expression<F, Operands...>> =
+    requires { F::draws; } || (draws<Operands> || ...);
 
-/// Whether an expression's two operands may be one: of one type, and costly. In x * x + y * y the factors, and not the terms.
+/// Whether an expression's two operands may be one: of one type, and costly. In x * x + y * y the
+/// factors, and not the terms.
 template <class E> inline constexpr bool may_repeat = false;
 /// Whether anything within an expression may repeat.
 template <class E> inline constexpr bool has_repeats = false;
 
 template <op Code, class A>
-inline constexpr bool may_repeat<expression<table_function<Code>, A, A>> = draws<A> && !has_repeats<A>;
+inline constexpr bool may_repeat<expression<table_function<Code>, A, A>> =
+    draws<A> && !has_repeats<A>;
 template <class F, class... Operands>
 inline constexpr bool has_repeats<expression<F, Operands...>> =
     may_repeat<expression<F, Operands...>> || (has_repeats<Operands> || ...);
@@ -59,13 +63,19 @@ auto without_repeats(const E& e) {
 }
 template <class F, class... Operands>
 auto without_repeats(const expression<F, Operands...>& e) {
-  if constexpr (may_repeat<expression<F, Operands...>>) return expression_of<of_repeated<F>>(get<0>(e.operands));
-  else return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); }, e.operands);
+  if constexpr (may_repeat<expression<F, Operands...>>)
+    return expression_of<of_repeated<F>>(get<0>(e.operands));
+  else
+    return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); },
+                  e.operands);
 }
 template <class F, int R, class... Operands>
 auto without_repeats(const reduction<F, R, Operands...>& e) {
   return unpack(
-      [&e](const auto&... x) { return reduction<F, R, decltype(without_repeats(x))...>{{}, {without_repeats(x)...}, e.axes}; },
+      [&e](const auto&... x) {
+        return reduction<F, R, decltype(without_repeats(x))...>{
+            {}, {without_repeats(x)...}, e.axes};
+      },
       e.operands);
 }
 

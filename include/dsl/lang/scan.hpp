@@ -1,15 +1,16 @@
 // Scans: each element becomes what all elements up to it come to.
 #pragma once
 
-#include <dsl/exec/explanation.hpp>
-#include <dsl/exec/scan.hpp>
+#include <dsl/exec/explain/explanation.hpp>
+#include <dsl/exec/scan/scan.hpp>
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/vectorize.hpp>
 
 namespace dsl {
 
-/// The option of a scan that leaves each element itself out: element i becomes what the elements before i come to.
+/// The option of a scan that leaves each element itself out: element i becomes what the elements
+/// before i come to.
 struct exclusive_t {};
 inline constexpr exclusive_t exclusive{};
 
@@ -22,10 +23,11 @@ template <class Option> inline constexpr bool is_exclusive = std::same_as<Option
 
 /// dsl::axis(k) and dsl::exclusive, each at most once, in any order.
 template <class... Options>
-concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) && (0 + ... + axes_in<Options>) <= 1 &&
-                       (0 + ... + is_exclusive<Options>) <= 1;
+concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) &&
+                       (0 + ... + axes_in<Options>) <= 1 && (0 + ... + is_exclusive<Options>) <= 1;
 
-/// A scan that is evaluated when it is assigned. Values are accumulated in dtype A; elements are of dtype R.
+/// A scan that is evaluated when it is assigned. Values are accumulated in dtype A; elements are of
+/// dtype R.
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct scan_expression {
   using lazy_expression = void;
@@ -39,7 +41,8 @@ inline constexpr bool is_scan<scan_expression<Operator, A, R, Rank, Operand>> = 
 
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct traced<scan_expression<Operator, A, R, Rank, Operand>> {
-  static_assert(Rank < 0, "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
+  static_assert(Rank < 0,
+                "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
   static constexpr symbol<R> run(tracer& t) { return {t.g, 0}; }
 };
 
@@ -58,7 +61,8 @@ constexpr dtype accumulated(dtype result) {
   return kind_of(result) == kind::real && size_of(result) == 2 ? dtype::float32 : result;
 }
 
-template <class F, dtype D> inline constexpr bool is_traceable = is_callable<F, symbol<D>, symbol<D>>;
+template <class F, dtype D> inline constexpr bool is_traceable =
+    is_callable<F, symbol<D>, symbol<D>>;
 
 /// The operator's graph: of op::value 0, which comes first, and 1.
 template <class F, dtype D>
@@ -66,7 +70,8 @@ struct operator_trace {
   static constexpr graph run() {
     graph g;
     tracer t{&g};
-    const symbol<D> first = operand_symbol<op::value, D>(t), second = operand_symbol<op::value, D>(t);
+    const symbol<D> first = operand_symbol<op::value, D>(t),
+                    second = operand_symbol<op::value, D>(t);
     const auto joined = [&] {
       if constexpr (is_traceable<F, D>) {
         return lift(&g, F{}(first, second));
@@ -91,8 +96,9 @@ struct element_trace {
     graph g;
     tracer t{&g};
     const auto element = traced<Operand>::run(t);
-    static_assert(kind_of(A) == kind::complex || kind_of(decltype(element)::type.type) != kind::complex,
-                  "a complex number has no real value: take real(x), imag(x) or abs(x)");
+    static_assert(
+        kind_of(A) == kind::complex || kind_of(decltype(element)::type.type) != kind::complex,
+        "a complex number has no real value: take real(x), imag(x) or abs(x)");
     g.outputs.push_back(convert_symbol<A, false>(element).id);
     g.operands = t.operands;
     return g;
@@ -110,9 +116,11 @@ struct element_pass<tuple<Calls...>, Operand, A> {
 };
 
 // Deduced, not spelled, for the reason given at `code_for`.
-template <dtype Target, int Inputs, std::uint64_t Elements, class... OfElements, std::uint64_t Key, class... Calls>
+template <dtype Target, int Inputs, std::uint64_t Elements, class... OfElements, std::uint64_t Key,
+          class... Calls>
 const scan_code& scan_code_for(pass<Elements, OfElements...>, program<Key, Calls...>) {
-  return scan_code_of<scan_program<pass<Elements, OfElements...>, program<Key, Calls...>, Target, Inputs>>();
+  return scan_code_of<
+      scan_program<pass<Elements, OfElements...>, program<Key, Calls...>, Target, Inputs>>();
 }
 
 template <class Operator, dtype R, class... Options, class X>
@@ -131,7 +139,8 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
     static_assert(operand_type::rank > 0, "a scalar has no axes");
     const operand_type operand = as_operand(x);
     request.axis = axis_of(operand, request.axis, "scan");
-    return scan_expression<Operator, accumulated(R), R, operand_type::rank, operand_type>{operand, request};
+    return scan_expression<Operator, accumulated(R), R, operand_type::rank, operand_type>{operand,
+                                                                                          request};
   }
 }
 
@@ -189,7 +198,8 @@ struct scanner {
     } else if constexpr (!require_operator<F, accumulated(R), true>()) {
       return refused{};
     } else if constexpr (sizeof...(Init) == 0) {
-      static_assert(!(is_exclusive<Options> || ...), "an exclusive scan needs a first value: dsl::scan(op, init)");
+      static_assert(!(is_exclusive<Options> || ...),
+                    "an exclusive scan needs a first value: dsl::scan(op, init)");
       return make_scan<F, R>(x, scan_request{}, options...);
     } else {
       return make_scan<F, R>(x, begin_with<accumulated(R)>(get<0>(init)), options...);
@@ -199,40 +209,47 @@ struct scanner {
 
 }  // namespace detail
 
-// Scans of an array, a view or an expression x. Options follow x: dsl::axis(k), and then each row along that axis is scanned for
-// itself and the result has x's shape; without it the result is of rank 1, of all elements in row-major order (NumPy's
-// flattening). dsl::exclusive. Lazy: assign the result to an array or a view of its shape, which may be wider in dtype, or use
-// dsl::eval; it does not wait. The target may overlap x. Results are the same from run to run. Throws shape_error where there is
-// no such axis.
+// Scans of an array, a view or an expression x. Options follow x: dsl::axis(k), and then each row
+// along that axis is scanned for itself and the result has x's shape; without it the result is of
+// rank 1, of all elements in row-major order (NumPy's flattening). dsl::exclusive. Lazy: assign the
+// result to an array or a view of its shape, which may be wider in dtype, or use dsl::eval; it does
+// not wait. The target may overlap x. Results are the same from run to run. Throws shape_error
+// where there is no such axis.
 
-/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans, else x's; 16-bit floating
-/// point numbers are summed in float. cumsum<T>(x): summed in T. Exclusive ones begin with 0.
+/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans,
+/// else x's; 16-bit floating point numbers are summed in float. cumsum<T>(x): summed in T.
+/// Exclusive ones begin with 0.
 /// ```cpp
-/// dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to int64
+/// dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to
+/// int64
 /// ```
 template <class T = void, class X, class... Options>
-  requires detail::operands<X> && detail::scan_options<Options...> && (element<T> || std::is_void_v<T>)
+  requires detail::operands<X> && detail::scan_options<Options...> &&
+           (element<T> || std::is_void_v<T>)
 auto cumsum(const X& x, const Options&... options) {
   return detail::cumulate<op::add, T>(x, 0, options...);
 }
 /// Products, np.cumprod, likewise. Exclusive ones begin with 1.
 template <class T = void, class X, class... Options>
-  requires detail::operands<X> && detail::scan_options<Options...> && (element<T> || std::is_void_v<T>)
+  requires detail::operands<X> && detail::scan_options<Options...> &&
+           (element<T> || std::is_void_v<T>)
 auto cumprod(const X& x, const Options&... options) {
   return detail::cumulate<op::multiply, T>(x, 1, options...);
 }
 
-/// Makes a scan of an associative operator of two elements: element i of scan(op, init)(x) is op(... op(op(init, x0), x1) ...,
-/// xi).
+/// Makes a scan of an associative operator of two elements: element i of scan(op, init)(x) is
+/// op(... op(op(init, x0), x1) ..., xi).
 ///
-/// F: a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN operator(), without captures. It
-/// need not commute: its first operand is what comes first. 16-bit floating point numbers it is given as float. init: goes before
-/// each row's first element. Without it a row begins with its own first element, and `exclusive` does not compile.
+/// F: a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN
+/// operator(), without captures. It need not commute: its first operand is what comes first. 16-bit
+/// floating point numbers it is given as float. init: goes before each row's first element. Without
+/// it a row begins with its own first element, and `exclusive` does not compile.
 ///
-/// Returns a function that is called as `cumsum` is, with x and then dsl::axis(k) and dsl::exclusive: element i goes then up to
-/// x(i-1) and the first one is init. Its result is lazy, as cumsum's, in the dtype of x with the weak scalar init; assigning it
-/// does not wait. Throws shape_error where there is no such axis or the target has another shape, overflow_error where the dtype
-/// does not hold an integer init.
+/// Returns a function that is called as `cumsum` is, with x and then dsl::axis(k) and
+/// dsl::exclusive: element i goes then up to x(i-1) and the first one is init. Its result is lazy,
+/// as cumsum's, in the dtype of x with the weak scalar init; assigning it does not wait. Throws
+/// shape_error where there is no such axis or the target has another shape, overflow_error where
+/// the dtype does not hold an integer init.
 /// ```cpp
 /// // x(i) = a(i) x(i-1) + b(i): the pair (a, b) stands for the function x -> a x + b.
 /// const auto compose = dsl::scan([](auto f, auto g) {
@@ -242,7 +259,8 @@ auto cumprod(const X& x, const Options&... options) {
 /// ```
 template <class F, element T>
 constexpr auto scan(F, const T& init) {
-  static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
+  static_assert(detail::is_stateless<F>,
+                "a scan's operator is a function without captures or members");
   return detail::scanner<F, T>{{init}};
 }
 template <class F, class T>
@@ -253,20 +271,23 @@ constexpr refused scan(F, const T&) {
 }
 template <class F>
 constexpr auto scan(F) {
-  static_assert(detail::is_stateless<F>, "a scan's operator is a function without captures or members");
+  static_assert(detail::is_stateless<F>,
+                "a scan's operator is a function without captures or members");
   return detail::scanner<F>{};
 }
 
 namespace detail {
 
-/// Calls use(scan, operands) for a scan of what a pass gives, of which the inputs are the first ones of `all`, with room for the
-/// target behind them.
-template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Pass, class Use>
-void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>&, operand* all, Pass elements,
-               const Use& use) {
+/// Calls use(scan, operands) for a scan of what a pass gives, of which the inputs are the first
+/// ones of `all`, with room for the target behind them.
+template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand,
+          class Pass, class Use>
+void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>&, operand* all,
+               Pass elements, const Use& use) {
   using T = typename std::remove_cvref_t<Target>::value_type;
   constexpr bool flat = Rank != Operand::rank || Rank == 1;
-  const scan_code& code = scan_code_for<dtype_v<T>, Inputs>(elements, operator_program<Operator, A>());
+  const scan_code& code =
+      scan_code_for<dtype_v<T>, Inputs>(elements, operator_program<Operator, A>());
   geometry g;
   lay_out(g, all, Inputs, 0, 1, code.view);
   const auto use_for = [&](const auto& to) {
@@ -290,8 +311,10 @@ void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Opera
 
 /// The same for an operand that one pass gives.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Use>
-void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, const Use& use) {
-  using pass_type = typename element_pass<typename calls_of<Operand>::type, Operand, A>::one_pass::spelled;
+void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e,
+                           const Use& use) {
+  using pass_type =
+      typename element_pass<typename calls_of<Operand>::type, Operand, A>::one_pass::spelled;
   constexpr int inputs = inputs_of_kernel<leaf_count<Operand>>();
   operand all[inputs + 1], *at = all;
   add_leaves(e.operand, at);
@@ -302,19 +325,24 @@ void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R,
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
-  const auto run = [&e](const scan_code& code, const operand* all) { run_scan(code, all, e.request); };
+  const auto run = [&e](const scan_code& code, const operand* all) {
+    run_scan(code, all, e.request);
+  };
   if constexpr (compiled::one_pass::is_one_pass && compiled::reduces) {
-    static_assert(result_rank<Operand> > 0, "a formula with reductions gives one value, not the elements of a scan");
+    static_assert(result_rank<Operand> > 0,
+                  "a formula with reductions gives one value, not the elements of a scan");
     if constexpr (result_rank<Operand> > 0) {
       const device_guard guard(home_of(e.operand, as_operand(target)));
       const auto values = eval(e.operand);
-      assign_scan(target, scan_expression<Operator, A, R, Rank, operand_t<decltype(values)>>{as_operand(values), e.request});
+      assign_scan(target, scan_expression<Operator, A, R, Rank, operand_t<decltype(values)>>{
+                              as_operand(values), e.request});
     }
   } else if constexpr (compiled::one_pass::is_one_pass) {
     with_scan_of_one_pass(target, e, run);
   } else {
     using scheduled = typename compiled::several;
-    constexpr int last = scheduled::passes - 1, inputs = inputs_of_kernel<scheduled::plan.pass[last].inputs>();
+    constexpr int last = scheduled::passes - 1,
+                  inputs = inputs_of_kernel<scheduled::plan.pass[last].inputs>();
     const device_guard guard(home_of(e.operand, as_operand(target)));
     assigned_in_passes<scheduled, Operand> before(0, e.operand);
     operand all[inputs + 1];
@@ -326,29 +354,36 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
 
 }  // namespace detail
 
-/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis across which there are few
-/// columns. Reductions inside its operand are evaluated first.
+/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis
+/// across which there are few columns. Reductions inside its operand are evaluated first.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
   using target_type = std::remove_cvref_t<Target>;
-  static_assert(target_type::rank == Rank, "a scan has the rank of its operand, or 1 where no axis is given");
+  static_assert(target_type::rank == Rank,
+                "a scan has the rank of its operand, or 1 where no axis is given");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>,
                 "the target is const: an array that is, or a view that only reads");
   constexpr dtype to = dtype_v<typename target_type::value_type>;
-  constexpr bool is_real = detail::require_real_value<to, R>(), is_wide_enough = assignable(to, {R});
-  static_assert(is_wide_enough || !is_real,
-                "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
+  constexpr bool is_real = detail::require_real_value<to, R>(),
+                 is_wide_enough = assignable(to, {R});
+  static_assert(
+      is_wide_enough || !is_real,
+      "the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x");
   detail::assign_scan(target, e);
 }
 
 namespace detail {
 
 /// Calls use(code, operands) for a scan that is not run, and returns what it gives.
-template <class Result, class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Use>
-Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e, const Use& use) {
+template <class Result, class Target, class Operator, dtype A, dtype R, int Rank, class Operand,
+          class Use>
+Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e,
+               const Use& use) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
   constexpr bool is_one_kernel = compiled::one_pass::is_one_pass && !compiled::reduces;
-  static_assert(is_one_kernel, "plan_of and explain take a scan of one kernel: dsl::eval the reductions inside first");
+  static_assert(
+      is_one_kernel,
+      "plan_of and explain take a scan of one kernel: dsl::eval the reductions inside first");
   Result made;
   if constexpr (is_one_kernel) {
     const auto make = [&](const scan_code& code, const operand* all) { made = use(code, all); };
@@ -362,19 +397,23 @@ Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Opera
 
 }  // namespace detail
 
-/// How a scan would run: tiles or chunks, grid, registers, cost. Runs nothing. Throws as the assignment would.
+/// How a scan would run: tiles or chunks, grid, registers, cost. Runs nothing. Throws as the
+/// assignment would.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 scan_plan plan_of(Target& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
-  return detail::of_scan<scan_plan>(target, e, [&e](const detail::scan_code& code, const detail::operand* all) {
-    return detail::plan_scan(code, all, e.request);
-  });
+  return detail::of_scan<scan_plan>(
+      target, e, [&e](const detail::scan_code& code, const detail::operand* all) {
+        return detail::plan_scan(code, all, e.request);
+      });
 }
 /// What a scan would do, as `explain` says of other assignments.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
-explanation explain(Target& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
-  return detail::of_scan<explanation>(target, e, [&e](const detail::scan_code& code, const detail::operand* all) {
-    return detail::explain_scan(code, all, e.request);
-  });
+explanation explain(Target& target,
+                    const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
+  return detail::of_scan<explanation>(
+      target, e, [&e](const detail::scan_code& code, const detail::operand* all) {
+        return detail::explain_scan(code, all, e.request);
+      });
 }
 
 /// Evaluates a scan now, into an array.

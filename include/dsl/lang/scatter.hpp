@@ -1,7 +1,7 @@
 // Writing to positions that an index gives.
 #pragma once
 
-#include <dsl/exec/scatter.hpp>
+#include <dsl/exec/by_key/scatter.hpp>
 #include <dsl/lang/by_key.hpp>
 #include <dsl/lang/scan.hpp>
 #include <dsl/lang/sort.hpp>
@@ -37,9 +37,11 @@ auto keys_of_positions(const Index& index, std::int64_t n) {
   })(index, n);
 }
 
-// Positions in rising order, of equal ones in the order in which they were given, and where they stood.
+// Positions in rising order, of equal ones in the order in which they were given, and where they
+// stood.
 struct sorted_positions {
-  explicit sorted_positions(const view<const std::int64_t, 1>& keys) : order(argsort(keys)), sorted(take(keys, order)) {}
+  explicit sorted_positions(const view<const std::int64_t, 1>& keys)
+      : order(argsort(keys)), sorted(take(keys, order)) {}
   array<std::int64_t> order, sorted;
 };
 
@@ -58,7 +60,8 @@ void require_value_fits([[maybe_unused]] const Value& value) {
 
 template <class T>
 void scatter(const sorted_positions& at, const array<T>& values, const view<T, 1>& target) {
-  run_scatter(operand_of_line(at.sorted.view()), operand_of_line(values.view()), operand_of_line(target));
+  run_scatter(operand_of_line(at.sorted.view()), operand_of_line(values.view()),
+              operand_of_line(target));
 }
 
 template <class T, class Keys, class Values>
@@ -66,7 +69,8 @@ void add_to_few(const view<T, 1>& target, const Keys& keys, const Values& values
   const sorted_positions at(values_in_line(stretched(keys, values)));
   const std::int64_t n = at.sorted.size();
   const auto number = positions(n);
-  const auto is_new = (number > 0) & (at.sorted != take(at.sorted, max(cast<std::int64_t>(number) - 1, 0)));
+  const auto is_new =
+      (number > 0) & (at.sorted != take(at.sorted, max(cast<std::int64_t>(number) - 1, 0)));
   const array<std::int64_t> run = cumsum(cast<std::int64_t>(is_new));
   const auto sums = eval(sum_by(run, take(values_in_line(stretched(values, keys)), at.order), n));
   scatter(at, eval(take(target, at.sorted) + cast<T>(take(sums, run))), target);
@@ -74,11 +78,12 @@ void add_to_few(const view<T, 1>& target, const Keys& keys, const Values& values
 
 }  // namespace detail
 
-/// Adds values to the elements at the positions `index`, all of those that one position has: np.add.at. Positions are integers,
-/// counted in row-major order, negative ones from the end; values broadcast with them. The result is the same from run to run.
-/// Does not wait. Where positions are fewer than a quarter of the target's elements, it takes no longer for a larger target. What
-/// is at no position of the target is a memory_error in the simulator and left out elsewhere. Throws overflow_error for a C++
-/// integer that the target's dtype does not hold.
+/// Adds values to the elements at the positions `index`, all of those that one position has:
+/// np.add.at. Positions are integers, counted in row-major order, negative ones from the end;
+/// values broadcast with them. The result is the same from run to run. Does not wait. Where
+/// positions are fewer than a quarter of the target's elements, it takes no longer for a larger
+/// target. What is at no position of the target is a memory_error in the simulator and left out
+/// elsewhere. Throws overflow_error for a C++ integer that the target's dtype does not hold.
 template <class Target, class Index, class Values>
   requires detail::operands<Index> && detail::any_operand<Values>
 void scatter_add(Target&& target, const Index& index, const Values& values) {
@@ -90,7 +95,8 @@ void scatter_add(Target&& target, const Index& index, const Values& values) {
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
     const auto added = detail::as_operand(values);
     const auto shape = detail::shape_of(detail::stretched(keys, added));
-    const std::int64_t count = detail::element_count(shape.data(), static_cast<int>(shape.size()), 1);
+    const std::int64_t count =
+        detail::element_count(shape.data(), static_cast<int>(shape.size()), 1);
     if (count == 0) return;
     if (count < all.size() / 4) return detail::add_to_few(all, keys, added);
     const auto sums = eval(sum_by(keys, added, all.size()));
@@ -98,9 +104,10 @@ void scatter_add(Target&& target, const Index& index, const Values& values) {
   }
 }
 
-/// Sets the elements at the positions `index` to values: np.put. Of several for one position the last one stays. Values are a C++
-/// scalar, or an array or an expression, of which the k-th belongs to the k-th position, from the first one again where they are
-/// fewer. Positions as `scatter_add`'s, and its time is that of sorting them. Does not wait.
+/// Sets the elements at the positions `index` to values: np.put. Of several for one position the
+/// last one stays. Values are a C++ scalar, or an array or an expression, of which the k-th belongs
+/// to the k-th position, from the first one again where they are fewer. Positions as
+/// `scatter_add`'s, and its time is that of sorting them. Does not wait.
 template <class Target, class Index, class Values>
   requires detail::operands<Index> && detail::any_operand<Values>
 void put(Target&& target, const Index& index, const Values& values) {
@@ -109,11 +116,15 @@ void put(Target&& target, const Index& index, const Values& values) {
     detail::require_positions(detail::operand_of_line(all));
     using T = typename decltype(all)::value_type;
     detail::require_value_fits<T>(values);
-    const auto keys = detail::values_in_line(detail::keys_of_positions(detail::as_operand(index), all.size()));
+    const auto keys =
+        detail::values_in_line(detail::keys_of_positions(detail::as_operand(index), all.size()));
     if (keys.size() == 0) return;
     const detail::sorted_positions at(keys);
     if constexpr (detail::operand_t<Values>::rank == 0) {
-      detail::scatter(at, eval(cast<T>(detail::stretched(detail::as_operand(values), detail::positions(keys.size())))), all);
+      detail::scatter(at,
+                      eval(cast<T>(detail::stretched(detail::as_operand(values),
+                                                     detail::positions(keys.size())))),
+                      all);
     } else {
       const auto given = eval(values);
       detail::scatter(at, eval(cast<T>(take(given, at.order % given.size()))), all);

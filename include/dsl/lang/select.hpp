@@ -1,7 +1,7 @@
 // Selections: the elements that fulfil a condition, and writing to those alone.
 #pragma once
 
-#include <dsl/exec/compress.hpp>
+#include <dsl/exec/by_key/compress.hpp>
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/generate.hpp>
 
@@ -22,7 +22,8 @@ struct compress_expression {
 template <class... E> inline constexpr bool stands_alone<compress_expression<E...>> = true;
 template <class... E>
 struct traced<compress_expression<E...>> {
-  static_assert(sizeof...(E) == 0, "a selection is no operand of a formula: evaluate it first, dsl::eval(...)");
+  static_assert(sizeof...(E) == 0,
+                "a selection is no operand of a formula: evaluate it first, dsl::eval(...)");
   static constexpr symbol<dtype::float64> run(tracer& t) { return {t.g, 0}; }
 };
 
@@ -49,7 +50,8 @@ struct count_trace {
   static constexpr graph run() {
     graph g;
     tracer t{&g};
-    const auto first = operand_symbol<op::value, dtype::int64>(t), second = operand_symbol<op::value, dtype::int64>(t);
+    const auto first = operand_symbol<op::value, dtype::int64>(t),
+               second = operand_symbol<op::value, dtype::int64>(t);
     g.outputs.push_back(apply<op::add>(first, second).id);
     return g;
   }
@@ -57,24 +59,30 @@ struct count_trace {
 
 /// Queues a selection into targets for its values, and for their number.
 template <class Condition, class... Values, class Count, class... To>
-void select_into(const compress_expression<Condition, Values...>& e, const Count& count, const To&... to) {
+void select_into(const compress_expression<Condition, Values...>& e, const Count& count,
+                 const To&... to) {
   using trace = compress_trace<tuple<typename To::value_type...>, Condition, Values...>;
   using calls = decltype(concatenate(std::declval<typename calls_of<Condition>::type>(),
                                      std::declval<typename calls_of<Values>::type>()...));
-  using compiled = decltype(compiled_trace(std::type_identity<calls>{}, std::type_identity<trace>{}));
+  using compiled =
+      decltype(compiled_trace(std::type_identity<calls>{}, std::type_identity<trace>{}));
   constexpr bool is_one_pass = [] {
     if constexpr (compiled::is_one_pass) return compiled::spelled::reductions::count == 0;
     else return false;
   }();
-  static_assert(is_one_pass, "what is selected is computed element by element: dsl::eval the reductions in it first");
+  static_assert(
+      is_one_pass,
+      "what is selected is computed element by element: dsl::eval the reductions in it first");
   if constexpr (is_one_pass) {
-    constexpr int inputs = inputs_of_kernel<leaf_count<Condition> + (0 + ... + leaf_count<Values>)>();
+    constexpr int inputs =
+        inputs_of_kernel<leaf_count<Condition> + (0 + ... + leaf_count<Values>)>();
     operand all[inputs + sizeof...(To) + 1], *at = all;
     add_leaves(e.condition, at);
     unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.values);
     (add_leaves(as_operand(to), at), ...);
     add_leaves(as_operand(count), at);
-    run_compress(compress_code_for<inputs>(typename compiled::spelled{}, program_of<count_trace>{}), all);
+    run_compress(compress_code_for<inputs>(typename compiled::spelled{}, program_of<count_trace>{}),
+                 all);
   }
 }
 
@@ -97,14 +105,18 @@ template <class... To, class... Values>
 constexpr bool may_select(std::type_identity<tuple<To...>>, std::type_identity<tuple<Values...>>) {
   constexpr bool as_many = sizeof...(To) == sizeof...(Values);
   static_assert(as_many,
-                "a selection has a target for each of its values, and one for their number, a dsl::scalar<std::int64_t>");
+                "a selection has a target for each of its values, and one for their number, a "
+                "dsl::scalar<std::int64_t>");
   if constexpr (as_many) {
     constexpr bool lines = ((To::rank == 1) && ...), writable = (is_writable<To> && ...);
     static_assert(lines, "what is selected has one dimension");
     static_assert(writable, "the target is const: an array that is, or a view that only reads");
-    constexpr bool reals = (require_real_value<dtype_v<typename To::value_type>, trace_t<Values>::type.type>() && ...);
-    constexpr bool wide = (assignable(dtype_v<typename To::value_type>, trace_t<Values>::type) && ...);
-    static_assert(wide || !reals, "the target's dtype is narrower than the expression's: use dsl::cast");
+    constexpr bool reals =
+        (require_real_value<dtype_v<typename To::value_type>, trace_t<Values>::type.type>() && ...);
+    constexpr bool wide =
+        (assignable(dtype_v<typename To::value_type>, trace_t<Values>::type) && ...);
+    static_assert(wide || !reals,
+                  "the target's dtype is narrower than the expression's: use dsl::cast");
     return lines && writable && wide;
   } else {
     return false;
@@ -112,28 +124,38 @@ constexpr bool may_select(std::type_identity<tuple<To...>>, std::type_identity<t
 }
 
 template <class... Targets, class Condition, class... Values, std::size_t... I>
-void assign_selection(const tuple<Targets&...>& targets, const compress_expression<Condition, Values...>& e,
+void assign_selection(const tuple<Targets&...>& targets,
+                      const compress_expression<Condition, Values...>& e,
                       std::index_sequence<I...>) {
   using all = tuple<std::remove_const_t<Targets>...>;
   constexpr std::size_t values = sizeof...(I);
-  if constexpr (may_select(std::type_identity<tuple<std::tuple_element_t<I, tuple<Targets...>>...>>{},
-                           std::type_identity<tuple<Values...>>{})) {
+  if constexpr (may_select(
+                    std::type_identity<tuple<std::tuple_element_t<I, tuple<Targets...>>...>>{},
+                    std::type_identity<tuple<Values...>>{})) {
     using number = std::tuple_element_t<values, all>;
-    constexpr bool counts = number::rank == 0 && std::same_as<typename number::value_type, std::int64_t>;
-    static_assert(counts, "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
+    constexpr bool counts =
+        number::rank == 0 && std::same_as<typename number::value_type, std::int64_t>;
+    static_assert(
+        counts,
+        "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
     if constexpr (counts) {
       auto to = bind_targets(targets);
       const source_of_selection<Condition, Values...> from(e);
-      unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); }, to);  // room for all elements
+      unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); },
+             to);  // room for all elements
       select_into(e, get<values>(to).elements(), get<I>(to).elements()...);
       unpack([](auto&... t) { (t.adopt(), ...); }, to);
     }
   }
 }
 template <class... Targets, class Condition, class... Values>
-void assign_tied(const tuple<Targets&...>& targets, const compress_expression<Condition, Values...>& e) {
-  static_assert(sizeof...(Targets) > 1, "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
-  if constexpr (sizeof...(Targets) > 1) assign_selection(targets, e, std::make_index_sequence<sizeof...(Targets) - 1>{});
+void assign_tied(const tuple<Targets&...>& targets,
+                 const compress_expression<Condition, Values...>& e) {
+  static_assert(
+      sizeof...(Targets) > 1,
+      "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
+  if constexpr (sizeof...(Targets) > 1)
+    assign_selection(targets, e, std::make_index_sequence<sizeof...(Targets) - 1>{});
 }
 
 template <class Condition, class... Values>
@@ -151,7 +173,8 @@ refused get(const compress_expression<E...>& e) {
 
 // As an expression's (lang/assign.hpp).
 template <class... E>
-struct std::tuple_size<dsl::detail::compress_expression<E...>> : std::integral_constant<std::size_t, sizeof...(E)> {};
+struct std::tuple_size<dsl::detail::compress_expression<E...>>
+    : std::integral_constant<std::size_t, sizeof...(E)> {};
 template <std::size_t I, class... E>
 struct std::tuple_element<I, dsl::detail::compress_expression<E...>> {
   using type = dsl::refused;
@@ -159,13 +182,16 @@ struct std::tuple_element<I, dsl::detail::compress_expression<E...>> {
 
 namespace dsl {
 
-/// The elements of x for which a condition holds, in row-major order: np.compress, or x[condition]. x may be several, arrays,
-/// views and expressions that broadcast with the condition. Lazy; its dtype is x's, and its rank 1.
+/// The elements of x for which a condition holds, in row-major order: np.compress, or x[condition].
+/// x may be several, arrays, views and expressions that broadcast with the condition. Lazy; its
+/// dtype is x's, and its rank 1.
 ///
-/// Assigned to an array without a number of elements it waits, since the array gets exactly as many: whatever it was before. With
-/// one, dsl::tie(kept, count) = ..., it does not wait: `kept` is an array or a view, one for each x, `count` a
-/// dsl::scalar<std::int64_t>. The first `count` elements of `kept` are written and those behind stay as they were; where they are
-/// fewer than `count`, the others are lost. One pass over memory. Throws shape_error where shapes do not broadcast.
+/// Assigned to an array without a number of elements it waits, since the array gets exactly as
+/// many: whatever it was before. With one, dsl::tie(kept, count) = ..., it does not wait: `kept` is
+/// an array or a view, one for each x, `count` a dsl::scalar<std::int64_t>. The first `count`
+/// elements of `kept` are written and those behind stay as they were; where they are fewer than
+/// `count`, the others are lost. One pass over memory. Throws shape_error where shapes do not
+/// broadcast.
 /// ```cpp
 /// dsl::array<float> positive = dsl::compress(x > 0, sqrt(x));
 /// dsl::tie(kept, count) = dsl::compress(x > 0, sqrt(x));
@@ -174,7 +200,8 @@ template <class Condition, class... X>
   requires(sizeof...(X) > 0 && detail::any_operand<Condition> && (detail::any_operand<X> && ...) &&
            detail::operands<Condition, X...>)
 auto compress(const Condition& condition, const X&... x) {
-  if constexpr (!detail::require_operand<Condition>() || !(detail::require_operand<X>() && ...)) return refused{};
+  if constexpr (!detail::require_operand<Condition>() || !(detail::require_operand<X>() && ...))
+    return refused{};
   else return detail::make_selection(detail::as_operand(condition), detail::as_operand(x)...);
 }
 
@@ -188,8 +215,8 @@ auto positions_where(const X& x, std::index_sequence<I...>) {
 
 }  // namespace detail
 
-/// The positions of the elements that are not 0, int64: np.nonzero; of several dimensions one position along each, in as many
-/// targets. As `compress`.
+/// The positions of the elements that are not 0, int64: np.nonzero; of several dimensions one
+/// position along each, in as many targets. As `compress`.
 /// ```cpp
 /// dsl::array<std::int64_t> where = dsl::nonzero(x > 0);
 /// dsl::tie(rows, columns, count) = dsl::nonzero(m);
@@ -202,30 +229,34 @@ auto nonzero(const X& x) {
   } else {
     constexpr int rank = detail::operand_t<X>::rank;
     static_assert(rank > 0, "a scalar has no positions");
-    return detail::positions_where(detail::as_operand(x), std::make_index_sequence<static_cast<std::size_t>(rank)>{});
+    return detail::positions_where(detail::as_operand(x),
+                                   std::make_index_sequence<static_cast<std::size_t>(rank)>{});
   }
 }
 
-/// A selection of one value into an array, which gets exactly as many elements as there are: waits for their number.
+/// A selection of one value into an array, which gets exactly as many elements as there are: waits
+/// for their number.
 template <class T, class Condition, class X>
 void assign(array<T, 1>& target, const detail::compress_expression<Condition, X>& e) {
   const detail::source_of_selection<Condition, X> from(e);
   array<T, 1> room(dsl::extents<1>{from.elements}, from.where);
   scalar<std::int64_t> count(0, from.where);
-  if constexpr (detail::may_select(std::type_identity<detail::tuple<array<T, 1>>>{}, std::type_identity<detail::tuple<X>>{})) {
+  if constexpr (detail::may_select(std::type_identity<detail::tuple<array<T, 1>>>{},
+                                   std::type_identity<detail::tuple<X>>{})) {
     detail::select_into(e, count.view(), room.view());
     const std::int64_t kept = count.value();
     target = kept == from.elements ? std::move(room) : eval(room.view()(slice(0, kept)));
   }
 }
-/// Evaluates a selection of one value now, into an array of as many elements as there are. Waits for their number.
+/// Evaluates a selection of one value now, into an array of as many elements as there are. Waits
+/// for their number.
 template <class Condition, class X>
 auto eval(const detail::compress_expression<Condition, X>& e) {
   return array<element_t<detail::trace_t<X>::type.type>, 1>(e);
 }
 
-/// Sets the elements of an array or a view for which a condition holds, as target[condition] = value: condition and value
-/// broadcast to the target. Does not wait. Throws as an assignment.
+/// Sets the elements of an array or a view for which a condition holds, as target[condition] =
+/// value: condition and value broadcast to the target. Does not wait. Throws as an assignment.
 /// ```cpp
 /// dsl::assign_where(x > 15.f, x, 0.f);
 /// ```

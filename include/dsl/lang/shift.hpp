@@ -34,35 +34,45 @@ void add_leaves(const neighbour_leaf<T, R>& leaf, operand*& at) {
   o.beyond = leaf.beyond;
 }
 
-/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond the ends, what the boundary
-/// says.
+/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond
+/// the ends, what the boundary says.
 template <dtype D>
 struct shift_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class...> using calls = tuple<>;
   template <class Address, class Position, class N, class Stride, class Beyond>
-  static constexpr symbol<D> trace(tracer& t, Address address, Position at, N n, Stride stride, Beyond beyond) {
+  static constexpr symbol<D> trace(tracer& t, Address address, Position at, N n, Stride stride,
+                                   Beyond beyond) {
     const auto number = [&t](int k) { return constant<dtype::int64>(t.g, k); };
-    const auto is = [&](boundary b) { return apply<op::equal>(beyond, number(static_cast<int>(b))); };
-    // As `inside` has it; positions are brought back by a period, mirrored in its second half, and clipped.
+    const auto is = [&](boundary b) {
+      return apply<op::equal>(beyond, number(static_cast<int>(b)));
+    };
+    // As `inside` has it; positions are brought back by a period, mirrored in its second half, and
+    // clipped.
     const auto repeats = apply<op::logical_or>(is(boundary::wrap), is(boundary::reflect));
     const auto period =
-        apply<op::where>(is(boundary::reflect), apply<op::multiply>(apply<op::subtract>(n, number(1)), number(2)), n);
+        apply<op::where>(is(boundary::reflect),
+                         apply<op::multiply>(apply<op::subtract>(n, number(1)), number(2)), n);
     const auto before = apply<op::logical_and>(repeats, apply<op::less>(at, number(0)));
     const auto from_start = apply<op::where>(before, apply<op::add>(at, period), at);
-    const auto after = apply<op::logical_and>(repeats, apply<op::greater_equal>(from_start, period));
+    const auto after =
+        apply<op::logical_and>(repeats, apply<op::greater_equal>(from_start, period));
     const auto once = apply<op::where>(after, apply<op::subtract>(from_start, period), from_start);
-    const auto turned = apply<op::logical_and>(is(boundary::reflect), apply<op::greater_equal>(once, n));
+    const auto turned =
+        apply<op::logical_and>(is(boundary::reflect), apply<op::greater_equal>(once, n));
     const auto mirrored = apply<op::where>(turned, apply<op::subtract>(period, once), once);
-    const auto within = apply<op::max>(apply<op::min>(mirrored, apply<op::subtract>(n, number(1))), number(0));
-    const symbol<D> found{t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
-    const auto outside = apply<op::logical_and>(is(boundary::zero), apply<op::not_equal>(at, within));
+    const auto within =
+        apply<op::max>(apply<op::min>(mirrored, apply<op::subtract>(n, number(1))), number(0));
+    const symbol<D> found{
+        t.g, t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
+    const auto outside =
+        apply<op::logical_and>(is(boundary::zero), apply<op::not_equal>(at, within));
     return apply<op::where>(outside, constant<D>(t.g, value_t<D>{}), found);
   }
 };
 
-/// Rearranged, neighbours are elements at computed positions along the axis: both these and what does not depend on them are
-/// mapped.
+/// Rearranged, neighbours are elements at computed positions along the axis: both these and what
+/// does not depend on them are mapped.
 template <int NewRank, class T, int R, class Change>
 auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change& change) {
   const auto along = static_cast<std::size_t>(leaf.axis);
@@ -71,17 +81,20 @@ auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change&
   const std::int64_t stride = others[along];
   others[along] = 0;
   one[along] = 1;
-  const address_leaf<T, R> first{view<const T, R>(leaf.of.owner(), leaf.of.origin(), sizes, others)};
-  return make_expression<shift_function<dtype_v<T>>>(remap<NewRank>(function, first, change),
-                                                     remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change),
-                                                     sizes[along], stride, static_cast<std::int64_t>(leaf.beyond));
+  const address_leaf<T, R> first{
+      view<const T, R>(leaf.of.owner(), leaf.of.origin(), sizes, others)};
+  return make_expression<shift_function<dtype_v<T>>>(
+      remap<NewRank>(function, first, change),
+      remap<NewRank>(function, index_leaf<R>{-leaf.distance, sizes, one}, change), sizes[along],
+      stride, static_cast<std::int64_t>(leaf.beyond));
 }
 
 template <class T, int R>
 auto shift_view(const view<const T, R>& x, std::int64_t distance, boundary beyond, int axis) {
   static_assert(R > 0, "a scalar has no neighbours");
   const int along = axis_of(to_mapping(x.extents(), x.strides()), axis, "shift");
-  return cast<T>(neighbour_leaf<T, R>{x, least_distance(beyond, distance, x.extent(along)), along, beyond});
+  return cast<T>(
+      neighbour_leaf<T, R>{x, least_distance(beyond, distance, x.extent(along)), along, beyond});
 }
 
 /// A step that a formula's values are shifted by.
@@ -124,28 +137,31 @@ auto shift_formula(const E& e, std::int64_t distance, boundary beyond, int axis)
 template <class... Number>
 constexpr bool require_constants() {
   constexpr bool are_numbers = (std::integral<Number> && ...);
-  static_assert(
-      are_numbers,
-      "inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all elements: with dsl::take "
-      "outside it each element chooses its own");
+  static_assert(are_numbers,
+                "inside a formula the distance and the axis of dsl::shift are C++ integers, the "
+                "same for all elements: with dsl::take "
+                "outside it each element chooses its own");
   return are_numbers;
 }
 template <class E>
 constexpr bool require_shiftable() {
   constexpr bool has_axes = E::rank > 0, is_one_value = is_symbol<trace_t<E>>;
   static_assert(has_axes, "dsl::shift and dsl::index: one value has no neighbours and no position");
-  static_assert(!has_axes || is_one_value, "dsl::shift takes a formula that gives one value for each element");
+  static_assert(!has_axes || is_one_value,
+                "dsl::shift takes a formula that gives one value for each element");
   return has_axes && is_one_value;
 }
 
 }  // namespace detail
 
-/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends `boundary` says what stands there: with
-/// `zero` a 0, whatever a formula would give of zeros. Lazy, so a stencil is one expression and one kernel: shift(u, 1) +
-/// shift(u, -1) - 2 * u. x is an array, a view or an expression, of which it is the shift of the value, as of dsl::eval(x); or,
-/// inside a traced lambda, what has been computed there of arrays: then the distance is a C++ integer that is known while
-/// compiling. A shift may be shifted again: shift(shift(u, 1, b, 0), 1, b, 1) is a diagonal neighbour. The axis is x's own,
-/// before it is broadcast with others; negative ones count from the end. Throws shape_error where there is no such axis.
+/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends
+/// `boundary` says what stands there: with `zero` a 0, whatever a formula would give of zeros.
+/// Lazy, so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an
+/// array, a view or an expression, of which it is the shift of the value, as of dsl::eval(x); or,
+/// inside a traced lambda, what has been computed there of arrays: then the distance is a C++
+/// integer that is known while compiling. A shift may be shifted again: shift(shift(u, 1, b, 0), 1,
+/// b, 1) is a diagonal neighbour. The axis is x's own, before it is broadcast with others; negative
+/// ones count from the end. Throws shape_error where there is no such axis.
 /// ```cpp
 /// const auto heat = dsl::vectorize([](auto u) {
 ///   return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u);
@@ -158,39 +174,45 @@ auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, 
 template <detail::lazy X>
   requires(!detail::in_memory<X>)
 auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
-  if constexpr (detail::require_shiftable<X>()) return detail::shift_formula(x, distance, beyond, axis);
+  if constexpr (detail::require_shiftable<X>())
+    return detail::shift_formula(x, distance, beyond, axis);
   else return refused{};
 }
 template <class X, class Distance, class Axis = int>
   requires is_symbol<X>
 constexpr X shift(const X& x, Distance distance, boundary beyond = boundary::zero, Axis axis = -1) {
   if constexpr (detail::require_constants<Distance, Axis>())
-    return detail::shift_symbol(x, static_cast<std::int64_t>(distance), beyond, static_cast<int>(axis));
+    return detail::shift_symbol(x, static_cast<std::int64_t>(distance), beyond,
+                                static_cast<int>(axis));
   else return x;
 }
 
-/// The position of x's elements along an axis of x, int64: for boundaries of one's own, where(dsl::index(u, 0) == 0, 1, ...).
-/// Lazy, and takes no memory. x is an array, a view or an expression; or, inside a traced lambda, what has been computed there of
-/// arrays. Throws shape_error where there is no such axis.
+/// The position of x's elements along an axis of x, int64: for boundaries of one's own,
+/// where(dsl::index(u, 0) == 0, 1, ...). Lazy, and takes no memory. x is an array, a view or an
+/// expression; or, inside a traced lambda, what has been computed there of arrays. Throws
+/// shape_error where there is no such axis.
 template <class X>
   requires(detail::lazy<X> || detail::in_memory<X>)
 auto index(const X& x, int axis) {
   const auto operand = detail::as_operand(x);
   using E = std::remove_const_t<decltype(operand)>;
-  static_assert(!detail::has_reduction<E>(),
-                "dsl::index: a reduction has no elements before it is evaluated: dsl::eval it first");
+  static_assert(
+      !detail::has_reduction<E>(),
+      "dsl::index: a reduction has no elements before it is evaluated: dsl::eval it first");
   if constexpr (!detail::require_shiftable<E>() || detail::has_reduction<E>()) {
     return refused{};
   } else {
     const dsl::extents<E::rank> sizes = detail::shape_of(operand);
     const detail::mapping m = detail::index_mapping(axis, sizes.data(), E::rank);
-    return cast<std::int64_t>(detail::index_leaf<E::rank>{0, sizes, detail::first_of<E::rank>(m.strides)});
+    return cast<std::int64_t>(
+        detail::index_leaf<E::rank>{0, sizes, detail::first_of<E::rank>(m.strides)});
   }
 }
 template <class X, class Axis>
   requires is_symbol<X>
 constexpr symbol<dtype::int64> index(const X& x, Axis axis) {
-  if constexpr (detail::require_constants<Axis>()) return detail::index_symbol(x, static_cast<int>(axis));
+  if constexpr (detail::require_constants<Axis>())
+    return detail::index_symbol(x, static_cast<int>(axis));
   else return {x.owner, x.id};
 }
 

@@ -1,7 +1,7 @@
 // Sorting, and what is found in sorted elements.
 #pragma once
 
-#include <dsl/exec/sort.hpp>
+#include <dsl/exec/by_key/sort.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/reduction_rules.hpp>
 #include <dsl/lang/select.hpp>
@@ -18,14 +18,16 @@ constexpr bool may_be_sorted() {
   if constexpr (!require_operand<X>()) {
     return false;
   } else {
-    constexpr bool is_line = operand_t<X>::rank == 1, has_order = kind_of(trace_t<operand_t<X>>::type.type) != kind::complex;
+    constexpr bool is_line = operand_t<X>::rank == 1,
+                   has_order = kind_of(trace_t<operand_t<X>>::type.type) != kind::complex;
     static_assert(is_line, "a sort is of one dimension: dsl::ravel(x)");
     static_assert(has_order, "complex numbers are not sorted: sort their real parts, or abs(x)");
     return is_line && has_order;
   }
 }
 
-/// Elements that lie one behind the other: an array's own, or those of an expression, which is evaluated.
+/// Elements that lie one behind the other: an array's own, or those of an expression, which is
+/// evaluated.
 template <class T>
 view<const T, 1> elements_in_line(const array<T, 1>& x) {
   require_memory(x.view().owner(), "sort");
@@ -46,9 +48,9 @@ operand operand_of_line(const view<T, 1>& x) {
 
 }  // namespace detail
 
-// Of one dimension, an array, a view or an expression of real numbers, integers or booleans. The work is queued when the function
-// is called, and it does not wait; the result is an array. Equal elements stay in their order, NaN comes last. Throws shape_error
-// for 2^32 elements and more.
+// Of one dimension, an array, a view or an expression of real numbers, integers or booleans. The
+// work is queued when the function is called, and it does not wait; the result is an array. Equal
+// elements stay in their order, NaN comes last. Throws shape_error for 2^32 elements and more.
 
 /// The elements in rising order: np.sort. -0 comes before 0, and what NaN is has no sign.
 template <class X>
@@ -94,8 +96,9 @@ struct is_first_of_kind {
 
 }  // namespace detail
 
-/// The distinct elements in rising order: np.unique; NaN once. A selection, as `compress`: assigned to an array it waits for how
-/// many there are, and with a target for their number, dsl::tie(values, count) = dsl::unique(x), it does not.
+/// The distinct elements in rising order: np.unique; NaN once. A selection, as `compress`: assigned
+/// to an array it waits for how many there are, and with a target for their number,
+/// dsl::tie(values, count) = dsl::unique(x), it does not.
 template <class X>
   requires detail::operands<X>
 auto unique(const X& x) {
@@ -107,8 +110,10 @@ auto unique(const X& x) {
     // Of no elements there is none to take.
     const std::int64_t n = sorted.size();
     const auto places = cast<std::int64_t>(detail::positions(n));
-    const view<const typename decltype(all)::value_type, 0> first(all.owner(), all.origin(), {}, {});
-    const auto before = detail::gather(detail::as_operand(first), max(places - 1, 0), n > 0 ? n : 1, 1);
+    const view<const typename decltype(all)::value_type, 0> first(all.owner(), all.origin(), {},
+                                                                  {});
+    const auto before =
+        detail::gather(detail::as_operand(first), max(places - 1, 0), n > 0 ? n : 1, 1);
     return compress(vectorize(detail::is_first_of_kind{})(places, all, before), all);
   }
 }
@@ -139,9 +144,10 @@ struct sorted_elements {
 
 }  // namespace detail
 
-/// The element in the middle, of an even number the mean of the two: np.median. Of integers a double; NaN where one is NaN, or
-/// the two are infinities of both signs. The mean of two large numbers does not overflow as NumPy's does. A dsl::scalar; does not
-/// wait. Throws shape_error where there are no elements.
+/// The element in the middle, of an even number the mean of the two: np.median. Of integers a
+/// double; NaN where one is NaN, or the two are infinities of both signs. The mean of two large
+/// numbers does not overflow as NumPy's does. A dsl::scalar; does not wait. Throws shape_error
+/// where there are no elements.
 template <class X>
   requires detail::operands<X>
 auto median(const X& x) {
@@ -154,8 +160,9 @@ auto median(const X& x) {
     return sorted.unless_nan(where(isinf(sum), a * 0.5 + b * 0.5, sum * 0.5));
   }
 }
-/// The element below which p percent lie, between two elements on the straight line: np.percentile. As `median`, but that beside
-/// an infinity it is what NumPy's formula gives, often NaN. Throws value_error unless p is from 0 to 100.
+/// The element below which p percent lie, between two elements on the straight line: np.percentile.
+/// As `median`, but that beside an infinity it is what NumPy's formula gives, often NaN. Throws
+/// value_error unless p is from 0 to 100.
 template <class X>
   requires detail::operands<X>
 auto percentile(const X& x, double p) {
@@ -174,7 +181,8 @@ auto percentile(const X& x, double p) {
   }
 }
 
-/// The side of equal elements on which `searchsorted` would insert: dsl::right after them, as NumPy's side='right'.
+/// The side of equal elements on which `searchsorted` would insert: dsl::right after them, as
+/// NumPy's side='right'.
 struct right_t {};
 inline constexpr right_t right{};
 
@@ -183,7 +191,8 @@ namespace detail {
 /// How many of n elements in memory come before x, or are not after it.
 template <class T, class X, bool Right>
 struct search_sorted {
-  DSL_FN std::int64_t operator()(std::uint64_t address, std::int64_t n, std::int64_t step, X x) const {
+  DSL_FN std::int64_t operator()(std::uint64_t address, std::int64_t n, std::int64_t step,
+                                 X x) const {
     const T* const elements = reinterpret_cast<const T*>(address);
     std::int64_t low = 0;
     while (n > 0) {
@@ -212,7 +221,8 @@ auto search(const view<const T, 1>& sorted, const X& x) {
   require_undivided(sorted.owner(), "searchsorted");
   const view<const T, 0> first(sorted.owner(), sorted.origin(), {}, {});
   using wanted = value_t<trace_t<X>::type.type>;
-  return vectorize(search_sorted<T, wanted, Right>{})(address_leaf<T, 0>{first}, sorted.size(), sorted.strides()[0], x);
+  return vectorize(search_sorted<T, wanted, Right>{})(address_leaf<T, 0>{first}, sorted.size(),
+                                                      sorted.strides()[0], x);
 }
 
 template <class A, class X, bool Right>
@@ -222,9 +232,11 @@ auto search_in(const A& sorted, const X& x) {
   if constexpr (!lies || !require_operand<X>()) {
     return refused{};
   } else {
-    constexpr bool is_line = operand_t<A>::rank == 1, has_order = kind_of(trace_t<operand_t<A>>::type.type) != kind::complex &&
-                                                                  kind_of(trace_t<operand_t<X>>::type.type) != kind::complex;
-    static_assert(is_line && has_order, "dsl::searchsorted looks for real numbers among real numbers of one dimension");
+    constexpr bool is_line = operand_t<A>::rank == 1,
+                   has_order = kind_of(trace_t<operand_t<A>>::type.type) != kind::complex &&
+                               kind_of(trace_t<operand_t<X>>::type.type) != kind::complex;
+    static_assert(is_line && has_order,
+                  "dsl::searchsorted looks for real numbers among real numbers of one dimension");
     if constexpr (is_line && has_order) return search<Right>(as_operand(sorted), as_operand(x));
     else return refused{};
   }
@@ -232,9 +244,10 @@ auto search_in(const A& sorted, const X& x) {
 
 }  // namespace detail
 
-/// Where each element of x would be inserted among `sorted`, an array or a view in rising order, before what is equal to it:
-/// int64, of x's shape. Any dtype is compared with any other, exactly: 2.5 lies between the integers 2 and 3, and -1 before every
-/// unsigned one. Lazy, an operand as any other.
+/// Where each element of x would be inserted among `sorted`, an array or a view in rising order,
+/// before what is equal to it: int64, of x's shape. Any dtype is compared with any other,
+/// exactly: 2.5 lies between the integers 2 and 3, and -1 before every unsigned one. Lazy, an
+/// operand as any other.
 /// ```cpp
 /// dsl::array<std::int64_t> bin = dsl::searchsorted(edges, x, dsl::right) - 1;
 /// ```

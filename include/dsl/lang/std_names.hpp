@@ -8,25 +8,29 @@ namespace dsl::detail {
 template <class... X>
 constexpr refused refuse_std() {
   static_assert(sizeof...(X) == 0,
-                "functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)");
+                "functions of std:: take C++ numbers: of arrays, and in formulas, write "
+                "dsl::exp(x) for std::exp(x)");
   return {};
 }
 template <class... X>
 constexpr refused refuse_norm() {
-  static_assert(sizeof...(X) == 0, "functions of std:: take C++ numbers: for std::norm(z) write dsl::abs2(z)");
+  static_assert(sizeof...(X) == 0,
+                "functions of std:: take C++ numbers: for std::norm(z) write dsl::abs2(z)");
   return {};
 }
 template <class... X>
 constexpr refused refuse_clamp() {
   static_assert(sizeof...(X) == 0,
-                "functions of std:: take C++ numbers: for std::clamp(x, low, high) write dsl::clip(x, low, high)");
+                "functions of std:: take C++ numbers: for std::clamp(x, low, high) write "
+                "dsl::clip(x, low, high)");
   return {};
 }
 
 }  // namespace dsl::detail
 
-// The standard leaves programs undefined that add functions to its namespace. These make calls that do not compile say why, in
-// one line instead of forty of candidates, and take nothing that a function of the standard library takes.
+// The standard leaves programs undefined that add functions to its namespace. These make calls that
+// do not compile say why, in one line instead of forty of candidates, and take nothing that a
+// function of the standard library takes.
 #define DSL_STD(name, refuse)                    \
   template <class... X>                          \
     requires dsl::detail::call_of_operands<X...> \

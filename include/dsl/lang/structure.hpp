@@ -21,19 +21,21 @@ struct structure_function {
   template <class...> using calls = tuple<>;
   template <class... M> static constexpr auto trace(tracer&, M... m) {
     static_assert(std::is_same_v<member_types_t<struct_of_symbols<S>>, tuple<M...>>,
-                  "the members of a struct that is an operand are of types that its template is given: arrays, views, scalars, "
+                  "the members of a struct that is an operand are of types that its template is "
+                  "given: arrays, views, scalars, "
                   "C++ scalars or structs of them");
     return struct_of_symbols<S>{m...};
   }
 };
 
-template <class S, class... Members> inline constexpr bool is_struct_of_operands<expression<structure_function<S>, Members...>> =
-    true;
+template <class S, class... Members> inline constexpr bool
+    is_struct_of_operands<expression<structure_function<S>, Members...>> = true;
 
 template <structured S>
 struct operand_of_structure<S> {
   static constexpr auto make(const S& s) {
-    return unpack([](const auto&... m) { return make_expression<structure_function<S>>(m...); }, structure<S>::members(s));
+    return unpack([](const auto&... m) { return make_expression<structure_function<S>>(m...); },
+                  structure<S>::members(s));
   }
 };
 

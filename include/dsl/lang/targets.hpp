@@ -1,7 +1,7 @@
 // What a statement writes to.
 #pragma once
 
-#include <dsl/exec/run.hpp>
+#include <dsl/exec/run/run.hpp>
 #include <dsl/lang/leaves.hpp>
 
 namespace dsl::detail {
@@ -21,8 +21,8 @@ struct bound_target {
   const Target& elements() const { return target; }
   static void adopt() {}
 };
-/// An array without memory gets it aside, and takes it over when the statement is queued. Of one that is imagined, for a plan,
-/// there is a first byte alone.
+/// An array without memory gets it aside, and takes it over when the statement is queued. Of one
+/// that is imagined, for a plan, there is a first byte alone.
 template <class T, int R>
 struct bound_target<array<T, R>> {
   array<T, R>& target;
@@ -32,7 +32,8 @@ struct bound_target<array<T, R>> {
   dsl::extents<R> sizes{};
 
   bool needs_memory() const { return !target.has_memory(); }
-  void give_memory(const geometry& g, std::uint32_t reduced, const pass_view& pass, const operand* all) {
+  void give_memory(const geometry& g, std::uint32_t reduced, const pass_view& pass,
+                   const operand* all) {
     if (!needs_memory()) return;
     shape_target(sizes.data(), R, g, reduced, pass, all);
     element_count(sizes.data(), R, sizeof(T));  // throws
@@ -40,7 +41,8 @@ struct bound_target<array<T, R>> {
     else made = array<T, R>(sizes, g.where);
   }
   view<const T, R> elements() const {
-    if (imagined && needs_memory()) return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
+    if (imagined && needs_memory())
+      return {byte, static_cast<T*>(byte.data()), sizes, row_major(sizes)};
     return std::as_const(needs_memory() ? made : target).view();
   }
   void adopt() {
@@ -69,8 +71,8 @@ struct bound_target<scalar<T>> {
   }
 };
 
-/// What all statements ask of their targets, before anything is computed: throws shape_error where two are one object, or have an
-/// element in common.
+/// What all statements ask of their targets, before anything is computed: throws shape_error where
+/// two are one object, or have an element in common.
 template <class... Targets>
 void check_targets([[maybe_unused]] const Targets&... targets) {
   if constexpr (sizeof...(Targets) > 1) {
@@ -81,7 +83,8 @@ void check_targets([[maybe_unused]] const Targets&... targets) {
   }
 }
 
-// A function of its own: nvcc before 12.5 does not expand the types and a lambda's parameters side by side.
+// A function of its own: nvcc before 12.5 does not expand the types and a lambda's parameters side
+// by side.
 template <class... Targets>
 tuple<bound_target<Targets>...> bind_each(bool imagined, Targets&... target) {
   check_targets(target...);
@@ -89,7 +92,8 @@ tuple<bound_target<Targets>...> bind_each(bool imagined, Targets&... target) {
 }
 /// Throws as `check_targets`.
 template <class... Targets>
-tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets, bool imagined = false) {
+tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets,
+                                             bool imagined = false) {
   return unpack([imagined](auto&... target) { return bind_each(imagined, target...); }, targets);
 }
 

@@ -34,7 +34,8 @@ bool have_one_key(const E&... e) {
   const auto is_same = [&](const auto& other) {
     operand of_other[leaves + 1], *to = of_other;
     add_leaves(other.keys, to);
-    return other.request.groups == first.request.groups && other.request.ignores_others == first.request.ignores_others &&
+    return other.request.groups == first.request.groups &&
+           other.request.ignores_others == first.request.ignores_others &&
            std::equal(of_first, of_first + leaves, of_other, is_one_operand);
   };
   return (is_same(e) && ...);
@@ -51,8 +52,11 @@ bool is_of_keys(const tuple<Groups...>& groups, const Other& other) {
 }
 template <class... Groups, class... All>
 bool are_of_keys(const tuple<Groups...>& groups, const tuple<All...>& all) {
-  if (get<0>(groups).request.groups == 0 || !unpack([](const auto&... e) { return have_one_key(e...); }, groups)) return false;
-  return unpack([&groups](const auto&... other) { return (is_of_keys(groups, other) && ...); }, all);
+  if (get<0>(groups).request.groups == 0 ||
+      !unpack([](const auto&... e) { return have_one_key(e...); }, groups))
+    return false;
+  return unpack([&groups](const auto&... other) { return (is_of_keys(groups, other) && ...); },
+                all);
 }
 
 // One after another, as if all were complete before the first target is written.
@@ -79,7 +83,8 @@ void require_groups_of(const E& e, const operand& target) {
   if constexpr (is_by_key<E>) require_groups(e.request, target);
 }
 template <class... Targets, class... E, std::size_t... I>
-void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e, std::index_sequence<I...>) {
+void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e,
+                  std::index_sequence<I...>) {
   check_targets(get<I>(targets)...);
   tuple<decltype(aside(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
       aside(std::type_identity<std::remove_const_t<Targets>>{})...};
@@ -103,14 +108,16 @@ auto as_part(const E& e) {
 }
 
 template <class... T, std::size_t... I>
-tuple<std::tuple_element_t<I, tuple<T...>>...> some_of(const tuple<T...>& all, std::index_sequence<I...>) {
+tuple<std::tuple_element_t<I, tuple<T...>>...> some_of(const tuple<T...>& all,
+                                                       std::index_sequence<I...>) {
   return {get<I>(all)...};
 }
 template <class First, class... Groups>
 constexpr bool keys_are_of_one_type(std::type_identity<tuple<First, Groups...>>) {
   return (std::same_as<typename by_key_of<Groups>::keys, typename by_key_of<First>::keys> && ...);
 }
-/// Whether an expression is one reduction of all elements of its operands, or a formula of one and scalars.
+/// Whether an expression is one reduction of all elements of its operands, or a formula of one and
+/// scalars.
 template <class E>
 constexpr bool reduces_once() {
   if constexpr (is_by_key<E> || !lazy<E>) return false;
@@ -124,25 +131,29 @@ constexpr bool each_reduces_once(std::type_identity<tuple<E...>>) {
 }
 
 template <class Targets, class E, std::size_t... G, std::size_t... A>
-void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G...> by_key, std::index_sequence<A...> others) {
+void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G...> by_key,
+                       std::index_sequence<A...> others) {
   const auto groups = some_of(e, by_key);
   const auto all = some_of(e, others);
-  constexpr bool may_be_one = keys_are_of_one_type(std::type_identity<std::remove_const_t<decltype(groups)>>{}) &&
-                              each_reduces_once(std::type_identity<std::remove_const_t<decltype(all)>>{});
+  constexpr bool may_be_one =
+      keys_are_of_one_type(std::type_identity<std::remove_const_t<decltype(groups)>>{}) &&
+      each_reduces_once(std::type_identity<std::remove_const_t<decltype(all)>>{});
   if constexpr (may_be_one) {
-    if (are_of_keys(groups, all)) return assign_keyed(some_of(targets, std::index_sequence<G..., A...>{}), groups, all);
+    if (are_of_keys(groups, all))
+      return assign_keyed(some_of(targets, std::index_sequence<G..., A...>{}), groups, all);
   }
   assign_apart(targets, e, std::make_index_sequence<sizeof...(G) + sizeof...(A)>{});
 }
 
-/// Several targets at once, of which some are reductions by key: one pass, if those have the same keys and the others reduce what
-/// the keys belong to.
+/// Several targets at once, of which some are reductions by key: one pass, if those have the same
+/// keys and the others reduce what the keys belong to.
 template <class... Targets, class... E>
 void assign_by_keys(const tuple<Targets&...>& targets, const E&... e) {
-  static_assert(sizeof...(Targets) == sizeof...(E), "beside a reduction by key each expression has one target");
+  static_assert(sizeof...(Targets) == sizeof...(E),
+                "beside a reduction by key each expression has one target");
   if constexpr (sizeof...(Targets) == sizeof...(E)) {
-    assign_by_keys_of(targets, tuple<decltype(as_part(e))...>{as_part(e)...}, numbers_where<is_by_key<E>...>(),
-                      numbers_where<!is_by_key<E>...>());
+    assign_by_keys_of(targets, tuple<decltype(as_part(e))...>{as_part(e)...},
+                      numbers_where<is_by_key<E>...>(), numbers_where<!is_by_key<E>...>());
   }
 }
 

@@ -5,11 +5,12 @@
 
 namespace dsl::detail {
 
-/// Where elements need it, for which their row is read again, of the differences from the mean. Else in one pass:
-/// elements are taken relative to one of them, an origin: d = x - origin, and n, sum(d) and sum(d^2) are added up, without
-/// rounding a mean at each element. What is joined to others, as a rule the smaller part, moves to their origin. Where it is more
-/// than a few elements (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off is never
-/// large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
+/// Where elements need it, for which their row is read again, of the differences from the mean.
+/// Else in one pass: elements are taken relative to one of them, an origin: d = x - origin, and n,
+/// sum(d) and sum(d^2) are added up, without rounding a mean at each element. What is joined to
+/// others, as a rule the smaller part, moves to their origin. Where it is more than a few elements
+/// (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off
+/// is never large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
 template <bool IgnoreNan, bool Root>
 struct variance : without_calls {
   template <class S, class N> static constexpr auto trace(tracer&, S s, N ddof) {
@@ -28,13 +29,17 @@ struct variance : without_calls {
       if constexpr (ignores) elements = reduce_by<op::add>(n, value_t<R>(0));
       const auto mean = as<C>(apply<op::divide>(reduce_by<op::add>(x, value_t<C>{}), elements));
       auto about_mean = as<C>(apply<op::subtract>(x, mean));
-      if constexpr (ignores) about_mean = choose(is_nan(s), constant<C>(s.owner, value_t<C>{}), about_mean);
-      return finished<S>(as<R>(reduce_by<op::add>(as<R>(inner_product(about_mean, about_mean)), value_t<R>(0))), elements, ddof);
+      if constexpr (ignores)
+        about_mean = choose(is_nan(s), constant<C>(s.owner, value_t<C>{}), about_mean);
+      return finished<S>(
+          as<R>(reduce_by<op::add>(as<R>(inner_product(about_mean, about_mean)), value_t<R>(0))),
+          elements, ddof);
     }
     const auto combine = [](const auto& a, const auto& b) {
       const auto [na, origin_a, sum_a, squares_a] = a;
       const auto [nb, origin_b, sum_b, squares_b] = b;
-      const auto nothing = constant<R>(na.owner, value_t<R>(0)), most = constant<R>(na.owner, value_t<R>(16));
+      const auto nothing = constant<R>(na.owner, value_t<R>(0)),
+                 most = constant<R>(na.owner, value_t<R>(16));
       const auto few = apply<op::less_equal>(nb, most);
       const auto count = apply<op::add>(na, nb);
       const auto origin = choose(apply<op::equal>(na, nothing), origin_b, origin_a);
@@ -42,26 +47,34 @@ struct variance : without_calls {
       const auto sum = as<C>(apply<op::add>(sum_a, moved.first));
       const auto squares = apply<op::add>(squares_a, moved.second);
       const auto shift =
-          choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)), constant<C>(na.owner, value_t<C>{}));
+          choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)),
+                 constant<C>(na.owner, value_t<C>{}));
       const auto mean = as<C>(apply<op::add>(origin, shift));
       const auto about_mean = moved_to(mean, count, origin, sum, squares);
-      return tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first), choose(few, squares, about_mean.second)};
+      return tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first),
+                   choose(few, squares, about_mean.second)};
     };
-    // Added to -0 every number stays what it is, so that what is known of an element takes no instructions.
+    // Added to -0 every number stays what it is, so that what is known of an element takes no
+    // instructions.
     constexpr value_t<R> none = -value_t<R>(0);
     constexpr value_t<C> no_sum = [] {
       if constexpr (is_complex<value_t<C>>) return value_t<C>{-value_t<R>(0), -value_t<R>(0)};
       else return -value_t<C>(0);
     }();
-    const auto [counted, origin, sum, squares] = reduce_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none},
-                                                                 n, x, constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
+    const auto [counted, origin, sum, squares] =
+        reduce_together(false, combine, tuple{value_t<R>(0), value_t<C>{}, no_sum, none}, n, x,
+                        constant<C>(s.owner, no_sum), constant<R>(s.owner, none));
     (void)origin;
-    const auto taken_off = choose(apply<op::greater>(counted, zero), apply<op::divide>(inner_product(sum, sum), counted), zero);
-    const auto about_mean = apply<op::add>(apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
+    const auto taken_off = choose(apply<op::greater>(counted, zero),
+                                  apply<op::divide>(inner_product(sum, sum), counted), zero);
+    const auto about_mean = apply<op::add>(
+        apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
     if (ignores || s.owner->counts_groups) return finished<S>(about_mean, counted, ddof);
     return finished<S>(about_mean, elements, ddof);
   }
-  template <class S> static constexpr auto trace(tracer& t, S s) { return trace(t, s, constant<dtype::int64>(s.owner, 0)); }
+  template <class S> static constexpr auto trace(tracer& t, S s) {
+    return trace(t, s, constant<dtype::int64>(s.owner, 0));
+  }
 
  private:
   template <class S, class R, class N>
@@ -72,13 +85,15 @@ struct variance : without_calls {
     if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
     else return as<real_of(mean_dtype(type_of<S>))>(result);
   }
-  /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d
+  /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) =
+  /// sum(d^2) + m (sum(d) + sum(d
   /// + m)).
   template <class C, class R>
   static constexpr std::pair<C, R> moved_to(C origin, R n, C from, C sum, R squares) {
     const auto by = apply<op::subtract>(from, origin);
     const auto moved = as<type_of<C>>(apply<op::add>(sum, apply<op::multiply>(by, n)));
-    return {moved, apply<op::add>(squares, inner_product(by, as<type_of<C>>(apply<op::add>(sum, moved))))};
+    return {moved,
+            apply<op::add>(squares, inner_product(by, as<type_of<C>>(apply<op::add>(sum, moved))))};
   }
   template <class S>
   static constexpr auto inner_product(S a, S b) {

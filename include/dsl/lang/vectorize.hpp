@@ -1,7 +1,7 @@
 // Ordinary functions as kernels.
 #pragma once
 
-#include <dsl/exec/run.hpp>
+#include <dsl/exec/run/run.hpp>
 #include <dsl/lang/callable.hpp>
 #include <dsl/lang/structure.hpp>
 
@@ -26,9 +26,13 @@ struct functor {
   template <class... S> using call_type = call<F, S::type.type...>;
   template <class... S> using calls = tuple<call_type<S...>>;
 
-  template <class... S> static constexpr auto trace(tracer& t, S... s) { return trace_call<call_type<S...>>(t, s...); }
+  template <class... S> static constexpr auto trace(tracer& t, S... s) {
+    return trace_call<call_type<S...>>(t, s...);
+  }
   /// Called where `condition` holds; elsewhere its results are zeros.
-  template <class... S> static constexpr auto trace_where(tracer& t, symbol<dtype::boolean> condition, S... s) {
+  template <class... S> static constexpr auto trace_where(tracer& t,
+                                                          symbol<dtype::boolean> condition,
+                                                          S... s) {
     return trace_call<call_type<S...>>(t, s..., condition);
   }
 
@@ -47,7 +51,8 @@ struct functor {
   }
   template <class Call, std::size_t... K>
   static constexpr auto results(graph* g, int made, int number, std::index_sequence<K...>) {
-    const auto all = tuple{result<Call::template result_dtype<static_cast<int>(K)>>(g, made, number, static_cast<int>(K))...};
+    const auto all = tuple{result<Call::template result_dtype<static_cast<int>(K)>>(
+        g, made, number, static_cast<int>(K))...};
     if constexpr (Call::results::many) return all;
     else return get<0>(all);
   }
@@ -62,7 +67,8 @@ template <class F> inline constexpr bool is_given_by_value =
 /// Where F lacks DSL_FN nvcc says so here, with less of the way to it than in a kernel.
 template <class F, dtype... D>
 constexpr void require_marked() {
-  using result [[maybe_unused]] = decltype(call<F, D...>::call_operator_marked_DSL_FN(std::declval<argument_t<D>&>()...));
+  using result [[maybe_unused]] =
+      decltype(call<F, D...>::call_operator_marked_DSL_FN(std::declval<argument_t<D>&>()...));
 }
 
 /// A part of a functor's object among the operands: passed to the kernel by value.
@@ -89,22 +95,26 @@ constexpr bool require_argument() {
 }
 
 template <class T> inline constexpr bool has_operands = any_operand<T>;
-template <structured S> inline constexpr bool has_operands<S> = []<class... M>(std::type_identity<tuple<M...>>) {
-  return (has_operands<M> && ...);
-}(std::type_identity<member_types_t<S>>{});
+template <structured S> inline constexpr bool has_operands<S> =
+    []<class... M>(std::type_identity<tuple<M...>>) {
+      return (has_operands<M> && ...);
+    }(std::type_identity<member_types_t<S>>{});
 /// Whether it is a symbol, or a struct of symbols.
 template <class T> inline constexpr bool is_symbolic = is_symbol<T>;
-template <structured S> inline constexpr bool is_symbolic<S> = []<class... M>(std::type_identity<tuple<M...>>) {
-  return (is_symbolic<M> && ...);
-}(std::type_identity<member_types_t<S>>{});
+template <structured S> inline constexpr bool is_symbolic<S> =
+    []<class... M>(std::type_identity<tuple<M...>>) {
+      return (is_symbolic<M> && ...);
+    }(std::type_identity<member_types_t<S>>{});
 
-template <class R> inline constexpr bool is_result = lazy_operand<R> || element<R> || is_symbolic<R>;
+template <class R> inline constexpr bool is_result =
+    lazy_operand<R> || element<R> || is_symbolic<R>;
 template <class... R> inline constexpr bool is_result<tuple<R...>> = (is_result<R> && ...);
 template <class... R> inline constexpr bool is_result<std::tuple<R...>> = (is_result<R> && ...);
 template <class R>
 constexpr bool require_results() {
   constexpr bool was_refused = std::same_as<R, refused>;
-  static_assert(was_refused || is_result<R>, "a formula returns a value that it has computed, or a std::tuple of them");
+  static_assert(was_refused || is_result<R>,
+                "a formula returns a value that it has computed, or a std::tuple of them");
   return is_result<R>;
 }
 
@@ -113,8 +123,8 @@ constexpr bool require_results() {
 /// A function made ready to be applied element by element; what `vectorize` returns.
 template <class Name, class F>
 struct vectorized {
-  /// On arrays, scalars and expressions: an expression, or several at once if the function returns a std::tuple. On symbols, that
-  /// is inside another formula: its result.
+  /// On arrays, scalars and expressions: an expression, or several at once if the function returns
+  /// a std::tuple. On symbols, that is inside another formula: its result.
   template <class... T> constexpr auto operator()(const T&... x) const {
     if constexpr ((std::same_as<T, refused> || ...)) {
       return refused{};  // what was wrong has been said
@@ -123,21 +133,26 @@ struct vectorized {
     } else if constexpr (!(detail::has_operands<T> && ...)) {
       constexpr bool are_operands = (detail::has_operands<T> && ...);
       static_assert(are_operands,
-                    "the members of a struct that is an operand are arrays, views, scalars, C++ scalars or structs of them");
+                    "the members of a struct that is an operand are arrays, views, scalars, C++ "
+                    "scalars or structs of them");
       return refused{};
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
       if constexpr (detail::is_callable<F, T...>) return F{}(x...);
       else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
       else return refuse_inside<T...>();
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
-      if constexpr (detail::require_results<decltype(F{}(std::declval<detail::trace_t<detail::operand_t<T>>&>()...))>())
+      if constexpr (detail::require_results<decltype(F{}(
+                        std::declval<detail::trace_t<detail::operand_t<T>>&>()...))>())
         return detail::make_expression<detail::formula<Name, F>>(x...);
       else return refused{};
     } else if constexpr ((detail::structured<T> || ...)) {
       constexpr bool takes_elements = !(detail::structured<T> || ...);
-      static_assert(takes_elements, "a struct is an argument of a formula, a lambda with auto parameters for all of them");
+      static_assert(
+          takes_elements,
+          "a struct is an argument of a formula, a lambda with auto parameters for all of them");
       return refused{};
-    } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
+    } else if constexpr (detail::require_functor<
+                             F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       detail::require_marked<F, detail::trace_t<detail::operand_t<T>>::type.type...>();
       return detail::make_expression<detail::functor<Name, F>>(x...);
     } else {
@@ -149,13 +164,15 @@ struct vectorized {
   template <class... T>
   static constexpr refused refuse_inside() {
     static_assert(!(is_symbol<T> || ...),
-                  "a functor that is called for each element cannot be called inside a traced lambda: apply it to the arrays "
+                  "a functor that is called for each element cannot be called inside a traced "
+                  "lambda: apply it to the arrays "
                   "outside and pass its result as an argument");
     return refused{};
   }
 };
 
-/// The same of a functor with members, which is called for each element. The object is passed to the kernel by value.
+/// The same of a functor with members, which is called for each element. The object is passed to
+/// the kernel by value.
 template <class Name, class F>
   requires(!detail::is_stateless<F>)
 struct vectorized<Name, F> {
@@ -168,14 +185,17 @@ struct vectorized<Name, F> {
       return refused{};
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
       static_assert(!(detail::is_symbolic<T> || ...),
-                    "a functor with members cannot be called inside a traced lambda: apply it to the arrays outside and pass its "
+                    "a functor with members cannot be called inside a traced lambda: apply it to "
+                    "the arrays outside and pass its "
                     "result as an argument");
       return refused{};
     } else if constexpr ((detail::structured<T> || ...)) {
-      static_assert(!(detail::structured<T> || ...),
-                    "a struct is an argument of a formula, a lambda with auto parameters for all of them");
+      static_assert(
+          !(detail::structured<T> || ...),
+          "a struct is an argument of a formula, a lambda with auto parameters for all of them");
       return refused{};
-    } else if constexpr (detail::require_functor<F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
+    } else if constexpr (detail::require_functor<
+                             F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       return with_words(std::make_index_sequence<detail::object_words<F>::count>{}, x...);
     } else {
       return refused{};
@@ -186,22 +206,26 @@ struct vectorized<Name, F> {
   template <std::size_t... W, class... T>
   auto with_words(std::index_sequence<W...>, const T&... x) const {
     const detail::object_words<F> words(object);
-    return detail::make_expression<detail::functor<Name, detail::functor_object<F>>>(x..., detail::object_word{words.at[W]}...);
+    return detail::make_expression<detail::functor<Name, detail::functor_object<F>>>(
+        x..., detail::object_word{words.at[W]}...);
   }
 };
 
-/// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto` parameters is traced: called once,
-/// while compiling, with symbols, and becomes one fused kernel. A functor, a class at namespace scope with typed parameters and
-/// DSL_FN operator(), is called for each element as it is, loops and branches included, with dsl::complex for complex ones. A
-/// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope, names the kernel in profilers.
+/// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto`
+/// parameters is traced: called once, while compiling, with symbols, and becomes one fused kernel.
+/// A functor, a class at namespace scope with typed parameters and DSL_FN operator(), is called for
+/// each element as it is, loops and branches included, with dsl::complex for complex ones. A
+/// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope,
+/// names the kernel in profilers.
 ///
-/// A lambda captures nothing: pass values as arguments. A functor may have members if it is trivially copyable and of 256 bytes
-/// at most: the kernel is given the object by value, so that other values of the members need no other kernel. A pointer among
-/// them is one that the device can read.
+/// A lambda captures nothing: pass values as arguments. A functor may have members if it is
+/// trivially copyable and of 256 bytes at most: the kernel is given the object by value, so that
+/// other values of the members need no other kernel. A pointer among them is one that the device
+/// can read.
 ///
-/// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of them, and gives a lazy
-/// expression of their broadcast shape, in the dtypes that the function gives: nothing runs and nothing waits before it is
-/// assigned.
+/// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of
+/// them, and gives a lazy expression of their broadcast shape, in the dtypes that the function
+/// gives: nothing runs and nothing waits before it is assigned.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto u, auto f, auto h) {
 ///   auto next = u + h * f;

@@ -5,8 +5,9 @@
 
 namespace dsl::detail {
 
-/// One of an object's owners, or none. `add_owner` and `drop_owner`, beside T's declaration, count them, and the last one that is
-/// dropped ends the object. Different owners may be copied and destroyed by different threads at once.
+/// One of an object's owners, or none. `add_owner` and `drop_owner`, beside T's declaration, count
+/// them, and the last one that is dropped ends the object. Different owners may be copied and
+/// destroyed by different threads at once.
 template <class T>
 class counted_ref {
  public:

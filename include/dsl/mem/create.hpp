@@ -17,8 +17,9 @@ concept host_range = requires(const H& h) {
 
 }  // namespace detail
 
-/// A copy of a contiguous host range (std::vector, std::array, std::span, ...) on the current device, of rank 1. It has been read
-/// when this returns: the range may go at once. Throws memory_error, device_error or cuda_error.
+/// A copy of a contiguous host range (std::vector, std::array, std::span, ...) on the current
+/// device, of rank 1. It has been read when this returns: the range may go at once. Throws
+/// memory_error, device_error or cuda_error.
 template <detail::host_range H>
 auto to_device(const H& host) {
   array<std::remove_cvref_t<decltype(*host.data())>, 1> a(static_cast<std::int64_t>(host.size()));
@@ -38,13 +39,15 @@ template <class... H>
 refused to_device(const H&...) {
   static_assert(
       sizeof...(H) > 64,
-      "dsl::to_device takes elements of one dtype that lie one after another, a std::vector, std::array or std::span of them: of "
+      "dsl::to_device takes elements of one dtype that lie one after another, a std::vector, "
+      "std::array or std::span of them: of "
       "rows dsl::reshape makes a matrix, and for std::vector<bool> take one of unsigned char");
   return {};
 }
 
-/// An array of these extents on the current device, every element `value`: dsl::full<float>(0.5f, 512, 512). Does not wait.
-/// Throws shape_error (a negative extent), memory_error, device_error or cuda_error.
+/// An array of these extents on the current device, every element `value`: dsl::full<float>(0.5f,
+/// 512, 512). Does not wait. Throws shape_error (a negative extent), memory_error, device_error or
+/// cuda_error.
 template <element T, std::integral... N>
 array<T, sizeof...(N)> full(const T& value, N... n) {
   array<T, sizeof...(N)> a(n...);
@@ -66,16 +69,25 @@ namespace detail {
 template <class... Given>
 constexpr refused no_dtype_or_extents() {
   static_assert(sizeof...(Given) > 64,
-                "dsl::zeros, ones and full take the dtype first and extents as numbers: dsl::zeros<float>(3, 4)");
+                "dsl::zeros, ones and full take the dtype first and extents as numbers: "
+                "dsl::zeros<float>(3, 4)");
   return {};
 }
 
 }  // namespace detail
 
 // Do not compile, and say what does.
-template <std::same_as<void> Never = void, class... N> refused zeros(const N&...) { return detail::no_dtype_or_extents<N...>(); }
-template <std::same_as<void> Never = void, class... N> refused ones(const N&...) { return detail::no_dtype_or_extents<N...>(); }
-template <class T, class I, std::size_t Rank> refused zeros(const I (&)[Rank]) { return detail::no_dtype_or_extents<T, I>(); }
-template <class T, class I, std::size_t Rank> refused ones(const I (&)[Rank]) { return detail::no_dtype_or_extents<T, I>(); }
+template <std::same_as<void> Never = void, class... N> refused zeros(const N&...) {
+  return detail::no_dtype_or_extents<N...>();
+}
+template <std::same_as<void> Never = void, class... N> refused ones(const N&...) {
+  return detail::no_dtype_or_extents<N...>();
+}
+template <class T, class I, std::size_t Rank> refused zeros(const I (&)[Rank]) {
+  return detail::no_dtype_or_extents<T, I>();
+}
+template <class T, class I, std::size_t Rank> refused ones(const I (&)[Rank]) {
+  return detail::no_dtype_or_extents<T, I>();
+}
 
 }  // namespace dsl

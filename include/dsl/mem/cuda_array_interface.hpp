@@ -1,4 +1,5 @@
-// The CUDA Array Interface: arrays of CuPy, Numba and others used in place, and arrays given to them.
+// The CUDA Array Interface: arrays of CuPy, Numba and others used in place, and arrays given to
+// them.
 #pragma once
 
 #include <dsl/mem/array.hpp>
@@ -15,40 +16,45 @@ struct cuda_array_interface {
   char typestr[8] = {};                 ///< "<f4"
   void* data = nullptr;
   bool is_read_only = false;
-  std::uintptr_t stream =
-      0;  ///< on which the elements are complete; 0: None, they are; 1, 2: CUDA's legacy, the thread's default stream
+  std::uintptr_t stream = 0;  ///< on which the elements are complete; 0: None, they are; 1, 2:
+                              ///< CUDA's legacy, the thread's default stream
   int version = 3;
 };
 
 namespace detail {
 
-template <class Explicit> inline constexpr bool is_included<header::cuda_array_interface, Explicit> = true;
+template <class Explicit> inline constexpr bool
+    is_included<header::cuda_array_interface, Explicit> = true;
 
 struct interface_elements {
   buffer_ref owner;
   mapping elements;
 };
-interface_elements from_interface(const cuda_array_interface& from, dtype type, int rank, bool writes, keeper&& kept);
-cuda_array_interface to_interface(const buffer_ref& owner, const void* data, dtype type, const mapping& elements,
-                                  bool is_read_only);
+interface_elements from_interface(const cuda_array_interface& from, dtype type, int rank,
+                                  bool writes, keeper&& kept);
+cuda_array_interface to_interface(const buffer_ref& owner, const void* data, dtype type,
+                                  const mapping& elements, bool is_read_only);
 
 }  // namespace detail
 
-/// A view of such an array's elements, without a copy: T is its dtype, Rank its rank; of const T where it may only be read.
-/// `owner`, an object of any type, is kept until the last copy of the view dies. The current stream of the elements' device is
-/// ordered behind the stream that the interface names. Throws value_error (another dtype or byte order, an array that may only be
-/// read), shape_error (another rank, strides that are no whole elements), device_error and memory_error.
+/// A view of such an array's elements, without a copy: T is its dtype, Rank its rank; of const T
+/// where it may only be read. `owner`, an object of any type, is kept until the last copy of the
+/// view dies. The current stream of the elements' device is ordered behind the stream that the
+/// interface names. Throws value_error (another dtype or byte order, an array that may only be
+/// read), shape_error (another rank, strides that are no whole elements), device_error and
+/// memory_error.
 template <element T, int Rank = 1, class... Owner>
   requires(sizeof...(Owner) <= 1)
 view<T, Rank> from_cuda_array_interface(const cuda_array_interface& from, Owner&&... owner) {
-  const auto [memory, elements] =
-      detail::from_interface(from, dtype_v<T>, Rank, !std::is_const_v<T>, detail::keeper(std::forward<Owner>(owner)...));
-  return {memory, static_cast<T*>(from.data), detail::first_of<Rank>(elements.extents), detail::first_of<Rank>(elements.strides)};
+  const auto [memory, elements] = detail::from_interface(
+      from, dtype_v<T>, Rank, !std::is_const_v<T>, detail::keeper(std::forward<Owner>(owner)...));
+  return {memory, static_cast<T*>(from.data), detail::first_of<Rank>(elements.extents),
+          detail::first_of<Rank>(elements.strides)};
 }
 
-/// What others need to use a view's elements, which have to stay as long as they do. It names the stream that is current here,
-/// behind all that is queued on the elements. Throws memory_error where there is no memory, and value_error for bfloat16, of
-/// which the interface does not know.
+/// What others need to use a view's elements, which have to stay as long as they do. It names the
+/// stream that is current here, behind all that is queued on the elements. Throws memory_error
+/// where there is no memory, and value_error for bfloat16, of which the interface does not know.
 template <element T, int Rank>
 cuda_array_interface to_cuda_array_interface(const view<T, Rank>& x) {
   return detail::to_interface(x.owner(), x.data(), dtype_v<T>, x.mapping(), std::is_const_v<T>);

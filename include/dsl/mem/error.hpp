@@ -1,4 +1,5 @@
-// What is thrown, and text that crosses the library's boundary. <string> costs 0.6 s of an nvcc compilation, so it stays out.
+// What is thrown, and text that crosses the library's boundary. <string> costs 0.6 s of an nvcc
+// compilation, so it stays out.
 #pragma once
 
 #include <concepts>
@@ -7,7 +8,8 @@
 
 namespace dsl {
 
-/// Immutable text, shared by its copies. Converts to std::string, compares with strings and prints with any stream's operator<<.
+/// Immutable text, shared by its copies. Converts to std::string, compares with strings and prints
+/// with any stream's operator<<.
 class text {
  public:
   text() = default;
@@ -62,22 +64,27 @@ class error : public std::exception {
   text what_;
 };
 
-/// A CUDA call or a kernel launch failed. Names the kernel, the expression and the sizes where there are any.
+/// A CUDA call or a kernel launch failed. Names the kernel, the expression and the sizes where
+/// there are any.
 class cuda_error : public error { using error::error; };
-/// Operands whose shapes do not broadcast, or do not fit what they are assigned to. Prints the shapes and the expression.
+/// Operands whose shapes do not broadcast, or do not fit what they are assigned to. Prints the
+/// shapes and the expression.
 class shape_error : public error { using error::error; };
 /// An index outside its axis, or a slice with a step of 0.
 class index_error : public error { using error::error; };
-/// A C++ integer among the operands that the dtype it is computed with does not hold: uint8_array + 300. NumPy's OverflowError.
+/// A C++ integer among the operands that the dtype it is computed with does not hold: uint8_array +
+/// 300. NumPy's OverflowError.
 class overflow_error : public error { using error::error; };
-/// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do not change.
+/// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do
+/// not change.
 class value_error : public error { using error::error; };
-/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an array, which the simulator
-/// finds.
+/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an
+/// array, which the simulator finds.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
 class device_error : public error { using error::error; };
-/// A file that cannot be written or read, or that holds something other than what was asked for. Names the file.
+/// A file that cannot be written or read, or that holds something other than what was asked for.
+/// Names the file.
 class file_error : public error { using error::error; };
 
 }  // namespace dsl

@@ -17,11 +17,12 @@ using extents = std::array<std::int64_t, static_cast<std::size_t>(Rank)>;
 
 namespace detail {
 
-/// The number of elements. Throws shape_error for a negative extent, or where the bytes pass 2^63; where an extent is 0, as
-/// NumPy, where those without it would.
+/// The number of elements. Throws shape_error for a negative extent, or where the bytes pass 2^63;
+/// where an extent is 0, as NumPy, where those without it would.
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size);
 
-/// How many of start, start + step, ... lie before stop. Throws shape_error for a step of 0 and for more than 2^63.
+/// How many of start, start + step, ... lie before stop. Throws shape_error for a step of 0 and for
+/// more than 2^63.
 std::int64_t count_steps(double start, double stop, double step);
 std::int64_t count_steps(std::int64_t start, std::int64_t stop, std::int64_t step);
 std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t step);
@@ -52,7 +53,8 @@ constexpr std::array<std::int64_t, Rank> to_extents(const std::array<std::int64_
 template <class... N>
 concept sizes = requires(const N&... n) { to_extents(n...); };
 template <class... N>
-inline constexpr int rank_of_sizes = static_cast<int>(std::tuple_size_v<decltype(to_extents(std::declval<const N&>()...))>);
+inline constexpr int rank_of_sizes =
+    static_cast<int>(std::tuple_size_v<decltype(to_extents(std::declval<const N&>()...))>);
 
 }  // namespace detail
 }  // namespace dsl

@@ -11,7 +11,8 @@ namespace dsl {
 
 namespace detail {
 
-/// An expression that is evaluated when it is assigned: lang's, which this storey knows by this mark alone.
+/// An expression that is evaluated when it is assigned: lang's, which this storey knows by this
+/// mark alone.
 template <class E>
 concept lazy = requires { typename E::lazy_expression; };
 
@@ -28,7 +29,8 @@ class keeper {
   explicit keeper(Kept&& kept)
       : kept_(new std::remove_cvref_t<Kept>(std::forward<Kept>(kept))),
         destroy_([](void* object) { delete static_cast<std::remove_cvref_t<Kept>*>(object); }) {}
-  keeper(keeper&& other) noexcept : kept_(std::exchange(other.kept_, nullptr)), destroy_(other.destroy_) {}
+  keeper(keeper&& other) noexcept
+      : kept_(std::exchange(other.kept_, nullptr)), destroy_(other.destroy_) {}
   keeper& operator=(keeper&& other) noexcept {
     std::swap(kept_, other.kept_);
     std::swap(destroy_, other.destroy_);
@@ -65,23 +67,27 @@ constexpr auto raw_pointer(const P& pointer) {
   if constexpr (std::is_pointer_v<P>) return pointer;
   else return pointer.get();
 }
-template <class P> using pointed_t = std::remove_pointer_t<decltype(raw_pointer(std::declval<P>()))>;
+template <class P> using pointed_t =
+    std::remove_pointer_t<decltype(raw_pointer(std::declval<P>()))>;
 
-/// Elements one after another in memory that the library does not own: std::vector, std::array, std::span,
-/// thrust::device_vector.
+/// Elements one after another in memory that the library does not own: std::vector, std::array,
+/// std::span, thrust::device_vector.
 template <class C>
-concept foreign_range = !lazy<std::remove_cvref_t<C>> && !viewable<std::remove_cvref_t<C>> && requires(C& c) {
-  { c.size() } -> std::convertible_to<std::size_t>;
-  requires element<pointed_t<decltype(c.data())>>;
-};
+concept foreign_range =
+    !lazy<std::remove_cvref_t<C>> && !viewable<std::remove_cvref_t<C>> && requires(C& c) {
+      { c.size() } -> std::convertible_to<std::size_t>;
+      requires element<pointed_t<decltype(c.data())>>;
+    };
 template <class C> using foreign_element_t = pointed_t<decltype(std::declval<C&>().data())>;
 
 /// Whether the elements outlive an object of this type, as a std::span's do.
 template <class C>
-inline constexpr bool is_borrowed = std::is_trivially_copyable_v<C> &&
-                                    std::same_as<decltype(std::declval<C&>().data()), decltype(std::declval<const C&>().data())>;
+inline constexpr bool is_borrowed =
+    std::is_trivially_copyable_v<C> &&
+    std::same_as<decltype(std::declval<C&>().data()), decltype(std::declval<const C&>().data())>;
 
-/// What has the members of std::mdspan: a data handle, extents and strides, the elements plain references.
+/// What has the members of std::mdspan: a data handle, extents and strides, the elements plain
+/// references.
 template <class M>
 concept foreign_mdspan = requires(const M& m) {
   m.data_handle();
@@ -98,7 +104,8 @@ template <class M> inline constexpr int rank_of_mdspan = static_cast<int>(M::ran
 template <class M>
 lengths<rank_of_mdspan<M>> extents_of(const M& m) {
   dsl::extents<rank_of_mdspan<M>> n{};
-  for (std::size_t d = 0; d != n.size(); ++d) n[d] = static_cast<std::int64_t>(m.extent(static_cast<typename M::rank_type>(d)));
+  for (std::size_t d = 0; d != n.size(); ++d)
+    n[d] = static_cast<std::int64_t>(m.extent(static_cast<typename M::rank_type>(d)));
   return n;
 }
 template <class M>
@@ -112,19 +119,22 @@ lengths<rank_of_mdspan<M>> strides_of(const M& m) {
   return n;
 }
 
-/// Whether a device is known to reach an address, or the address is looked up, which takes a call of CUDA.
+/// Whether a device is known to reach an address, or the address is looked up, which takes a call
+/// of CUDA.
 enum class address_check : std::uint8_t { looked_up, trusted };
 
-/// A claim on memory that someone else owns: `elements` of `size` bytes, the first at `first`. Where `where` is null the device
-/// is found as `device_of` does. `is_written`: each element lies at a place of its own. Throws memory_error (no memory, an
-/// address that is no multiple of `size`), shape_error and device_error.
-buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, const device* where, bool is_written,
-                  keeper&& kept, address_check how = address_check::looked_up);
+/// A claim on memory that someone else owns: `elements` of `size` bytes, the first at `first`.
+/// Where `where` is null the device is found as `device_of` does. `is_written`: each element lies
+/// at a place of its own. Throws memory_error (no memory, an address that is no multiple of
+/// `size`), shape_error and device_error.
+buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, const device* where,
+                  bool is_written, keeper&& kept, address_check how = address_check::looked_up);
 
 }  // namespace detail
 
-/// The device that works on what lies at an address: a GPU for its memory and for managed memory; for the host's memory,
-/// page-locked or not, the current device if it is `host` or `sim`, else `host`. Throws cuda_error.
+/// The device that works on what lies at an address: a GPU for its memory and for managed memory;
+/// for the host's memory, page-locked or not, the current device if it is `host` or `sim`, else
+/// `host`. Throws cuda_error.
 device device_of(const void* address);
 
 }  // namespace dsl

@@ -5,15 +5,16 @@
 
 namespace dsl::detail {
 
-/// Extents and strides, outermost first, and the first element's place; all in elements. Views, and positions that are computed,
-/// are both mapped by it, so each function below is written once.
+/// Extents and strides, outermost first, and the first element's place; all in elements. Views, and
+/// positions that are computed, are both mapped by it, so each function below is written once.
 struct mapping {
   int rank = 0;
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {}, offset = 0;
 };
 
 template <std::size_t Rank>
-constexpr mapping to_mapping(const std::array<std::int64_t, Rank>& extents, const std::array<std::int64_t, Rank>& strides,
+constexpr mapping to_mapping(const std::array<std::int64_t, Rank>& extents,
+                             const std::array<std::int64_t, Rank>& strides,
                              std::int64_t offset = 0) {
   mapping m{static_cast<int>(Rank), {}, {}, offset};
   for (std::size_t d = 0; d != Rank; ++d) {
@@ -47,7 +48,8 @@ int axis_of(const mapping& m, int axis, const char* function);
 /// Axis d of the result is axis axes[d], each of them once.
 mapping permute(const mapping& from, const int* axes, int count);
 mapping transpose(const mapping& from);
-/// In row-major order; one extent may be -1. Throws where the sizes differ, and where it would take a copy.
+/// In row-major order; one extent may be -1. Throws where the sizes differ, and where it would take
+/// a copy.
 mapping reshape(const mapping& from, const std::int64_t* sizes, int rank);
 mapping broadcast_to(const mapping& from, const std::int64_t* sizes, int rank);
 mapping flip(const mapping& from);
@@ -61,9 +63,11 @@ mapping index_mapping(int axis, const std::int64_t* sizes, int rank);
 /// With new axes of extent 1 at these places of the result.
 mapping expand_dims(const mapping& from, const int* axes, int count);
 
-/// A bit for each axis; negative ones count from the end. 0 where one is not there or is named twice.
+/// A bit for each axis; negative ones count from the end. 0 where one is not there or is named
+/// twice.
 std::uint32_t bits_of_axes(const int* axes, int count, int rank);
-/// Throws shape_error for an axis of a shape that is not there or is named twice; extents of -1 are not known.
+/// Throws shape_error for an axis of a shape that is not there or is named twice; extents of -1 are
+/// not known.
 void require_axes(const int* axes, int count, const std::int64_t* shape, int rank);
 
 }  // namespace dsl::detail

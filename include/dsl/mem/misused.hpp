@@ -13,13 +13,15 @@ namespace dsl {
 
 namespace detail {
 
-/// What a C++ number is expected to be; a std::vector made of an array is not to be one of its size.
+/// What a C++ number is expected to be; a std::vector made of an array is not to be one of its
+/// size.
 template <class V>
 concept number = element<V> && !std::same_as<V, std::size_t>;
 
 template <class I>
 constexpr refused no_brackets() {
-  static_assert(sizeof(I) == 0, "elements are chosen by x(i), m(i, j) and x(dsl::slice(0, n)), not by brackets");
+  static_assert(sizeof(I) == 0,
+                "elements are chosen by x(i), m(i, j) and x(dsl::slice(0, n)), not by brackets");
   return {};
 }
 
@@ -39,13 +41,15 @@ class in_device_memory : public numpy_members<true> {
   template <class E>
   static E* no_iterator() {
     static_assert(sizeof(E) == 0,
-                  "elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression");
+                  "elements are in device memory: loop over x.copy_to_host(), a std::vector, or "
+                  "write an expression");
     return nullptr;
   }
   template <class V>
   static V no_number() {
     static_assert(sizeof(V) == 0,
-                  "an array is no single value: take x(i), for a condition dsl::all(x).value() or dsl::any(x).value(), and for a "
+                  "an array is no single value: take x(i), for a condition dsl::all(x).value() or "
+                  "dsl::any(x).value(), and for a "
                   "function of numbers dsl::vectorize");
     return V{};
   }
@@ -54,7 +58,9 @@ class in_device_memory : public numpy_members<true> {
 /// What auto [s, c] = f(u) comes to.
 template <class E>
 constexpr refused no_binding() {
-  static_assert(sizeof(E) == 0, "an expression's values are not bound to names: assign them to arrays, dsl::tie(s, c) = f(u)");
+  static_assert(sizeof(E) == 0,
+                "an expression's values are not bound to names: assign them to arrays, dsl::tie(s, "
+                "c) = f(u)");
   return {};
 }
 
@@ -69,17 +75,20 @@ struct not_yet_evaluated : numpy_members<false> {
   }
   template <class... Targets>
   operator std::tuple<Targets...>() const {
-    static_assert(sizeof...(Targets) > 64, "several values are assigned to dsl::tie(x, y), not to std::tie");
+    static_assert(sizeof...(Targets) > 64,
+                  "several values are assigned to dsl::tie(x, y), not to std::tie");
     return *static_cast<std::tuple<Targets...>*>(nullptr);
   }
   template <class E = refused> E copy_to_host() const { return *no_memory<E>(); }
   template <std::size_t> refused get() const { return no_binding<not_yet_evaluated>(); }
   template <number V>
   operator V() const {
-    static_assert(Rank != 0, "an expression is not a value yet: x.value() evaluates it, copies it to the host and waits");
-    static_assert(
-        Rank == 0,
-        "an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()");
+    static_assert(Rank != 0,
+                  "an expression is not a value yet: x.value() evaluates it, copies it to the host "
+                  "and waits");
+    static_assert(Rank == 0,
+                  "an expression of many elements is no single value: for a condition take "
+                  "dsl::all(x).value() or dsl::any(x).value()");
     return V{};
   }
 
@@ -87,7 +96,8 @@ struct not_yet_evaluated : numpy_members<false> {
   template <class E>
   static E* no_memory() {
     static_assert(sizeof(E) == 0,
-                  "an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector");
+                  "an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and "
+                  "gives a std::vector");
     return nullptr;
   }
 };
@@ -95,11 +105,15 @@ struct not_yet_evaluated : numpy_members<false> {
 /// A C++ scalar, or something else, where the elements of an array of T come from.
 template <class T, class V>
 constexpr void no_source() {
-  constexpr bool is_real = !element<V> || require_real_value<dtype_v<T>, dtype_v<std::conditional_t<element<V>, V, T>>>();
-  static_assert(!element<V> || !is_real,
-                "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
+  constexpr bool is_real =
+      !element<V> ||
+      require_real_value<dtype_v<T>, dtype_v<std::conditional_t<element<V>, V, T>>>();
+  static_assert(
+      !element<V> || !is_real,
+      "the target's dtype is narrower than the value's: use a value of its dtype, or static_cast");
   static_assert(element<V>,
-                "an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or "
+                "an array is assigned arrays, expressions and C++ numbers: of a std::vector take "
+                "dsl::to_device(v), or "
                 "x.copy_from_host(v)");
 }
 /// An array of other dimensions than what it is made of.
@@ -107,16 +121,19 @@ template <int Rank, int Given>
 constexpr void require_rank() {
   static_assert(Rank >= Given, "an array is made of an expression of as many dimensions");
   static_assert(Rank <= Given || Given == 0,
-                "an array is made of an expression of as many dimensions: dsl::reshape(x, rows, columns) gives a vector more");
-  static_assert(Rank <= Given || Given > 0,
-                "an array is made of an expression of as many dimensions: one value is a dsl::scalar");
+                "an array is made of an expression of as many dimensions: dsl::reshape(x, rows, "
+                "columns) gives a vector more");
+  static_assert(
+      Rank <= Given || Given > 0,
+      "an array is made of an expression of as many dimensions: one value is a dsl::scalar");
 }
 /// What extents do not fit.
 template <int Rank, class... N>
 constexpr void no_extents() {
   constexpr bool are_extents = sizeof...(N) == Rank && (std::integral<N> && ...);
   static_assert(are_extents,
-                "an array is made with an integer for each of its dimensions, dsl::array<float, 2>(3, 4); with given elements by "
+                "an array is made with an integer for each of its dimensions, dsl::array<float, "
+                "2>(3, 4); with given elements by "
                 "dsl::to_device({1.0f, 2.0f})");
 }
 

@@ -6,7 +6,8 @@
 
 namespace dsl {
 
-/// A path as its name: a C string, or anything with c_str(), a std::string or std::filesystem::path say. Refers to it.
+/// A path as its name: a C string, or anything with c_str(), a std::string or std::filesystem::path
+/// say. Refers to it.
 struct file_path {
   const char* name;
 
@@ -34,7 +35,8 @@ stored elements_of(const view<T, R>& v) {
 }
 template <class T, int R>
 stored to_store(const view<T, R>& v) {
-  static_assert(dtype_v<T> != dtype::bfloat16, "NumPy's files have no bfloat16: save dsl::eval(dsl::cast<float>(x))");
+  static_assert(dtype_v<T> != dtype::bfloat16,
+                "NumPy's files have no bfloat16: save dsl::eval(dsl::cast<float>(x))");
   return elements_of(v);
 }
 template <viewable A> stored to_store(const A& a) { return to_store(a.view()); }
@@ -46,7 +48,8 @@ struct npy_bytes;
 /// A file opened to be read.
 class npy_file {
  public:
-  /// Reads the header. Where its elements are for a mesh of processes all of them open it. Throws file_error.
+  /// Reads the header. Where its elements are for a mesh of processes all of them open it. Throws
+  /// file_error.
   npy_file(file_path from, device where);
   npy_file(npy_file&& other) noexcept : contents_(other.contents_) { other.contents_ = nullptr; }
   npy_file& operator=(npy_file&&) = delete;
@@ -55,11 +58,14 @@ class npy_file {
   /// One that is a part of another file and is taken over; `name` is what errors call it.
   npy_file(npy_bytes* part, file_path name);
 
-  /// Throws file_error where the file's dtype or rank is another, or where there are `extents` and they are not the file's.
-  /// `variable` is a checkpoint's, by which the error names what does not fit, or -1.
-  void require(dtype type, int rank, const std::int64_t* extents = nullptr, int variable = -1) const;
+  /// Throws file_error where the file's dtype or rank is another, or where there are `extents` and
+  /// they are not the file's. `variable` is a checkpoint's, by which the error names what does not
+  /// fit, or -1.
+  void require(dtype type, int rank, const std::int64_t* extents = nullptr,
+               int variable = -1) const;
   template <int Rank> dsl::extents<Rank> extents() const { return first_of<Rank>(shape().extents); }
-  /// Copies the elements, in row-major order; of a mesh of processes each reads those that it has. Throws file_error.
+  /// Copies the elements, in row-major order; of a mesh of processes each reads those that it has.
+  /// Throws file_error.
   void read(void* to_host);
   void read(const stored& to);
 
@@ -80,9 +86,10 @@ auto load_from(npy_file file) {
 
 }  // namespace detail
 
-/// Writes an array, a view, or a scalar (of rank 0) as a file of version 1.0 in C order: np.load reads it. half is float16; there
-/// is no bfloat16. The file appears when all of it is on the disk; one that was there is replaced. Waits. Throws file_error, and
-/// memory_error where there is no memory.
+/// Writes an array, a view, or a scalar (of rank 0) as a file of version 1.0 in C order: np.load
+/// reads it. half is float16; there is no bfloat16. The file appears when all of it is on the disk;
+/// one that was there is replaced. Waits. Throws file_error, and memory_error where there is no
+/// memory.
 template <detail::viewable A>
 void save_npy(file_path to, const A& from) {
   detail::save_npy(to, detail::to_store(from));
@@ -92,8 +99,9 @@ void save_npy(file_path to, const view<T, Rank>& from) {
   detail::save_npy(to, detail::to_store(from));
 }
 
-/// An array on the current device with what a file of version 1, 2 or 3 holds, C or Fortran order, of either byte order; for rank
-/// 0 a scalar. Throws file_error for a file that is not there, is no .npy file, holds another dtype or rank, or ends too early.
+/// An array on the current device with what a file of version 1, 2 or 3 holds, C or Fortran order,
+/// of either byte order; for rank 0 a scalar. Throws file_error for a file that is not there, is no
+/// .npy file, holds another dtype or rank, or ends too early.
 template <element T, int Rank = 1>
 auto load_npy(file_path from) {
   return detail::load_from<T, Rank>(detail::npy_file(from, device::current()));

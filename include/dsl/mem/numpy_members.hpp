@@ -1,4 +1,5 @@
-// What the compiler says of x.sum(), x.shape and the other members that NumPy's arrays have and these do not.
+// What the compiler says of x.sum(), x.shape and the other members that NumPy's arrays have and
+// these do not.
 #pragma once
 
 #include <dsl/mem/refused.hpp>
@@ -7,10 +8,12 @@
 
 namespace dsl::detail {
 
-#define DSL_NO_MEMBER(name, instead) "arrays and expressions have no member " #name ": write " instead
+#define DSL_NO_MEMBER(name, instead) \
+  "arrays and expressions have no member " #name ": write " instead
 
-/// What NumPy calls. No template of the elements' type, so that it is read once; `OfMemory` keeps the empty bases of an
-/// expression and of its first operand apart, which would otherwise not share an address.
+/// What NumPy calls. No template of the elements' type, so that it is read once; `OfMemory` keeps
+/// the empty bases of an expression and of its first operand apart, which would otherwise not share
+/// an address.
 template <bool OfMemory>
 struct no_methods {
 #define DSL_NO_METHOD(name, instead)                                \
@@ -59,7 +62,8 @@ struct no_methods {
 #undef DSL_NO_METHOD
 };
 
-/// What NumPy reads without a call. The initializer, and so the error, is there for the compiler where the member is used.
+/// What NumPy reads without a call. The initializer, and so the error, is there for the compiler
+/// where the member is used.
 template <bool OfMemory>
 struct no_attributes {
 #define DSL_NO_ATTRIBUTE(name, instead)                                 \

@@ -13,7 +13,8 @@ struct pinned_memory;
 void add_owner(pinned_memory& m) noexcept;
 void drop_owner(pinned_memory& m) noexcept;
 
-/// Shared ownership of page-locked memory, which stays until the copies that are queued on it are done.
+/// Shared ownership of page-locked memory, which stays until the copies that are queued on it are
+/// done.
 class pinned_ref {
  public:
   /// Not initialised. Throws memory_error or device_error.
@@ -28,22 +29,25 @@ class pinned_ref {
   counted_ref<pinned_memory> memory_;
 };
 
-// Copies that are queued and not waited for, of `bytes` bytes or of a mapping's elements in row-major order.
-void upload_async(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size, const pinned_ref& owner,
-                  const void* from);
-void download_async(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size,
-                    const pinned_ref& owner, void* to);
+// Copies that are queued and not waited for, of `bytes` bytes or of a mapping's elements in
+// row-major order.
+void upload_async(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size,
+                  const pinned_ref& owner, const void* from);
+void download_async(const buffer_ref& from, const void* origin, const mapping& elements,
+                    std::size_t size, const pinned_ref& owner, void* to);
 /// Throws index_error.
 void require_within(std::int64_t offset, std::int64_t count, std::int64_t size);
 
 }  // namespace detail
 
-/// Some elements of a pinned_array, whose memory they keep alive: where an asynchronous copy begins or ends.
+/// Some elements of a pinned_array, whose memory they keep alive: where an asynchronous copy begins
+/// or ends.
 template <element T>
 class pinned_span {
  public:
   using value_type = T;
-  pinned_span(detail::pinned_ref owner, T* data, std::int64_t size) : owner_(std::move(owner)), data_(data), size_(size) {}
+  pinned_span(detail::pinned_ref owner, T* data, std::int64_t size)
+      : owner_(std::move(owner)), data_(data), size_(size) {}
 
   T* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
@@ -58,10 +62,12 @@ class pinned_span {
   std::int64_t size_;
 };
 
-/// Host memory of n elements, page-locked where the device is a GPU (cudaMallocHost): Numba's cuda.pinned_array. The program
-/// reads and writes it as a std::vector; copy_from_host_async and copy_to_host_async of arrays and views copy from and to it
-/// while the program and kernels go on. What such a copy has to do with it, and when, is the program's to see to: wait() waits
-/// for all copies queued so far. Its memory stays until they are done. Locking pages takes long: make it once.
+/// Host memory of n elements, page-locked where the device is a GPU (cudaMallocHost): Numba's
+/// cuda.pinned_array. The program reads and writes it as a std::vector; copy_from_host_async and
+/// copy_to_host_async of arrays and views copy from and to it while the program and kernels go on.
+/// What such a copy has to do with it, and when, is the program's to see to: wait() waits for all
+/// copies queued so far. Its memory stays until they are done. Locking pages takes long: make it
+/// once.
 template <element T>
 class pinned_array {
  public:
@@ -70,10 +76,12 @@ class pinned_array {
   pinned_array() = default;
   /// Not initialised. Throws memory_error, shape_error (a negative size) or device_error.
   explicit pinned_array(std::int64_t n, device where = device::current())
-      : owner_(detail::pinned_ref::allocate(static_cast<std::size_t>(detail::element_count(&n, 1, sizeof(T))), sizeof(T), where)),
+      : owner_(detail::pinned_ref::allocate(
+            static_cast<std::size_t>(detail::element_count(&n, 1, sizeof(T))), sizeof(T), where)),
         size_(n) {}
   pinned_array(const pinned_array&) = delete;
-  pinned_array(pinned_array&& other) noexcept : owner_(std::move(other.owner_)), size_(std::exchange(other.size_, 0)) {}
+  pinned_array(pinned_array&& other) noexcept
+      : owner_(std::move(other.owner_)), size_(std::exchange(other.size_, 0)) {}
   pinned_array& operator=(pinned_array&& other) noexcept {
     owner_ = std::move(other.owner_);
     size_ = std::exchange(other.size_, 0);

@@ -11,8 +11,12 @@ namespace detail {
 /// NumPy's str() of elements on a device. Waits.
 text to_text(dtype type, const buffer_ref& owner, const void* origin, const mapping& elements);
 
-template <class T, int R> text to_text(const view<T, R>& v) { return to_text(dtype_v<T>, v.owner(), v.origin(), v.mapping()); }
-template <class T, int R> text to_text(const array<T, R>& a) { return a.has_memory() ? to_text(a.view()) : text("[]"); }
+template <class T, int R> text to_text(const view<T, R>& v) {
+  return to_text(dtype_v<T>, v.owner(), v.origin(), v.mapping());
+}
+template <class T, int R> text to_text(const array<T, R>& a) {
+  return a.has_memory() ? to_text(a.view()) : text("[]");
+}
 template <class T> text to_text(const scalar<T>& s) { return to_text(s.view()); }
 template <class T> text to_text(const element_reference<T>& e) { return to_text(e.view()); }
 
@@ -24,9 +28,10 @@ concept printed_from_memory = requires(const X& x) { to_text(x); };
 // lang's: an expression as the array or scalar that it evaluates to.
 template <detail::lazy E> auto eval(const E& expression);
 
-/// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of 75 characters. Of more than
-/// 1000 elements only the first and last three along each axis are printed, and only they are copied to the host. Waits. Throws
-/// memory_error for a view without memory. An expression prints as what it evaluates to, and is evaluated for that: an array or,
+/// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of
+/// 75 characters. Of more than 1000 elements only the first and last three along each axis are
+/// printed, and only they are copied to the host. Waits. Throws memory_error for a view without
+/// memory. An expression prints as what it evaluates to, and is evaluated for that: an array or,
 /// for one of rank 0, a single value.
 template <class Stream, class X>
   requires(detail::printed_from_memory<X> || detail::lazy<X>) && requires(Stream& s) { s.put('c'); }

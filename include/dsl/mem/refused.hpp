@@ -21,9 +21,21 @@ struct refused {
 
 namespace detail {
 
-/// The headers that dsl.hpp leaves out. Each of them says that it is there, before it calls any of its functions; what speaks for
-/// its functions otherwise (lang/other_headers.hpp) is then no candidate any more.
-enum class header : std::uint8_t { by_key, scatter, select, sort, scan, random, ode, mpi, dlpack, cuda_array_interface };
+/// The headers that dsl.hpp leaves out. Each of them says that it is there, before it calls any of
+/// its functions; what speaks for its functions otherwise (lang/other_headers.hpp) is then no
+/// candidate any more.
+enum class header : std::uint8_t {
+  by_key,
+  scatter,
+  select,
+  sort,
+  scan,
+  random,
+  ode,
+  mpi,
+  dlpack,
+  cuda_array_interface
+};
 template <header Header, class Explicit> inline constexpr bool is_included = false;
 
 }  // namespace detail

@@ -5,7 +5,8 @@
 
 namespace dsl {
 
-/// A value that stays on the device: what a reduction gives, and an operand that broadcasts without a copy. Copies are deep.
+/// A value that stays on the device: what a reduction gives, and an operand that broadcasts without
+/// a copy. Copies are deep.
 template <element T>
 class scalar {
  public:
@@ -15,7 +16,8 @@ class scalar {
   /// Zero, on the current device.
   scalar() : scalar(T{}) {}
   /// On the current device, without waiting.
-  scalar(const T& value, device where = device::current()) : owner_(detail::buffer_ref::allocate(sizeof(T), where)) {
+  scalar(const T& value, device where = device::current())
+      : owner_(detail::buffer_ref::allocate(sizeof(T), where)) {
     *this = value;
   }
   /// On an expression's device, without waiting.

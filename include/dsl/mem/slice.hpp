@@ -32,9 +32,9 @@ struct bound {
 
 }  // namespace detail
 
-/// Python's start:stop:step. Negative bounds count from the end, bounds outside are clipped, and a negative step walks backwards:
-/// slice(1, -1), slice(0, dsl::end, 2), slice(dsl::end, dsl::end, -1). `slice()` is the whole axis. A step of 0 throws
-/// index_error where the slice is used.
+/// Python's start:stop:step. Negative bounds count from the end, bounds outside are clipped, and a
+/// negative step walks backwards: slice(1, -1), slice(0, dsl::end, 2), slice(dsl::end, dsl::end,
+/// -1). `slice()` is the whole axis. A step of 0 throws index_error where the slice is used.
 struct slice {
   detail::bound start = end, stop = end;
   std::int64_t step = 1;
@@ -42,7 +42,8 @@ struct slice {
   constexpr slice() = default;
   constexpr slice(detail::bound first, detail::bound past) : start(first), stop(past) {}
   template <std::integral I>
-  constexpr slice(detail::bound first, detail::bound past, I each) : start(first), stop(past), step(detail::clipped(each)) {}
+  constexpr slice(detail::bound first, detail::bound past, I each)
+      : start(first), stop(past), step(detail::clipped(each)) {}
 };
 
 namespace detail {
@@ -58,7 +59,8 @@ struct subscript {
 };
 
 template <class... I>
-concept subscripts = (((std::integral<I> && !std::same_as<I, bool>) || std::same_as<I, slice>) && ...);
+concept subscripts =
+    (((std::integral<I> && !std::same_as<I, bool>) || std::same_as<I, slice>) && ...);
 
 /// How many axes are left of `rank`.
 template <class... I>
@@ -66,8 +68,8 @@ constexpr int rank_after(int rank) {
   return rank - (0 + ... + static_cast<int>(std::integral<I>));
 }
 
-/// The elements that subscripts choose, one for each of the first axes. Throws index_error for an integer outside its axis, which
-/// it names with the extent, and for a step of 0.
+/// The elements that subscripts choose, one for each of the first axes. Throws index_error for an
+/// integer outside its axis, which it names with the extent, and for a step of 0.
 mapping subscripted(const mapping& from, const subscript* chosen, int count);
 
 }  // namespace detail

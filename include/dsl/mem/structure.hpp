@@ -9,8 +9,9 @@
 
 namespace dsl::detail {
 
-/// The description of a struct, specialised in dsl/hana.hpp: `names`, an array of its members' names; `members(s)`, references to
-/// them in the same order; `of<Map>`, the struct that its template makes of its arguments' images.
+/// The description of a struct, specialised in dsl/hana.hpp: `names`, an array of its members'
+/// names; `members(s)`, references to them in the same order; `of<Map>`, the struct that its
+/// template makes of its arguments' images.
 template <class T> struct structure {};
 
 template <class T>
@@ -18,10 +19,14 @@ concept structured = requires { structure<std::remove_const_t<T>>::names; };
 
 /// The types of a struct's members.
 template <class T> struct member_types;
-template <class T> using member_types_t = typename member_types<decltype(structure<T>::members(std::declval<T&>()))>::type;
-template <class... M> struct member_types<tuple<M&...>> { using type = tuple<std::remove_const_t<M>...>; };
+template <class T> using member_types_t =
+    typename member_types<decltype(structure<T>::members(std::declval<T&>()))>::type;
+template <class... M> struct member_types<tuple<M&...>> {
+  using type = tuple<std::remove_const_t<M>...>;
+};
 
-/// The image of a type under `Map`, of a described struct with every argument of its template in its image's place.
+/// The image of a type under `Map`, of a described struct with every argument of its template in
+/// its image's place.
 template <class T, template <class> class Map> struct mapped : Map<T> {};
 template <template <class...> class Template, class... A, template <class> class Map>
   requires structured<Template<A...>>
@@ -33,7 +38,8 @@ struct mapped<Template<A...>, Map> {
 template <class T>
 constexpr auto flat(T& x) {
   if constexpr (structured<T>)
-    return unpack([](auto&... m) { return concatenate(flat(m)...); }, structure<std::remove_const_t<T>>::members(x));
+    return unpack([](auto&... m) { return concatenate(flat(m)...); },
+                  structure<std::remove_const_t<T>>::members(x));
   else return tuple<T&>(x);
 }
 template <class... T> using flat_t = decltype(concatenate(flat(std::declval<T&>())...));
@@ -59,7 +65,8 @@ class leaf_name {
     return n;
   }
   static constexpr auto joined() {
-    constexpr const char *outer = structure<T>::names[found.member], *inner = leaf_name<member, found.inner>::value;
+    constexpr const char *outer = structure<T>::names[found.member],
+                         *inner = leaf_name<member, found.inner>::value;
     std::array<char, length(outer) + length(inner) + 2> all{};
     std::size_t n = 0;
     for (std::size_t i = 0; i < length(outer); ++i) all[n++] = outer[i];
@@ -73,7 +80,8 @@ class leaf_name {
   }();
 
  public:
-  static constexpr const char* value = structured<member> ? storage.data() : structure<T>::names[found.member];
+  static constexpr const char* value =
+      structured<member> ? storage.data() : structure<T>::names[found.member];
 };
 
 /// The names of all of a struct's operands.
@@ -82,7 +90,8 @@ inline constexpr auto leaf_names = []<std::size_t... I>(std::index_sequence<I...
   return std::array<const char*, sizeof...(I)>{leaf_name<T, I>::value...};
 }(std::make_index_sequence<flat_size<T>>{});
 
-/// The names of those among the operands of some variables that are members of structs; of the others null.
+/// The names of those among the operands of some variables that are members of structs; of the
+/// others null.
 template <class T>
 constexpr auto members_of_variable() {
   if constexpr (structured<T>) return leaf_names<std::remove_const_t<T>>;

@@ -10,8 +10,8 @@ namespace detail {
 
 /// A struct whose bytes are its value.
 template <class T>
-concept record = std::is_class_v<T> && std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T> &&
-                 std::is_default_constructible_v<T> && !element<T>;
+concept record = std::is_class_v<T> && std::is_trivially_copyable_v<T> &&
+                 std::is_standard_layout_v<T> && std::is_default_constructible_v<T> && !element<T>;
 
 template <class H>
 concept host_range_of_records = requires(const H& h) {
@@ -24,15 +24,17 @@ concept host_range_of_records = requires(const H& h) {
 
 }  // namespace detail
 
-/// Structs one behind the other in the memory of one device, as a NumPy array of a structured dtype. Formulas take its members:
-/// `members` and `member` give views of them. Copies are deep; moving is free.
+/// Structs one behind the other in the memory of one device, as a NumPy array of a structured
+/// dtype. Formulas take its members: `members` and `member` give views of them. Copies are deep;
+/// moving is free.
 template <detail::record T>
 class structured_array {
  public:
   using value_type = T;
 
   structured_array() = default;
-  /// `n` structs, not initialised, on the current device. Throws memory_error, device_error or shape_error (a negative extent).
+  /// `n` structs, not initialised, on the current device. Throws memory_error, device_error or
+  /// shape_error (a negative extent).
   explicit structured_array(std::int64_t n) : bytes_(n, static_cast<std::int64_t>(sizeof(T))) {}
 
   bool has_memory() const noexcept { return bytes_.has_memory(); }
@@ -50,18 +52,26 @@ class structured_array {
   /// The member at `offset` bytes of each struct.
   template <element M>
   view<M, 1> at(std::size_t offset) {
-    return {bytes_.view().owner(), reinterpret_cast<M*>(bytes_.origin() + checked<M>(offset)), {size()}, {step<M>}};
+    return {bytes_.view().owner(),
+            reinterpret_cast<M*>(bytes_.origin() + checked<M>(offset)),
+            {size()},
+            {step<M>}};
   }
   template <element M>
   view<const M, 1> at(std::size_t offset) const {
-    return {bytes_.view().owner(), reinterpret_cast<const M*>(bytes_.origin() + checked<M>(offset)), {size()}, {step<M>}};
+    return {bytes_.view().owner(),
+            reinterpret_cast<const M*>(bytes_.origin() + checked<M>(offset)),
+            {size()},
+            {step<M>}};
   }
 
  private:
-  template <class M> static constexpr std::int64_t step = static_cast<std::int64_t>(sizeof(T) / sizeof(M));
+  template <class M> static constexpr std::int64_t step =
+      static_cast<std::int64_t>(sizeof(T) / sizeof(M));
   template <class M> std::size_t checked(std::size_t offset) const {
-    static_assert(sizeof(T) % sizeof(M) == 0,
-                  "the size of a struct in an array is a multiple of each member's: strides count elements");
+    static_assert(
+        sizeof(T) % sizeof(M) == 0,
+        "the size of a struct in an array is a multiple of each member's: strides count elements");
     detail::require_memory(bytes_.view().owner(), "a view of a member");
     if (offset % sizeof(M) != 0) detail::throw_misplaced_member(offset, sizeof(M));
     return offset;
@@ -88,7 +98,8 @@ namespace detail {
 template <class T, class M>
 std::size_t offset_of(M T::* member) {
   const T one{};
-  return static_cast<std::size_t>(reinterpret_cast<const char*>(&(one.*member)) - reinterpret_cast<const char*>(&one));
+  return static_cast<std::size_t>(reinterpret_cast<const char*>(&(one.*member)) -
+                                  reinterpret_cast<const char*>(&one));
 }
 
 template <class M> struct view_in_place { using type = M; };
@@ -101,31 +112,36 @@ template <class To, class S, class Array>
 To views_of(Array& all, const char* base, const S& one) {
   const auto view_of = [&]<class Member, class M>(std::type_identity<Member>, const M& m) {
     if constexpr (structured<M>) return views_of<Member>(all, base, m);
-    else return all.template at<M>(static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base));
+    else
+      return all.template at<M>(static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base));
   };
   return [&]<class... Member>(std::type_identity<tuple<Member...>>) {
-    return unpack([&](const auto&... m) { return To{view_of(std::type_identity<Member>{}, m)...}; }, structure<S>::members(one));
+    return unpack([&](const auto&... m) { return To{view_of(std::type_identity<Member>{}, m)...}; },
+                  structure<S>::members(one));
   }(std::type_identity<member_types_t<To>>{});
 }
 
 }  // namespace detail
 
-/// The members of an array of structs that dsl/hana.hpp knows, as a struct of views, which share its memory: of `body<float,
-/// double>` a `body<view<float>, view<double>>`; of a const array and of a temporary one of views that only read. A struct's
-/// size, and its members' places in it, are multiples of each member's size: else an error of the compiler, or shape_error.
+/// The members of an array of structs that dsl/hana.hpp knows, as a struct of views, which share
+/// its memory: of `body<float, double>` a `body<view<float>, view<double>>`; of a const array and
+/// of a temporary one of views that only read. A struct's size, and its members' places in it, are
+/// multiples of each member's size: else an error of the compiler, or shape_error.
 template <detail::structured T>
 auto members(structured_array<T>& all) {
   const T one{};
-  return detail::views_of<typename detail::mapped<T, detail::view_in_place>::type>(all, reinterpret_cast<const char*>(&one), one);
+  return detail::views_of<typename detail::mapped<T, detail::view_in_place>::type>(
+      all, reinterpret_cast<const char*>(&one), one);
 }
 template <detail::structured T>
 auto members(const structured_array<T>& all) {
   const T one{};
-  return detail::views_of<typename detail::mapped<T, detail::const_view_in_place>::type>(all, reinterpret_cast<const char*>(&one),
-                                                                                         one);
+  return detail::views_of<typename detail::mapped<T, detail::const_view_in_place>::type>(
+      all, reinterpret_cast<const char*>(&one), one);
 }
 
-/// One member of each struct of an array, as a view: dsl::member(bodies, &body::charge). Throws as `members`.
+/// One member of each struct of an array, as a view: dsl::member(bodies, &body::charge). Throws as
+/// `members`.
 template <class T, element M>
 view<M, 1> member(structured_array<T>& all, M T::* which) {
   return all.template at<M>(detail::offset_of(which));

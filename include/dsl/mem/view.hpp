@@ -12,7 +12,8 @@ namespace dsl {
 
 namespace detail {
 
-/// Whether an expression is one value. Of a formula on arrays that makes reductions of them lang knows.
+/// Whether an expression is one value. Of a formula on arrays that makes reductions of them lang
+/// knows.
 template <class E> inline constexpr bool is_one_value = E::rank == 0;
 
 /// n values on the host. Throws memory_error.
@@ -37,23 +38,26 @@ template <class V, class T>
 concept fills = element<V> && assignable(dtype_v<T>, {dtype_v<V>, true});
 /// What an array or a view of T is assigned by mistake.
 template <class V, class Target, class T>
-concept source_of_nothing = !lazy<V> && !viewable<V> && !fills<V, T> && !std::convertible_to<const V&, Target>;
+concept source_of_nothing =
+    !lazy<V> && !viewable<V> && !fills<V, T> && !std::convertible_to<const V&, Target>;
 
 }  // namespace detail
 
 template <element T>
 class element_reference;
 
-/// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy; keeps an array's memory alive.
-/// Assigning to a view assigns the elements; reading and writing run on the device, in stream order. A view of const T only
-/// reads: those of const arrays, and those that show an element more than once.
+/// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy;
+/// keeps an array's memory alive. Assigning to a view assigns the elements; reading and writing run
+/// on the device, in stream order. A view of const T only reads: those of const arrays, and those
+/// that show an element more than once.
 ///
-/// Memory that the library does not own is used in place: dsl::view x(pointer, n), dsl::view m(pointer, {rows, columns}, {stride,
-/// 1}), dsl::view y(std_vector). It must stay until the last view of it is gone and the work queued on it is done. A view takes
-/// its place in the stream that is current where it is made: it sees what was queued there before, and what is queued there after
-/// the last copy of the view has died sees what was written through it. Throws memory_error (no memory; an address that is no
-/// multiple of an element's size), shape_error (elements to write that share a place) and device_error (memory that the device
-/// cannot reach).
+/// Memory that the library does not own is used in place: dsl::view x(pointer, n), dsl::view
+/// m(pointer, {rows, columns}, {stride, 1}), dsl::view y(std_vector). It must stay until the last
+/// view of it is gone and the work queued on it is done. A view takes its place in the stream that
+/// is current where it is made: it sees what was queued there before, and what is queued there
+/// after the last copy of the view has died sees what was written through it. Throws memory_error
+/// (no memory; an address that is no multiple of an element's size), shape_error (elements to write
+/// that share a place) and device_error (memory that the device cannot reach).
 template <element T, int Rank = 1>
 class view : public detail::in_device_memory<T> {
   static_assert(Rank >= 0 && Rank <= max_rank, "ranks are 0 to 8");
@@ -64,47 +68,57 @@ class view : public detail::in_device_memory<T> {
   static constexpr int rank = Rank;
 
   view() = default;
-  view(detail::buffer_ref owner, T* data, const dsl::extents<Rank>& sizes, const dsl::extents<Rank>& steps)
+  view(detail::buffer_ref owner, T* data, const dsl::extents<Rank>& sizes,
+       const dsl::extents<Rank>& steps)
       : owner_(std::move(owner)), data_(data), extents_(sizes), strides_(steps) {}
   view(const view&) = default;
   view(view&&) = default;
 
-  /// Elements in row-major order in memory that the library does not own, on the device that `device_of` finds.
-  view(T* data, const detail::lengths<Rank>& sizes) : view(data, sizes, detail::row_major(sizes.values)) {}
-  view(T* data, const detail::lengths<Rank>& sizes, device where) : view(data, sizes, detail::row_major(sizes.values), where) {}
+  /// Elements in row-major order in memory that the library does not own, on the device that
+  /// `device_of` finds.
+  view(T* data, const detail::lengths<Rank>& sizes)
+      : view(data, sizes, detail::row_major(sizes.values)) {}
+  view(T* data, const detail::lengths<Rank>& sizes, device where)
+      : view(data, sizes, detail::row_major(sizes.values), where) {}
   /// The same with strides, in elements.
   view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides)
       : view(data, sizes, strides, nullptr, detail::keeper()) {}
-  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides, device where)
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides,
+       device where)
       : view(data, sizes, strides, &where, detail::keeper()) {}
-  /// Keeps `owner`, an object of any type, until the last view has died: then the stream is ordered behind the views' work, which
-  /// need not be done yet.
+  /// Keeps `owner`, an object of any type, until the last view has died: then the stream is ordered
+  /// behind the views' work, which need not be done yet.
   template <class Owner>
-  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides, device where, Owner&& owner)
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides,
+       device where, Owner&& owner)
       : view(data, sizes, strides, &where, detail::keeper(std::forward<Owner>(owner))) {}
-  /// The elements of a std::vector, a std::span, a thrust::device_vector: whatever has data() and size(). A container that is
-  /// moved in lives as long as the view.
+  /// The elements of a std::vector, a std::span, a thrust::device_vector: whatever has data() and
+  /// size(). A container that is moved in lives as long as the view.
   template <detail::foreign_range C>
     requires(Rank == 1 && std::convertible_to<detail::foreign_element_t<C> (*)[], T (*)[]>)
   explicit view(C&& container) : view(of_range<C>(container, nullptr)) {}
   template <detail::foreign_range C>
     requires(Rank == 1 && std::convertible_to<detail::foreign_element_t<C> (*)[], T (*)[]>)
   view(C&& container, device where) : view(of_range<C>(container, &where)) {}
-  /// The elements of a std::mdspan, and of what has its members: any mapping with strides, plain references.
+  /// The elements of a std::mdspan, and of what has its members: any mapping with strides, plain
+  /// references.
   template <detail::foreign_mdspan M>
     requires(Rank == detail::rank_of_mdspan<M>)
-  explicit view(const M& m) : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m)) {}
+  explicit view(const M& m)
+      : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m)) {}
   template <detail::foreign_mdspan M>
     requires(Rank == detail::rank_of_mdspan<M>)
   view(const M& m, device where)
-      : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m), where) {}
+      : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m),
+             where) {}
 
   /// The same elements, to read.
   view(const view<value_type, Rank>& other)
     requires std::is_const_v<T>
       : view(other.owner(), other.origin(), other.extents(), other.strides()) {}
 
-  /// Evaluates an expression into the elements: one kernel, without waiting. Throws shape_error, device_error or cuda_error.
+  /// Evaluates an expression into the elements: one kernel, without waiting. Throws shape_error,
+  /// device_error or cuda_error.
   template <detail::lazy E>
     requires(!std::same_as<E, view>)
   const view& operator=(const E& expression) const {
@@ -132,9 +146,10 @@ class view : public detail::in_device_memory<T> {
     return *this;
   }
 
-  /// The elements that slices and integers choose, one for each of the first axes; the other axes stay whole, and an integer
-  /// drops its axis. One element, where integers stand for all axes, is an `element_reference`, anything else a view. Throws
-  /// index_error, and memory_error for a view without memory.
+  /// The elements that slices and integers choose, one for each of the first axes; the other axes
+  /// stay whole, and an integer drops its axis. One element, where integers stand for all axes, is
+  /// an `element_reference`, anything else a view. Throws index_error, and memory_error for a view
+  /// without memory.
   template <class... I>
   auto operator()(const I&... chosen) const {
     static_assert(sizeof...(I) <= Rank, "there are more subscripts than axes");
@@ -142,8 +157,9 @@ class view : public detail::in_device_memory<T> {
     if constexpr (sizeof...(I) <= Rank && detail::subscripts<I...>) {
       constexpr int left = detail::rank_after<I...>(Rank);
       const detail::subscript all[] = {chosen..., 0};
-      const auto part =
-          remap<left>("x(...)", [&all](const detail::mapping& m) { return detail::subscripted(m, all, sizeof...(I)); });
+      const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) {
+        return detail::subscripted(m, all, sizeof...(I));
+      });
       if constexpr (left == 0) return element_reference<T>(part);
       else return part;
     } else {
@@ -151,7 +167,8 @@ class view : public detail::in_device_memory<T> {
     }
   }
 
-  /// The address of the first element. Throws device_error on a mesh of processes, of which none has all elements.
+  /// The address of the first element. Throws device_error on a mesh of processes, of which none
+  /// has all elements.
   T* data() const {
     detail::require_address(data_);
     return data_;
@@ -168,8 +185,8 @@ class view : public detail::in_device_memory<T> {
   std::int64_t size() const noexcept { return detail::element_count(mapping()); }
   bool is_contiguous() const noexcept { return detail::is_contiguous(mapping()); }
 
-  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a view without memory, and where
-  /// the host has no room for them.
+  /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a
+  /// view without memory, and where the host has no room for them.
   std::vector<value_type> copy_to_host() const {
     detail::require_memory(owner_, "copy_to_host");
     auto host = detail::host_vector<value_type>(size());
@@ -191,45 +208,54 @@ class view : public detail::in_device_memory<T> {
     download(to.data());
   }
 
-  /// Queued: the program goes on. Then the elements may be read after `to.wait()`, or when the stream has been waited for. Throws
-  /// shape_error where the sizes differ, memory_error or cuda_error.
+  /// Queued: the program goes on. Then the elements may be read after `to.wait()`, or when the
+  /// stream has been waited for. Throws shape_error where the sizes differ, memory_error or
+  /// cuda_error.
   void copy_to_host_async(const pinned_span<value_type>& to) const {
     check_host(to.size(), "copy_to_host_async");
     detail::download_async(owner_, data_, mapping(), sizeof(T), to.owner(), to.data());
   }
-  /// The elements, in row-major order, from anything on the host with data() and size(), which must be this view's. It has been
-  /// read when this returns. Throws shape_error where the sizes differ, memory_error or cuda_error.
+  /// The elements, in row-major order, from anything on the host with data() and size(), which must
+  /// be this view's. It has been read when this returns. Throws shape_error where the sizes differ,
+  /// memory_error or cuda_error.
   template <detail::contiguous Range>
   void copy_from_host(const Range& from) const {
-    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+    static_assert(!std::is_const_v<T>,
+                  "the target is const: an array that is, or a view that only reads");
     static_assert(std::is_same_v<std::remove_cvref_t<decltype(*from.data())>, value_type>,
                   "copy_from_host wants elements of the array's type");
     check_host(from.size(), "copy_from_host");
-    if constexpr (!std::is_const_v<T>) detail::upload(owner_, data_, mapping(), sizeof(T), from.data());
+    if constexpr (!std::is_const_v<T>)
+      detail::upload(owner_, data_, mapping(), sizeof(T), from.data());
   }
-  /// Queued: the program goes on, and leaves what is copied as it is until the copy is done. See copy_to_host_async.
+  /// Queued: the program goes on, and leaves what is copied as it is until the copy is done. See
+  /// copy_to_host_async.
   void copy_from_host_async(const pinned_span<value_type>& from) const {
-    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+    static_assert(!std::is_const_v<T>,
+                  "the target is const: an array that is, or a view that only reads");
     check_host(from.size(), "copy_from_host_async");
-    if constexpr (!std::is_const_v<T>) detail::upload_async(owner_, data_, mapping(), sizeof(T), from.owner(), from.data());
+    if constexpr (!std::is_const_v<T>)
+      detail::upload_async(owner_, data_, mapping(), sizeof(T), from.owner(), from.data());
   }
 
   detail::mapping mapping() const { return detail::to_mapping(extents_, strides_); }
-  /// The elements under another mapping, made from this one's by `change`. `function` is named where there is no memory.
+  /// The elements under another mapping, made from this one's by `change`. `function` is named
+  /// where there is no memory.
   template <int NewRank, class Change>
   view<T, NewRank> remap(const char* function, const Change& change) const {
     detail::require_memory(owner_, function);
     const detail::mapping to = change(mapping());
     // Where there are no elements there is no address to go to.
     T* const first = detail::element_count(to) > 0 ? data_ + to.offset : data_;
-    return {owner_, first, detail::first_of<NewRank>(to.extents), detail::first_of<NewRank>(to.strides)};
+    return {owner_, first, detail::first_of<NewRank>(to.extents),
+            detail::first_of<NewRank>(to.strides)};
   }
 
  private:
-  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& steps, const device* where,
-       detail::keeper&& kept)
-      : owner_(detail::borrow(data, detail::to_mapping(sizes.values, steps.values), sizeof(T), where, !std::is_const_v<T>,
-                              std::move(kept))),
+  view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& steps,
+       const device* where, detail::keeper&& kept)
+      : owner_(detail::borrow(data, detail::to_mapping(sizes.values, steps.values), sizeof(T),
+                              where, !std::is_const_v<T>, std::move(kept))),
         data_(data),
         extents_(sizes.values),
         strides_(steps.values) {}
@@ -272,8 +298,9 @@ view(C&&, Options...) -> view<detail::foreign_element_t<C>, 1>;
 template <detail::foreign_mdspan M, class... Options>
 view(const M&, Options...) -> view<typename M::element_type, detail::rank_of_mdspan<M>>;
 
-/// One element on the device, x(i, j). Reading copies it to the host and waits, writing does not wait; a loop over elements is
-/// slow, an expression on slices is not. As an operand beside arrays it stays on the device.
+/// One element on the device, x(i, j). Reading copies it to the host and waits, writing does not
+/// wait; a loop over elements is slow, an expression on slices is not. As an operand beside arrays
+/// it stays on the device.
 template <element T>
 class element_reference {
  public:
@@ -291,14 +318,18 @@ class element_reference {
   operator value_type() const { return value(); }
 
   const element_reference& operator=(const value_type& v) const {
-    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
+    static_assert(!std::is_const_v<T>,
+                  "the target is const: an array that is, or a view that only reads");
     if constexpr (!std::is_const_v<T>) detail::fill(at_.owner(), at_.origin(), &v, sizeof v, 1);
     return *this;
   }
-  /// The value of another element, of a scalar in device memory or of an expression of rank 0, a reduction say: on the device.
+  /// The value of another element, of a scalar in device memory or of an expression of rank 0, a
+  /// reduction say: on the device.
   const element_reference& operator=(const element_reference& other) const {
-    static_assert(!std::is_const_v<T>, "the target is const: an array that is, or a view that only reads");
-    if constexpr (!std::is_const_v<T>) detail::copy(at_.owner(), at_.origin(), other.at_.owner(), other.at_.origin(), sizeof(T));
+    static_assert(!std::is_const_v<T>,
+                  "the target is const: an array that is, or a view that only reads");
+    if constexpr (!std::is_const_v<T>)
+      detail::copy(at_.owner(), at_.origin(), other.at_.owner(), other.at_.origin(), sizeof(T));
     return *this;
   }
   template <detail::viewable A>

@@ -5,26 +5,29 @@
 
 namespace dsl::ode {
 
-/// How exact `integrate` is, and by which steps: SciPy's rtol, atol, first_step and max_step, and a bound on their number.
+/// How exact `integrate` is, and by which steps: SciPy's rtol, atol, first_step and max_step, and a
+/// bound on their number.
 struct tolerance {
-  double relative = 1e-3, absolute = 1e-6;                    ///< one of them may be 0
-  double first_step = 0;                                      ///< its magnitude; 0: chosen by `integrate`
+  double relative = 1e-3, absolute = 1e-6;  ///< one of them may be 0
+  double first_step = 0;                    ///< its magnitude; 0: chosen by `integrate`
   double largest_step = dsl::detail::math::infinity<double>;  ///< magnitude
   std::int64_t most_steps = 100'000;                          ///< 0: none are taken
 };
 
-/// How an integration ended: at its end, where no step was small enough for the tolerance, or after as many steps as it may take.
+/// How an integration ended: at its end, where no step was small enough for the tolerance, or after
+/// as many steps as it may take.
 enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps };
 
 /// Where an integration is; what `integrate` returns. In device memory: value() waits.
 struct integration {
-  double end;                            ///< where it was to go
-  scalar<double> t;                      ///< where it is
-  scalar<double> h;                      ///< the step that would come next; 0 where there is none
-  scalar<std::int64_t> steps, rejected;  ///< all that were tried, and those of them whose error was too large
+  double end;        ///< where it was to go
+  scalar<double> t;  ///< where it is
+  scalar<double> h;  ///< the step that would come next; 0 where there is none
+  scalar<std::int64_t> steps,
+      rejected;  ///< all that were tried, and those of them whose error was too large
 
-  /// reached: t is the end to the bit. step_too_small: no step that changes t is small enough, or the right-hand side is NaN or
-  /// infinite; the fields are those at t. Waits.
+  /// reached: t is the end to the bit. step_too_small: no step that changes t is small enough, or
+  /// the right-hand side is NaN or infinite; the fields are those at t. Waits.
   ode::outcome outcome() const {
     if (t.value() == end) return ode::outcome::reached;
     return h.value() == 0 ? ode::outcome::step_too_small : ode::outcome::too_many_steps;
@@ -33,12 +36,15 @@ struct integration {
 
 namespace detail {
 
-/// Throws value_error that names an end of time or an option which is NaN, infinite or of the wrong sign.
+/// Throws value_error that names an end of time or an option which is NaN, infinite or of the wrong
+/// sign.
 void require_possible(double t0, double t1, const tolerance& wanted);
 
-/// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the scales.
+/// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the
+/// scales.
 template <class... X, class... Scale, std::size_t... I>
-constexpr auto norm_of(std::index_sequence<I...>, const tuple<X...>& x, const tuple<Scale...>& scale) {
+constexpr auto norm_of(std::index_sequence<I...>, const tuple<X...>& x,
+                       const tuple<Scale...>& scale) {
   return cast<double>(sqrt(sum((abs2(get<I>(x) / get<I>(scale)) + ...))));
 }
 
@@ -48,7 +54,8 @@ constexpr auto time_seen_by(const T& t) {
   else return t;
 }
 
-/// The name of the kernels that choose a first step. They run once, so each is compiled for any layout, and its formula once.
+/// The name of the kernels that choose a first step. They run once, so each is compiled for any
+/// layout, and its formula once.
 struct first_step {
   struct policy : default_policy {
     static constexpr map_policy map(const formula_traits& f, int compute_capability) {
@@ -64,11 +71,13 @@ struct first_step {
   };
 };
 
-/// Half of the choice of a first step: of (t, span, relative, absolute, fields..., others...), a guess, and the slope's norm.
+/// Half of the choice of a first step: of (t, span, relative, absolute, fields..., others...), a
+/// guess, and the slope's norm.
 template <class F, std::size_t Fields>
 struct starting_guess {
   template <class T, class Span, class V, class... X>
-  constexpr auto operator()(const T& t, const Span& span, const V& relative, const V& absolute, const X&... x) const {
+  constexpr auto operator()(const T& t, const Span& span, const V& relative, const V& absolute,
+                            const X&... x) const {
     const tuple<X...> all(x...);
     return guess(std::make_index_sequence<Fields>{}, t, span, relative, absolute, all,
                  subtuple<Fields, sizeof...(X) - Fields>(all));
@@ -76,27 +85,31 @@ struct starting_guess {
 
  private:
   template <std::size_t... I, class T, class V, class All, class Others>
-  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span, const V& relative, const V& absolute,
-                              const All& all, const Others& others) {
+  static constexpr auto guess(std::index_sequence<I...> fields, const T& t, const V& span,
+                              const V& relative, const V& absolute, const All& all,
+                              const Others& others) {
     const auto y = tuple{field(get<I>(all))...};
     const auto k = slopes<euler_method, F>(fields, y, others, time_seen_by<F>(t), span);
     const auto scale = tuple{absolute + relative * abs(get<I>(y))...};
-    const auto size = norm_of(fields, y, scale), slope = norm_of(fields, tuple{get<I>(k)[0]...}, scale);
+    const auto size = norm_of(fields, y, scale),
+               slope = norm_of(fields, tuple{get<I>(k)[0]...}, scale);
     const auto guessed = where(size < 1e-5 || slope < 1e-5, 1e-6, 0.01 * size / slope);
     return tuple{copysign(fmin(guessed, abs(span)), span), slope};
   }
 };
 
-/// The other half: of (guess, slope's norm, smallest, largest, t, span, relative, absolute, fields..., others...), the step, by
-/// how much the slope changes over the guess.
+/// The other half: of (guess, slope's norm, smallest, largest, t, span, relative, absolute,
+/// fields..., others...), the step, by how much the slope changes over the guess.
 template <class F, std::size_t Fields>
 struct starting_step {
   template <class S, class T, class V, class... X>
-  constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest, const T& t, const V& span,
-                            const V& relative, const V& absolute, const X&... x) const {
+  constexpr auto operator()(const S& guess, const S& slope, const V& smallest, const V& largest,
+                            const T& t, const V& span, const V& relative, const V& absolute,
+                            const X&... x) const {
     const tuple<X...> all(x...);
-    const auto change = change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all,
-                                        subtuple<Fields, sizeof...(X) - Fields>(all));
+    const auto change =
+        change_of_slope(std::make_index_sequence<Fields>{}, t, guess, relative, absolute, all,
+                        subtuple<Fields, sizeof...(X) - Fields>(all));
     const auto most = fmax(slope, change / abs(guess));
     const auto h = where(most <= 1e-15, fmax(1e-6, 1e-3 * abs(guess)), pow(0.01 / most, 0.2));
     return copysign(fmin(fmax(fmin(100 * abs(guess), h), smallest), largest), span);
@@ -104,21 +117,25 @@ struct starting_step {
 
  private:
   template <std::size_t... I, class T, class H, class V, class All, class Others>
-  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h, const V& relative,
-                                        const V& absolute, const All& all, const Others& others) {
+  static constexpr auto change_of_slope(std::index_sequence<I...> fields, const T& t, const H& h,
+                                        const V& relative, const V& absolute, const All& all,
+                                        const Others& others) {
     const auto y = tuple{field(get<I>(all))...};
     const auto k = slopes<heun_method, F>(fields, y, others, time_seen_by<F>(t), h);
-    return norm_of(fields, tuple{get<I>(k)[1] - get<I>(k)[0]...}, tuple{absolute + relative * abs(get<I>(y))...});
+    return norm_of(fields, tuple{get<I>(k)[1] - get<I>(k)[0]...},
+                   tuple{absolute + relative * abs(get<I>(y))...});
   }
 };
 
-/// A step of (t, h, accepted, rejected, y..., z..., t1, relative, absolute, largest, others...). z is the candidate of the step
-/// before, which becomes y if it was accepted: so a step waits for nothing, and its error is summed in the kernel that computes
-/// its candidate. All that follows from the error is computed with single values.
+/// A step of (t, h, accepted, rejected, y..., z..., t1, relative, absolute, largest, others...). z
+/// is the candidate of the step before, which becomes y if it was accepted: so a step waits for
+/// nothing, and its error is summed in the kernel that computes its candidate. All that follows
+/// from the error is computed with single values.
 template <class F, std::size_t Fields>
 struct controlled_step {
   template <class T, class A, class N, class... X>
-  constexpr auto operator()(const T& t, const T& h, const A& accepted, const N& rejected, const X&... x) const {
+  constexpr auto operator()(const T& t, const T& h, const A& accepted, const N& rejected,
+                            const X&... x) const {
     constexpr std::size_t before_others = 2 * Fields + 4;
     const tuple<X...> all(x...);
     return take(std::make_index_sequence<Fields>{}, t, h, accepted, rejected, all,
@@ -127,8 +144,9 @@ struct controlled_step {
 
  private:
   template <std::size_t... I, class T, class A, class N, class All, class Others>
-  static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h, const A& accepted, const N& rejected,
-                             const All& all, const Others& others) {
+  static constexpr auto take(std::index_sequence<I...> fields, const T& t, const T& h,
+                             const A& accepted, const N& rejected, const All& all,
+                             const Others& others) {
     const auto [t1, relative, absolute, largest] = subtuple<2 * Fields, 4>(all);
     const auto y = tuple{field(where(accepted, get<Fields + I>(all), get<I>(all)))...};
     const auto k = slopes<dopri5_method, F>(fields, y, others, time_seen_by<F>(t), h);
@@ -137,16 +155,19 @@ struct controlled_step {
     const auto scale = tuple{absolute + relative * max(abs(get<I>(y)), abs(get<I>(z)))...};
     const auto error = norm_of(fields, increments(fields, y, h, dopri5_method.error, k), scale);
 
-    // The rules are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and is the smallest factor. Behind
-    // a step that was taken the smallest one may follow, and what is left at the end is a step however small; a rejected step
-    // that would become smaller than the smallest is the end.
+    // The rules are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and
+    // is the smallest factor. Behind a step that was taken the smallest one may follow, and what is
+    // left at the end is a step however small; a rejected step that would become smaller than the
+    // smallest is the end.
     const auto takes = error < 1;
     const auto factor = fmin(where(accepted, 10.0, 1.0), fmax(0.2, 0.9 * pow(error, -0.2)));
     const auto next_t = where(takes, where(h == t1 - t, t1, t + h), t);
-    const auto least = 10.0 * abs(nextafter(next_t, copysign(dsl::detail::math::infinity<double>, h)) - next_t);
+    const auto least =
+        10.0 * abs(nextafter(next_t, copysign(dsl::detail::math::infinity<double>, h)) - next_t);
     const auto wanted = fmin(fmax(abs(h) * factor, where(takes, least, 0.0)), largest);
     const auto left = t1 - next_t;
-    const auto next_h = where(wanted < least, 0.0, where(abs(left) <= wanted, left, copysign(wanted, h)));
+    const auto next_h =
+        where(wanted < least, 0.0, where(abs(left) <= wanted, left, copysign(wanted, h)));
     return concatenate(tuple{next_t, next_h, takes, rejected + cast<std::int64_t>(!takes)}, y, z);
   }
 };
@@ -166,16 +187,18 @@ struct last_accepted {
   }
 };
 
-/// Whether a right-hand side gives derivatives of so many fields, which are its first arguments; where not, an error of the
-/// compiler.
+/// Whether a right-hand side gives derivatives of so many fields, which are its first arguments;
+/// where not, an error of the compiler.
 template <class F, std::size_t Fields, class... X>
 constexpr bool may_integrate() {
   constexpr bool is_stateless = dsl::detail::is_stateless<F>;
-  static_assert(is_stateless, "integrate takes a function without captures or members: pass values as arguments");
+  static_assert(is_stateless,
+                "integrate takes a function without captures or members: pass values as arguments");
   if constexpr (is_stateless) {
-    constexpr std::size_t count =
-        field_count<F, symbol<dtype::float64, true>, dsl::detail::trace_t<dsl::detail::operand_t<X>>...>();
-    static_assert(count == 0 || count == Fields, "a right-hand side returns one derivative for each field");
+    constexpr std::size_t count = field_count<F, symbol<dtype::float64, true>,
+                                              dsl::detail::trace_t<dsl::detail::operand_t<X>>...>();
+    static_assert(count == 0 || count == Fields,
+                  "a right-hand side returns one derivative for each field");
     return count == Fields;
   } else {
     return false;
@@ -187,18 +210,23 @@ template <class T, int R> array<T, R> copy_of(const view<T, R>& v) { return v; }
 template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 
 template <class Name, class F, class... S, class... Others>
-DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted,
-                                             const Others&... others) {
+DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, double t0, double t1,
+                                             const tolerance& wanted, const Others&... others) {
   namespace math = dsl::detail::math;
   require_possible(t0, t1, wanted);
   constexpr std::size_t count = sizeof...(S);
   const auto& first = get<0>(fields.variables);
   const device_guard guard(first.where());
-  const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) * static_cast<double>(count), span = t1 - t0;
-  const double relative = wanted.relative * math::sqrt(elements), absolute = wanted.absolute * math::sqrt(elements);
+  const double elements = static_cast<double>(dsl::detail::as_operand(first).size()) *
+                          static_cast<double>(count),
+               span = t1 - t0;
+  const double relative = wanted.relative * math::sqrt(elements),
+               absolute = wanted.absolute * math::sqrt(elements);
 
-  const double next = math::nextafter<dtype::float64>(t0, math::copysign(math::infinity<double>, span));
-  const double smallest = 10 * math::abs(next - t0), whole = math::abs(span), largest = math::min(wanted.largest_step, whole);
+  const double next =
+      math::nextafter<dtype::float64>(t0, math::copysign(math::infinity<double>, span));
+  const double smallest = 10 * math::abs(next - t0), whole = math::abs(span),
+               largest = math::min(wanted.largest_step, whole);
   const bool begins = span != 0 && (largest >= smallest || largest == whole);
 
   integration at{t1, t0, 0.0, std::int64_t{0}, std::int64_t{0}};
@@ -208,26 +236,31 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
     scalar<double> guess, slope;
     unpack(
         [&](const auto&... y) {
-          dsl::tie(guess, slope) =
-              vectorize<first_step>(starting_guess<F, count>{})(t0, span, relative, absolute, y..., others...);
-          dsl::tie(at.h) = vectorize<first_step>(starting_step<F, count>{})(guess, slope, smallest, largest, t0, span, relative,
-                                                                            absolute, y..., others...);
+          dsl::tie(guess, slope) = vectorize<first_step>(starting_guess<F, count>{})(
+              t0, span, relative, absolute, y..., others...);
+          dsl::tie(at.h) = vectorize<first_step>(starting_step<F, count>{})(
+              guess, slope, smallest, largest, t0, span, relative, absolute, y..., others...);
         },
         fields.variables);
   }
   scalar<bool> accepted = true;
   auto candidates = unpack([](const auto&... y) { return tuple{copy_of(y)...}; }, fields.variables);
-  const auto all = concatenate(fields.variables, unpack([](auto&... z) { return references(z...); }, candidates));
+  const auto all = concatenate(fields.variables,
+                               unpack([](auto&... z) { return references(z...); }, candidates));
   unpack(
       [&](auto&... x) {
         const auto step = vectorize<Name>(controlled_step<F, count>{});
-        iterate(begins ? wanted.most_steps : 0, step, state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
-                wanted.largest_step, others..., until(!at.h, at.steps), every(wanted.most_steps > 0 ? wanted.most_steps : 1));
+        iterate(begins ? wanted.most_steps : 0, step,
+                state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
+                wanted.largest_step, others..., until(!at.h, at.steps),
+                every(wanted.most_steps > 0 ? wanted.most_steps : 1));
       },
       all);
   unpack(
       [&](auto&... y) {
-        dsl::tie(y...) = unpack([&](const auto&... x) { return vectorize(last_accepted<count>{})(accepted, x...); }, all);
+        dsl::tie(y...) = unpack(
+            [&](const auto&... x) { return vectorize(last_accepted<count>{})(accepted, x...); },
+            all);
       },
       fields.variables);
   return at;
@@ -235,19 +268,22 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
 
 }  // namespace detail
 
-/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of order 5(4) and steps that
-/// keep the error of each below the tolerance: the root mean square over all fields' elements of error / (absolute + relative
-/// max(|y|, |z|)), where z is y after the step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
-/// II.4). SciPy's solve_ivp takes the same steps.
+/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of
+/// order 5(4) and steps that keep the error of each below the tolerance: the root mean square over
+/// all fields' elements of error / (absolute + relative max(|y|, |z|)), where z is y after the
+/// step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4).
+/// SciPy's solve_ivp takes the same steps.
 ///
-/// f: a lambda of (fields..., others...) that returns the fields' derivatives, one or a std::tuple, or with_time of one of
-/// (t, fields..., others...); without captures. fields: `dsl::state(...)` of arrays, views or scalars in device memory of one
-/// shape, real or complex; they hold y at `t` of the result in the end. t0, t1: finite, in f's unit of time. wanted: the
-/// tolerance and the bounds of the steps. others: arrays, scalars and C++ values, which stay what they are.
+/// f: a lambda of (fields..., others...) that returns the fields' derivatives, one or a std::tuple,
+/// or with_time of one of (t, fields..., others...); without captures. fields: `dsl::state(...)` of
+/// arrays, views or scalars in device memory of one shape, real or complex; they hold y at `t` of
+/// the result in the end. t0, t1: finite, in f's unit of time. wanted: the tolerance and the bounds
+/// of the steps. others: arrays, scalars and C++ values, which stay what they are.
 ///
-/// Returns where it came to, in device memory. A step evaluates f seven times, in one kernel, and besides the fields another copy
-/// of each is kept. Waits for nothing. Throws value_error for times that are not finite and for tolerances and steps that cannot
-/// be, else as `iterate` does, before the fields are written.
+/// Returns where it came to, in device memory. A step evaluates f seven times, in one kernel, and
+/// besides the fields another copy of each is kept. Waits for nothing. Throws value_error for times
+/// that are not finite and for tolerances and steps that cannot be, else as `iterate` does, before
+/// the fields are written.
 /// ```cpp
 /// const auto pendulum = dsl::ode::with_time([](auto t, auto x, auto v, auto drive) {
 ///   return std::tuple{v, drive * cos(t) - sin(x)};
@@ -255,12 +291,13 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
 /// ```
 /// with arrays of doubles `x` and `v` and a double `drive`:
 /// ```cpp
-/// const auto at = dsl::ode::integrate(pendulum, dsl::state(x, v), 0, 10, {.relative = 1e-9, .absolute = 1e-12}, drive);
-/// if (at.outcome() != dsl::ode::outcome::reached) std::cerr << "stopped at t = " << at.t.value() << '\n';
+/// const auto at = dsl::ode::integrate(pendulum, dsl::state(x, v), 0, 10, {.relative = 1e-9,
+/// .absolute = 1e-12}, drive); if (at.outcome() != dsl::ode::outcome::reached) std::cerr <<
+/// "stopped at t = " << at.t.value() << '\n';
 /// ```
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
-integration integrate(F, const loop_state<S...>& fields, double t0, double t1, const tolerance& wanted = {},
-                      const Others&... others) {
+integration integrate(F, const loop_state<S...>& fields, double t0, double t1,
+                      const tolerance& wanted = {}, const Others&... others) {
   if constexpr (detail::may_integrate<F, sizeof...(S), S..., Others...>())
     return detail::integrate_fields<Name, F>(fields, t0, t1, wanted, others...);
   else return {};
@@ -270,7 +307,8 @@ template <class Name = dsl::detail::unnamed, class F, class Fields, class... Oth
   requires(!dsl::detail::is_loop_state<Fields>)
 integration integrate(F, const Fields&, double, double, const tolerance& = {}, const Others&...) {
   static_assert(std::same_as<Fields, refused>,
-                "integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments");
+                "integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and "
+                "the other arguments");
   return {};
 }
 

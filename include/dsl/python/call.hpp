@@ -1,4 +1,5 @@
-// A call from Python as a formula sees it: arguments and results. Nothing here needs Python's headers, so nvcc never reads them.
+// A call from Python as a formula sees it: arguments and results. Nothing here needs Python's
+// headers, so nvcc never reads them.
 #pragma once
 
 #include <cstring>
@@ -9,19 +10,22 @@
 
 namespace dsl::python {
 
-/// In a signature, an array of any rank: of a formula that computes element by element, or reduces all of them to one value.
+/// In a signature, an array of any rank: of a formula that computes element by element, or reduces
+/// all of them to one value.
 template <element T> struct any_rank;
 
 namespace detail {
 
-/// array: elements of this rank. single: one value in device memory, an array of rank 0. number: a C++ scalar, by value.
+/// array: elements of this rank. single: one value in device memory, an array of rank 0. number: a
+/// C++ scalar, by value.
 enum class parameter_kind : std::uint8_t { array, single, number };
 
 /// What a signature says of an argument or a result.
 struct parameter {
   parameter_kind kind;
   dtype type;
-  int rank;  ///< or `of_any_rank`: the formula sees an array of rank `max_rank`, whose first extents are 1
+  int rank;  ///< or `of_any_rank`: the formula sees an array of rank `max_rank`, whose first
+             ///< extents are 1
 
   static constexpr int of_any_rank = -1;
   constexpr bool has_any_rank() const { return rank == of_any_rank; }
@@ -38,7 +42,8 @@ struct elements {
 
   template <class T, int R>
   view<T, R> as() const {
-    return {owner, static_cast<T*>(data), dsl::detail::first_of<R>(extents), dsl::detail::first_of<R>(strides)};
+    return {owner, static_cast<T*>(data), dsl::detail::first_of<R>(extents),
+            dsl::detail::first_of<R>(strides)};
   }
 };
 
@@ -61,7 +66,8 @@ class call {
   elements results[max_parameters];
   std::int64_t steps = 0, every = 1;  // a loop's
 
-  /// Makes the array that a result goes to, where the caller gave none. Throws what the array library raised.
+  /// Makes the array that a result goes to, where the caller gave none. Throws what the array
+  /// library raised.
   virtual void make_result(int number, int rank, const std::int64_t* extents) = 0;
 
  protected:
@@ -72,7 +78,8 @@ class call {
 /// One of the functions that share a name.
 struct signature {
   std::vector<parameter> parameters, results;
-  int variables = 0;     // of a loop: the first parameters and results are its state, what follows are histories
+  int variables =
+      0;  // of a loop: the first parameters and results are its state, what follows are histories
   const void* function;  // lives until the program ends
   void (*run)(call&, const void* function);
 };
@@ -100,9 +107,12 @@ template <class T, int R>
 struct parameter_of<view<T, R>> {
   using element_type = std::remove_const_t<T>;
   static constexpr bool known = true;
-  static constexpr parameter value{R == 0 ? parameter_kind::single : parameter_kind::array, dtype_v<T>, R};
+  static constexpr parameter value{R == 0 ? parameter_kind::single : parameter_kind::array,
+                                   dtype_v<T>, R};
   using variable = view<element_type, R>;
-  static view<const element_type, R> operand(const argument& a) { return a.memory.as<const element_type, R>(); }
+  static view<const element_type, R> operand(const argument& a) {
+    return a.memory.as<const element_type, R>();
+  }
   static variable variable_in(const elements& memory) { return memory.as<element_type, R>(); }
 };
 template <class T, int R>

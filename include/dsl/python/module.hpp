@@ -5,17 +5,20 @@
 
 namespace dsl::python {
 
-/// A module of Python while it is filled. Functions take arrays of NumPy, CuPy, PyTorch and JAX, and of any library that has
-/// DLPack, where they lie and in order with their library's stream, and return arrays of the first one's library.
+/// A module of Python while it is filled. Functions take arrays of NumPy, CuPy, PyTorch and JAX,
+/// and of any library that has DLPack, where they lie and in order with their library's stream, and
+/// return arrays of the first one's library.
 ///
-/// A signature is a list of types: dsl::array<T, rank> for an array of that dtype and rank, dsl::python::any_rank<T> for one of
-/// any rank, dsl::scalar<T> for one value in device memory (an array of rank 0), T for a Python number. A name may have several,
-/// which differ in dtypes, ranks or number of parameters; the first that fits is called.
+/// A signature is a list of types: dsl::array<T, rank> for an array of that dtype and rank,
+/// dsl::python::any_rank<T> for one of any rank, dsl::scalar<T> for one value in device memory (an
+/// array of rank 0), T for a Python number. A name may have several, which differ in dtypes, ranks
+/// or number of parameters; the first that fits is called.
 class module_builder {
  public:
-  /// A function that evaluates a formula: its results are new arrays, those of reductions of rank 0, or are written to `out=`.
-  /// `f` is made by `dsl::vectorize`, or takes operands and returns expressions. `documentation` is what help() shows. A name
-  /// that has been given to a loop, or the same signature again, is an ImportError.
+  /// A function that evaluates a formula: its results are new arrays, those of reductions of rank
+  /// 0, or are written to `out=`. `f` is made by `dsl::vectorize`, or takes operands and returns
+  /// expressions. `documentation` is what help() shows. A name that has been given to a loop, or
+  /// the same signature again, is an ImportError.
   /// ```cpp
   /// m.kernel<dsl::array<float, 2>>("row_sums", [](auto x) { return dsl::sum(x, dsl::axis(1)); });
   /// ```
@@ -23,21 +26,29 @@ class module_builder {
   module_builder& kernel(const char* name, F f, const char* documentation = "") {
     if constexpr (are_parameters<P...>()) {
       using made = detail::kernel_function<F, P...>;
-      add(name, {{detail::parameter_of<P>::value...}, made::list(), 0, new F(std::move(f)), &made::run}, documentation);
+      add(name,
+          {{detail::parameter_of<P>::value...}, made::list(), 0, new F(std::move(f)), &made::run},
+          documentation);
     }
     return *this;
   }
-  /// A function that runs a time loop, `dsl::iterate`: name(steps, state..., parameters..., every=1, out=None). The state are the
-  /// first parameters, as many as the formula gives values. It returns the state after the last step and the histories of its
-  /// dsl::scalar.
+  /// A function that runs a time loop, `dsl::iterate`: name(steps, state..., parameters...,
+  /// every=1, out=None). The state are the first parameters, as many as the formula gives values.
+  /// It returns the state after the last step and the histories of its dsl::scalar.
   /// ```cpp
-  /// m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "Many steps, with the mean fed back.");
+  /// m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "Many steps, with the mean
+  /// fed back.");
   /// ```
   template <class... P, class F>
   module_builder& loop(const char* name, F f, const char* documentation = "") {
     if constexpr (are_parameters<P...>()) {
       using made = detail::loop_function<F, P...>;
-      add(name, {{detail::parameter_of<P>::value...}, made::results(), made::variables, new F(std::move(f)), &made::run},
+      add(name,
+          {{detail::parameter_of<P>::value...},
+           made::results(),
+           made::variables,
+           new F(std::move(f)),
+           &made::run},
           documentation);
     }
     return *this;
@@ -49,10 +60,11 @@ class module_builder {
  private:
   template <class... P>
   static constexpr bool are_parameters() {
-    constexpr bool known = (detail::parameter_of<P>::known && ...), few = sizeof...(P) <= detail::max_parameters;
-    static_assert(
-        known,
-        "a parameter of a Python function is dsl::array<T, rank>, dsl::python::any_rank<T>, dsl::scalar<T> or a C++ scalar");
+    constexpr bool known = (detail::parameter_of<P>::known && ...),
+                   few = sizeof...(P) <= detail::max_parameters;
+    static_assert(known,
+                  "a parameter of a Python function is dsl::array<T, rank>, "
+                  "dsl::python::any_rank<T>, dsl::scalar<T> or a C++ scalar");
     static_assert(few, "a Python function takes at most 32 parameters");
     return known && few;
   }
@@ -71,11 +83,13 @@ struct module_definition {
 }  // namespace detail
 }  // namespace dsl::python
 
-/// Defines a module of Python, at file scope, once a module: DSL_PYTHON_MODULE(fields, m) { m.kernel<...>("rk4", step); }. The
-/// name is that of the target that `dsl_python_module` of CMake makes.
+/// Defines a module of Python, at file scope, once a module: DSL_PYTHON_MODULE(fields, m) {
+/// m.kernel<...>("rk4", step); }. The name is that of the target that `dsl_python_module` of CMake
+/// makes.
 #undef DSL_PYTHON_MODULE
-#define DSL_PYTHON_MODULE(name, m)                                                                                    \
-  static void dsl_fill_python_module_##name(::dsl::python::module_builder& m);                                        \
-  extern const ::dsl::python::detail::module_definition dsl_python_module_definition;                                 \
-  const ::dsl::python::detail::module_definition dsl_python_module_definition{#name, &dsl_fill_python_module_##name}; \
+#define DSL_PYTHON_MODULE(name, m)                                                    \
+  static void dsl_fill_python_module_##name(::dsl::python::module_builder& m);        \
+  extern const ::dsl::python::detail::module_definition dsl_python_module_definition; \
+  const ::dsl::python::detail::module_definition dsl_python_module_definition{        \
+      #name, &dsl_fill_python_module_##name};                                         \
   static void dsl_fill_python_module_##name([[maybe_unused]] ::dsl::python::module_builder& m)

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "exec/grid_executor.hpp"
-#include "exec/text.hpp"
+#include "exec/plan/text.hpp"
+#include "exec/run/grid_executor.hpp"
 #include "mem/stream.hpp"
 
 namespace printing {
@@ -28,17 +28,23 @@ class executor final : public grid_executor {
   // It takes the entry points that were made for the simulator.
   constexpr executor() : grid_executor(kernel_target::sim, true) {}
 
-  kernel_attributes attributes(const kernel_entry&, int, int) const override { return {32, 1024, 8, 0, 0}; }
+  kernel_attributes attributes(const kernel_entry&, int, int) const override {
+    return {32, 1024, 8, 0, 0};
+  }
   bool is_cooperative(int) const override { return true; }
   void launch_kernel(const kernel_launch& k, const dsl::stream& on) const override {
-    out << "launch" << (k.cooperative ? " together" : "") << " on " << stream_name(stream_state::of(on).native) << ": "
-        << spell_pass(k.pass, k.operands) << ", " << k.elements << " elements, grid " << k.grid << ", block " << k.block;
+    out << "launch" << (k.cooperative ? " together" : "") << " on "
+        << stream_name(stream_state::of(on).native) << ": " << spell_pass(k.pass, k.operands)
+        << ", " << k.elements << " elements, grid " << k.grid << ", block " << k.block;
     if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes of shared memory";
     out << "; " << k.inputs + k.outputs << " operands";
-    for (int i = 0; i < k.other_count; ++i) out << (i == 0 ? ", beside them " : " and ") << k.others[i].bytes << " bytes";
+    for (int i = 0; i < k.other_count; ++i)
+      out << (i == 0 ? ", beside them " : " and ") << k.others[i].bytes << " bytes";
     out << "\n";
   }
-  std::unique_ptr<kernel_graph> make_graph(const dsl::stream&) const override { return std::make_unique<graph>(); }
+  std::unique_ptr<kernel_graph> make_graph(const dsl::stream&) const override {
+    return std::make_unique<graph>();
+  }
 
  private:
   struct graph final : kernel_graph {
@@ -71,11 +77,18 @@ class devices final : public back_end {
   }
   void synchronize_device(int index) override { out << "wait for " << spell(index) << "\n"; }
 
-  dsl::memory_usage usage(int) override { return {0, 0, std::size_t{1} << 30, std::size_t{1} << 30}; }
-  void release_memory(int index) override { out << "release the memory of " << spell(index) << "\n"; }
-  void set_release_threshold(int, std::size_t bytes) override { out << "keep " << bytes << " bytes\n"; }
+  dsl::memory_usage usage(int) override {
+    return {0, 0, std::size_t{1} << 30, std::size_t{1} << 30};
+  }
+  void release_memory(int index) override {
+    out << "release the memory of " << spell(index) << "\n";
+  }
+  void set_release_threshold(int, std::size_t bytes) override {
+    out << "keep " << bytes << " bytes\n";
+  }
   void* allocate(std::size_t bytes, int index, void* stream) override {
-    out << "allocate " << bytes << " bytes on " << spell(index) << ", " << stream_name(stream) << "\n";
+    out << "allocate " << bytes << " bytes on " << spell(index) << ", " << stream_name(stream)
+        << "\n";
     const std::uintptr_t made = last_memory += 1 << 20;
     last_memory += bytes;
     last_memory -= last_memory % 256;
@@ -86,7 +99,9 @@ class devices final : public back_end {
     const char* const ways[] = {"to the device", "to the host", "on the device"};
     out << "copy " << bytes << " bytes " << ways[static_cast<int>(way)] << "\n";
   }
-  void set_zero(void*, std::size_t bytes, int, void*) override { out << "zero " << bytes << " bytes\n"; }
+  void set_zero(void*, std::size_t bytes, int, void*) override {
+    out << "zero " << bytes << " bytes\n";
+  }
   void fill(void*, const void*, std::size_t size, std::int64_t count, int, void*) override {
     out << "fill " << count << " x " << size << " bytes\n";
   }
@@ -98,9 +113,15 @@ class devices final : public back_end {
     out << "create stream " << ++last_stream << " on " << spell(index) << "\n";
     return as_pointer(last_stream);
   }
-  void destroy_stream(int, void* stream) noexcept override { out << "destroy " << stream_name(stream) << "\n"; }
-  void synchronize(int, void* stream) override { out << "wait for " << stream_name(stream) << "\n"; }
-  void synchronize_quietly(int, void* stream) noexcept override { out << "wait for " << stream_name(stream) << "\n"; }
+  void destroy_stream(int, void* stream) noexcept override {
+    out << "destroy " << stream_name(stream) << "\n";
+  }
+  void synchronize(int, void* stream) override {
+    out << "wait for " << stream_name(stream) << "\n";
+  }
+  void synchronize_quietly(int, void* stream) noexcept override {
+    out << "wait for " << stream_name(stream) << "\n";
+  }
   void wait_for(int, void* stream, void* other) override {
     out << "order " << stream_name(stream) << " behind " << stream_name(other) << "\n";
   }
@@ -112,8 +133,12 @@ class devices final : public back_end {
     out << "event " << ++last_event << " in " << stream_name(stream) << "\n";
     return as_pointer(last_event);
   }
-  void wait_for_event(void* event) override { out << "wait for event " << number_of(event) << "\n"; }
-  void destroy_event(void* event) noexcept override { out << "destroy event " << number_of(event) << "\n"; }
+  void wait_for_event(void* event) override {
+    out << "wait for event " << number_of(event) << "\n";
+  }
+  void destroy_event(void* event) noexcept override {
+    out << "destroy event " << number_of(event) << "\n";
+  }
 };
 
 }  // namespace

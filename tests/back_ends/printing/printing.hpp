@@ -1,5 +1,5 @@
-// A kind of devices that does nothing but print what it is asked to do: a back end in one folder, added without a change of the
-// library.
+// A kind of devices that does nothing but print what it is asked to do: a back end in one folder,
+// added without a change of the library.
 #pragma once
 
 #include <sstream>

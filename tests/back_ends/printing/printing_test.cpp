@@ -1,4 +1,5 @@
-// What a back end is asked to do, by one that prints it: a formula, a reduction, a loop, transfers and streams.
+// What a back end is asked to do, by one that prints it: a formula, a reduction, a loop, transfers
+// and streams.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -40,12 +41,14 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
               "allocate 4000 bytes on print:0, the default stream\n"
               "copy 4000 bytes to the device\n"
               "allocate 4000 bytes on print:0, the default stream\n"
-              "launch on the default stream: exp(a) + 2 * a, 1000 elements, grid 4, block 64; 4 operands\n"
+              "launch on the default stream: exp(a) + 2 * a, 1000 elements, grid 4, block 64; 4 "
+              "operands\n"
               "allocate 4 bytes on print:0, the default stream\n"
               "fill 1 x 4 bytes\n"
               "allocate 131072 bytes on print:0, the default stream\n"
               "zero 65536 bytes\n"
-              "launch on the default stream: sum(a * a), 1000 elements, grid 2, block 64, 8 bytes of shared memory; 3 "
+              "launch on the default stream: sum(a * a), 1000 elements, grid 2, block 64, 8 bytes "
+              "of shared memory; 3 "
               "operands, beside them 8 "
               "bytes and 4 bytes\n");
     total.value();
@@ -68,16 +71,19 @@ TEST_F(printing_back_end, runs_loops) {
             "allocate 40 bytes on print:0, the default stream\n"
             "allocate 16384 bytes on print:0, the default stream\n"
             "zero 16384 bytes\n"
-            "launch together on the default stream: a / b, 300000 elements, grid 4, block 512, 49152 bytes of shared memory; 4 "
+            "launch together on the default stream: a / b, 300000 elements, grid 4, block 512, "
+            "49152 bytes of shared memory; 4 "
             "operands, beside "
             "them 40 bytes and 16384 bytes\n"
             "free\n");
   dsl::iterate(2, step, dsl::state(x, total), dsl::strategy::graph);
   const std::string beside = "of shared memory; 4 operands, beside them 4 bytes and 588 bytes\n",
                     of = "launch on the default stream: a / b, 300000 elements, grid ",
-                    step_launches = of + "147, block 256, 32 bytes " + beside + of + "1, block 1024, 128 bytes " + beside;
+                    step_launches = of + "147, block 256, 32 bytes " + beside + of +
+                                    "1, block 1024, 128 bytes " + beside;
   EXPECT_EQ(printing::printed(),
-            "allocate 8 bytes on print:0, the default stream\nbegin a graph\nallocate 65536 bytes on print:0, the default "
+            "allocate 8 bytes on print:0, the default stream\nbegin a graph\nallocate 65536 bytes "
+            "on print:0, the default "
             "stream\n" +
                 step_launches + step_launches + "end the graph\nlaunch the graph\nfree\n");
 }
@@ -101,10 +107,13 @@ TEST_F(printing_back_end, orders_streams) {
 }
 
 void* stream_made_elsewhere(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
-float* memory_made_elsewhere(std::uintptr_t number) { return reinterpret_cast<float*>(number << 30); }
+float* memory_made_elsewhere(std::uintptr_t number) {
+  return reinterpret_cast<float*>(number << 30);
+}
 
-// A stream that someone else made ends with the last dsl::stream for it: nothing is asked of it later, though an array's memory
-// is to be freed there, and what is queued elsewhere waits for its end.
+// A stream that someone else made ends with the last dsl::stream for it: nothing is asked of it
+// later, though an array's memory is to be freed there, and what is queued elsewhere waits for its
+// end.
 TEST_F(printing_back_end, leaves_streams_made_elsewhere_alone) {
   dsl::array<float> x(100);
   std::optional<dsl::array<float>> y;
@@ -128,14 +137,16 @@ TEST_F(printing_back_end, leaves_streams_made_elsewhere_alone) {
             "order the default stream behind event 1\norder the default stream behind event 1\n"
             "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
   y.reset();
-  EXPECT_EQ(printing::printed(), "order the default stream behind event 1\nfree\ndestroy event 1\n");
+  EXPECT_EQ(printing::printed(),
+            "order the default stream behind event 1\nfree\ndestroy event 1\n");
   EXPECT_EQ(dsl::stream(nullptr), dsl::stream::current());
   EXPECT_THROW(dsl::stream(stream_made_elsewhere(100), "print:1"), dsl::device_error);
   EXPECT_EQ(dsl::stream(stream_made_elsewhere(200)).where(), dsl::device("print:1"));
 }
 
-// Of views of the same memory the ones see what the others do, whatever their streams. The memory is never allocated or freed,
-// and behind the last view's death comes what is queued on the stream where it was made.
+// Of views of the same memory the ones see what the others do, whatever their streams. The memory
+// is never allocated or freed, and behind the last view's death comes what is queued on the stream
+// where it was made.
 TEST_F(printing_back_end, orders_views_of_foreign_memory) {
   const dsl::stream s;
   printing::printed();
@@ -147,16 +158,18 @@ TEST_F(printing_back_end, orders_views_of_foreign_memory) {
       v = 2 * v;
     };
     write_on_s(a);
-    EXPECT_EQ(printing::printed(),
-              "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // b and a, to read
-              "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // to write
-              "launch on stream 2: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+    EXPECT_EQ(
+        printing::printed(),
+        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // b and a, to read
+        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // to write
+        "launch on stream 2: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
     b = 2 * b;
     EXPECT_EQ(printing::printed(),
               "order the default stream behind stream 2\norder the default stream behind stream 2\n"
               "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
     elsewhere = 2 * elsewhere;
-    EXPECT_EQ(printing::printed(), "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+    EXPECT_EQ(printing::printed(),
+              "launch on the default stream: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
   }
   EXPECT_EQ(printing::printed(), "order the default stream behind stream 2\n");
 }

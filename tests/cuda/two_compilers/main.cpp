@@ -1,4 +1,5 @@
-// Compiled by g++: formulas that kernels.cu has as well run on the GPU, though the linker keeps this file's inline functions.
+// Compiled by g++: formulas that kernels.cu has as well run on the GPU, though the linker keeps
+// this file's inline functions.
 #include "../../back_ends/formulas.hpp"
 
 #include <cstdio>
@@ -6,8 +7,8 @@
 float sum_by_nvcc();
 
 int main() {
-  bool right = formulas::map()[99] == 298 && formulas::sum() == 4950 && formulas::scan()[99] == 4950 && formulas::loop() == 400 &&
-               sum_by_nvcc() == 4950;
+  bool right = formulas::map()[99] == 298 && formulas::sum() == 4950 &&
+               formulas::scan()[99] == 4950 && formulas::loop() == 400 && sum_by_nvcc() == 4950;
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }

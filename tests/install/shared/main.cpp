@@ -1,5 +1,6 @@
-// A program, two libraries and one that it loads, all of which use one shared libdsl: formulas that two libraries have are one,
-// whichever device each compiled them for; what one allocates the others free; what one throws the others catch by its type.
+// A program, two libraries and one that it loads, all of which use one shared libdsl: formulas that
+// two libraries have are one, whichever device each compiled them for; what one allocates the
+// others free; what one throws the others catch by its type.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -32,8 +33,10 @@ bool throws_device_error(F f) {
 void check(const dsl::device& d) {
   const dsl::device_guard guard(d);
   const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
-  expect(first::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7}, "the first library's formula");
-  expect(second::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7}, "the second library's formula");
+  expect(first::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7},
+         "the first library's formula");
+  expect(second::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7},
+         "the second library's formula");
   const dsl::array<float> cubes = x * x * x;
   expect(cubes.copy_to_host() == std::vector<float>{1, 8, 27}, "the program's formula");
   try {
@@ -42,7 +45,8 @@ void check(const dsl::device& d) {
   } catch (const dsl::shape_error&) {}
 }
 
-// Where the second library's file is compiled by nvcc and there is a GPU: its kernels are launched by libdsl.
+// Where the second library's file is compiled by nvcc and there is a GPU: its kernels are launched
+// by libdsl.
 void check_gpu() {
   for (const dsl::device& d : dsl::devices()) {
     if (d.kind != dsl::backend::cuda || d.index != 0) continue;
@@ -50,7 +54,8 @@ void check_gpu() {
     const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
     expect(first::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7},
            "a formula that the first library compiled for the host alone");
-    expect(second::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7}, "the second library's kernel");
+    expect(second::doubled(x).copy_to_host() == std::vector<float>{3, 5, 7},
+           "the second library's kernel");
     std::printf("ran on %s\n", d.name().c_str());
   }
 }
@@ -58,15 +63,17 @@ void check_gpu() {
 }  // namespace
 
 int main(int, char** arguments) {
-  const std::string release =
-      std::to_string(DSL_VERSION_MAJOR) + "." + std::to_string(DSL_VERSION_MINOR) + "." + std::to_string(DSL_VERSION_PATCH);
+  const std::string release = std::to_string(DSL_VERSION_MAJOR) + "." +
+                              std::to_string(DSL_VERSION_MINOR) + "." +
+                              std::to_string(DSL_VERSION_PATCH);
   expect(dsl::version() == release, "the release of headers and library");
   for (const char* name : {"host", "sim"}) check(dsl::device(name));
   check_gpu();
 
   // first is compiled for the host alone, second for host and simulator.
   const dsl::device_guard guard(dsl::device("sim"));
-  expect(throws_device_error([] { first::total(dsl::ones<float>(3)); }), "a formula that no file compiled for it");
+  expect(throws_device_error([] { first::total(dsl::ones<float>(3)); }),
+         "a formula that no file compiled for it");
 
   void* loaded = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) std::printf("%s\n", dlerror());

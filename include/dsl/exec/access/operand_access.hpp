@@ -1,0 +1,104 @@
+// What a thread reads and writes of one operand, over a memory (team.hpp).
+#pragma once
+
+#include <dsl/exec/access/lanes.hpp>
+#include <dsl/exec/access/tile.hpp>
+
+namespace dsl::detail {
+
+/// Accesses operands by their numbers. It knows their elements' types and no formula, so that
+/// formulas of as many operands share it, in the simulator the compiled code too.
+template <class Place, class Memory>
+struct operand_access : Place {
+  using Place::args, Place::offset;
+  static constexpr bool strided = Place::strided;
+  Memory memory;
+
+  DSL_DETAIL_KERNEL_FN operand_access(const typename Place::arguments& a, Memory m)
+      : Place(a), memory(m) {}
+
+  /// Where a group's first element is in an operand, and how far the next one is.
+  DSL_DETAIL_KERNEL_FN std::int64_t place(int operand, const lane_place& g) const {
+    if constexpr (strided)
+      return this->offset_of(operand) + this->distance(operand, 0, g.column) +
+             this->distance(operand, 1, g.row);
+    else return g.first;
+  }
+  DSL_DETAIL_KERNEL_FN std::int64_t step(int operand) const {
+    if constexpr (strided) return args.strides[operand][0];
+    else return 1;
+  }
+
+  /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
+  DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k, std::uint64_t beside) const {
+    const std::uint64_t word = args.operand[k].descriptor;
+    return k < 64 && (beside >> k & 1) != 0 ? neighbour_word{word}.how() : word;
+  }
+
+  /// Reads an operand from an address on.
+  template <class T, int Lanes>
+  DSL_DETAIL_SHARED_KERNEL_FN void load(int operand, const lane_place& g, const T* from,
+                                        std::uint64_t how, lane_values<T, Lanes>& to) const {
+    if (g.in_vectors || (g.count == Lanes && how == in_vectors)) {
+      to.load(memory, from);
+      return;
+    }
+    if constexpr (strided) {
+      if (step(operand) == 0) {
+        const T one = memory.template load<T>(from);
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < Lanes; ++l) to.set(l, one);
+        return;
+      }
+    }
+    T each[Lanes];
+    if (strided && how >= in_tile) {
+      const T* const tile = in_shared_tile<T>(operand, g, how);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Lanes; ++l)
+        each[l] =
+            Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Lanes; ++l, from += step(operand)) {
+        each[l] = T{};
+        if (l < g.count) each[l] = memory.template load<T>(from);
+      }
+    }
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Lanes; ++l) to.set(l, l < g.count ? each[l] : each[0]);
+  }
+
+  /// Writes an operand.
+  template <class T, int Lanes>
+  DSL_DETAIL_SHARED_KERNEL_FN void store(int operand, const lane_place& g,
+                                         const pack<T, Lanes>& all, bool whole) const {
+    const argument& a = args.operand[operand];
+    T* to = reinterpret_cast<T*>(a.word) + place(operand, g);
+    if (whole || (g.count == Lanes && a.descriptor == in_vectors)) {
+      if constexpr (takes_patches<typename Place::arguments>)
+        memory.store_whole(reinterpret_cast<pack<T, Lanes>*>(to), all);
+      else memory.store(reinterpret_cast<pack<T, Lanes>*>(to), all);
+    } else {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Lanes; ++l, to += step(operand))
+        if (l < g.count) memory.store(to, all.lane[l]);
+    }
+  }
+
+ private:
+  // A group's first element in an operand's tile, which may be a row that all rows share.
+  template <class T>
+  DSL_DETAIL_KERNEL_FN const T* in_shared_tile(int operand, const lane_place& g,
+                                               std::uint64_t how) const {
+    if constexpr (!strided) return nullptr;
+    else {
+      const int pitch =
+          args.strides[operand][1] == 0 ? 0 : tile_pitch(args.tiles_of.width, sizeof(T));
+      return reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * pitch) +
+             g.column;
+    }
+  }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,135 @@
+// Where a block is in a strided index space.
+#pragma once
+
+#include <dsl/exec/team/arguments.hpp>
+
+namespace dsl::detail {
+
+/// The place of the tile that a block works on: for each operand the offset of the tile's first
+/// element. What is the same for a whole block is kept apart from what is a thread's own: the GPU
+/// computes it once a warp, in uniform registers.
+template <class Arguments, int Operands, bool Neighbours, bool Reduces>
+struct tile_place {
+  using arguments = Arguments;
+  static constexpr bool strided = Arguments::strided;
+  static constexpr int operands = Operands;
+  static constexpr bool has_planes = Neighbours || takes_halos<Arguments>;
+  const Arguments& args;
+  // Strided: of the tile's first element. Where most operands are read in shared memory it is
+  // computed where it is needed.
+  static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
+  std::int64_t offset[keeps_offsets ? Operands : 1];
+  std::int32_t width = 0, height = 0;  // strided: of the tile, as far as it exists
+  // Of neighbours: the tile's position along the two innermost dimensions, and along the others.
+  std::int64_t corner[2] = {}, outer[Arguments::strided && has_planes ? max_rank - 2 : 1] = {};
+  std::int32_t planes = 1;  // of neighbours: that the tile has along the third dimension
+
+  DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
+
+  /// Finds the place of a group's tile; a kernel that does not reduce has one group.
+  DSL_DETAIL_SHARED_KERNEL_FN void enter(std::uint32_t group, std::uint32_t tile) {
+    if constexpr (Arguments::strided) {
+      const tiling& t = args.tiles_of;
+      const std::uint32_t across = take(group, tile, 0, t.across),
+                          down = take(group, tile, 1, t.down);
+      std::int64_t x = static_cast<std::int64_t>(across) * t.width;
+      const std::int64_t y = static_cast<std::int64_t>(down) * t.height;
+      if constexpr (takes_halos<Arguments>) x -= args.halos.before;
+      width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
+      height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
+      corner[0] = x;
+      corner[1] = y;
+      for_offsets([&](int k) { offset[k] = x * args.strides[k][0] + y * args.strides[k][1]; });
+      DSL_DETAIL_ROLLED
+      for (int d = 0; d < t.outer_rank; ++d) {
+        std::int64_t at = take(group, tile, d + 2, t.outer[d]);
+        if constexpr (has_planes) {
+          if (d == 0 && t.planes > 1) {
+            at *= t.planes;
+            planes = t.third - at < t.planes ? static_cast<std::int32_t>(t.third - at) : t.planes;
+          }
+          set_outer(d, at);
+        }
+        for_offsets([&](int k) { offset[k] += at * args.strides[k][d + 2]; });
+      }
+    }
+  }
+
+  /// Moves on to the tile's next plane.
+  DSL_DETAIL_KERNEL_FN void enter_next_plane() {
+    ++outer[0];
+    for_offsets([&](int k) { offset[k] += args.strides[k][2]; });
+  }
+
+  /// Of the tile's first element.
+  DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int operand) const {
+    if constexpr (!takes_halos<Arguments>) return offset[operand];
+    else {
+      std::int64_t sum =
+          corner[0] * args.strides[operand][0] + corner[1] * args.strides[operand][1];
+      DSL_DETAIL_ROLLED
+      for (int d = 0; d < args.tiles_of.outer_rank; ++d)
+        sum += outer_at(d) * args.strides[operand][d + 2];
+      return sum;
+    }
+  }
+
+  /// So many elements along a dimension, in an operand's memory.
+  DSL_DETAIL_KERNEL_FN std::int64_t distance(int operand, int dimension, std::int64_t count) const {
+    return count * args.strides[operand][dimension];
+  }
+
+  /// The extent and the tile's position along a dimension, counted from the innermost; -1: one
+  /// along which there is one element.
+  DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const {
+    return args.tiles_of.extent(dimension);
+  }
+  DSL_DETAIL_KERNEL_FN std::int64_t position(int dimension) const {
+    return dimension < 0    ? 0
+           : dimension == 0 ? corner[0]
+           : dimension == 1 ? corner[1]
+                            : outer_at(dimension - 2);
+  }
+
+ private:
+  template <class F> DSL_DETAIL_KERNEL_FN static void for_offsets([[maybe_unused]] const F& f) {
+    if constexpr (keeps_offsets) {
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < Operands; ++k) f(k);
+    }
+  }
+  // By constant numbers, for a number that is not constant puts all of them into local memory.
+  // Where neighbours are read one by one the code for their steps would take four times the
+  // registers for it.
+  static constexpr bool by_constants = takes_patches<Arguments> || takes_halos<Arguments>;
+  DSL_DETAIL_KERNEL_FN void set_outer(int d, std::int64_t at) {
+    if constexpr (!by_constants) outer[d] = at;
+    else
+      each_outer([&](int e) {
+        if (e == d) outer[e] = at;
+      });
+  }
+  DSL_DETAIL_KERNEL_FN std::int64_t outer_at(int d) const {
+    if constexpr (!by_constants) return outer[d];
+    std::int64_t at = 0;
+    each_outer([&](int e) {
+      if (e == d) at = outer[e];
+    });
+    return at;
+  }
+  template <class F> DSL_DETAIL_KERNEL_FN static void each_outer(const F& f) {
+    DSL_DETAIL_UNROLL
+    for (int e = 0; e < static_cast<int>(sizeof(outer) / sizeof(outer[0])); ++e) f(e);
+  }
+  // A number's place along a dimension, which it is divided by.
+  DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension,
+                                          divisor d) const {
+    const bool kept = Reduces && (args.tiles_of.kept >> dimension & 1) != 0;
+    const std::uint32_t number = kept ? group : tile, rest = d.divide(number);
+    if (kept) group = rest;
+    else tile = rest;
+    return number - rest * d.by;
+  }
+};
+
+}  // namespace dsl::detail

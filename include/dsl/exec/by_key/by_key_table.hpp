@@ -1,0 +1,309 @@
+// Tables of accumulators in a block's shared memory, an entry for each group, to which its warps
+// add elements.
+#pragma once
+
+#include <dsl/exec/access/lanes.hpp>
+#include <dsl/exec/by_key/by_key_arguments.hpp>
+#include <dsl/exec/reduce/reduction.hpp>
+#include <dsl/exec/team/team.hpp>
+
+namespace dsl::detail {
+
+/// Whether each reduction combines two elements in at most so many operations, those that read the
+/// elements among them.
+template <class Reductions, int Operations> inline constexpr bool combines_within = false;
+template <class... F, int Operations>
+inline constexpr bool combines_within<pass_reductions<F...>, Operations> =
+    ((F::combine::view().nodes <= Operations) && ...);
+
+/// Whether to combine two elements takes one operation, on few registers.
+template <class Reductions>
+inline constexpr bool combines_quickly =
+    sizeof(typename reductions_of<Reductions>::accumulators) <= 8 && combines_within<Reductions, 3>;
+
+/// One thread's view of the tables. A warp adds a batch at a time, `vectors` elements of each lane,
+/// in the order of their numbers. Warps that share a table take turns at it, so the order in which
+/// a group's elements are combined is the same each time, and any rule will do. What is only
+/// counted is added atomically.
+template <class PassReductions, bool Counts, int Vectors, class Memory, class Team>
+class by_key_table {
+  using reductions = reductions_of<PassReductions>;
+  // Elements of a lane whose entries are read at once.
+  static constexpr int together = !combines_quickly<PassReductions> ? 1 : Vectors < 8 ? Vectors : 8;
+  static_assert(Vectors % together == 0);
+
+ public:
+  using accumulators = typename reductions::accumulators;
+  /// An accumulator in a table. One access takes 16 bytes of it where its size allows: taken part
+  /// by part, those of four floats would all be in one bank of four.
+  struct alignas(sizeof(accumulators) % 16 == 0  ? 16
+                 : sizeof(accumulators) % 8 == 0 ? 8
+                                                 : alignof(accumulators)) whole {
+    accumulators of;
+  };
+  using entry_type = std::conditional_t<Counts, unsigned, whole>;
+  struct batch {
+    unsigned entry[Vectors];  // how far it lies behind the first byte of shared memory
+    accumulators element[Vectors];
+  };
+
+  DSL_DETAIL_KERNEL_FN by_key_table(const by_key_parameters& p, Memory m, Team t)
+      : given(p),
+        memory(m),
+        team(t),
+        entries(static_cast<int>(by_key_entries(p.span, p.log2_copies))),
+        place_in_turn(t.warp() / p.tables << 8 | t.warp() % p.tables),
+        // What comes from a lane is not computed again, which it would be in the table's turn.
+        first_entry(t.from_lane(static_cast<unsigned>(by_key_tag_bytes(p.tables, p.tags)) +
+                                    bytes_of(number() * entries),
+                                0)) {
+    keep_in_register(place_in_turn);
+  }
+
+  /// Before the first batch; a barrier.
+  DSL_DETAIL_KERNEL_FN void clear() {
+    DSL_DETAIL_ROLLED
+    for (int i = team.thread(); i < given.tables * entries; i += team.threads())
+      memory.store(tables() + i, nothing());
+    DSL_DETAIL_ROLLED
+    for (int i = team.thread(); i < given.tables * given.tags; i += team.threads())
+      memory.store(all_tags() + i, 0u);
+    batches = 0;
+    team.synchronize();
+  }
+
+  /// Makes an element of a batch one of a group of the table, or of none.
+  DSL_DETAIL_KERNEL_FN void put(batch& b, int v, bool is_in_table, unsigned group) const {
+    const unsigned in_table =
+        first_entry + bytes_of(static_cast<int>(group << given.log2_copies | copy()));
+    b.entry[v] = is_in_table ? in_table : rest();
+  }
+
+  /// Adds a batch; a tile's elements are `Tile` of each lane. All warps of a block add as many.
+  template <int Tile>
+  DSL_DETAIL_KERNEL_FN void add(batch& b) {
+    if constexpr (Counts) {
+      DSL_DETAIL_UNROLL
+      for (int v = 0; v < Vectors; ++v) team.atomic_add(place(b.entry[v]), 1u);
+    } else {
+      if (given.tags == 0) {
+        join_in_lane(b);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int v = 0; v < Vectors; v += Tile) join_tile<Tile>(b.entry + v, b.element + v);
+      }
+      // Others wait during a turn, so what it needs is known before.
+      DSL_DETAIL_UNROLL
+      for (int v = 0; v < Vectors; ++v) keep_in_register(b.entry[v]);
+      if (given.turns > 1 && (turn() > 0 || batches > 0)) team.await_turn();
+      if (given.tags == 0) add_by_lanes(b);
+      else add_apart(b);
+      if (given.turns > 1)
+        team.pass_turn(turn() + 1 < given.turns ? team.warp() + given.tables : number());
+      ++batches;
+    }
+  }
+
+  /// Joins all tables into one, copies and tables in their order; a barrier behind the last batch.
+  DSL_DETAIL_KERNEL_FN void leave(accumulators* to) {
+    if (!Counts && given.turns > 1 && turn() == 0 && batches > 0)
+      team.await_turn();  // the last one, which nobody uses
+    team.synchronize();
+    const int all_copies = given.span << given.log2_copies;
+    DSL_DETAIL_ROLLED
+    for (int first = 32 * team.warp(); first < all_copies; first += team.threads()) {
+      const int at = first + team.lane();
+      accumulators sum = reductions::identities();
+      DSL_DETAIL_ROLLED
+      for (int t = 0; t < given.tables && at < all_copies; ++t)
+        reductions::add(sum, sum_of(memory.template load<entry_type>(tables() + t * entries + at)));
+      DSL_DETAIL_ROLLED
+      for (int step = (1 << given.log2_copies) / 2; step > 0; step /= 2)
+        combine_with_lane<reductions>(sum, step, team);
+      if (at < all_copies && (at & ((1 << given.log2_copies) - 1)) == 0)
+        memory.store(to + (at >> given.log2_copies), sum);
+    }
+  }
+
+ private:
+  DSL_DETAIL_KERNEL_FN unsigned* all_tags() const {
+    return reinterpret_cast<unsigned*>(memory.shared());
+  }
+  DSL_DETAIL_KERNEL_FN entry_type* tables() const {
+    return reinterpret_cast<entry_type*>(memory.shared() +
+                                         by_key_tag_bytes(given.tables, given.tags));
+  }
+  DSL_DETAIL_KERNEL_FN entry_type* place(unsigned entry) const {
+    return reinterpret_cast<entry_type*>(memory.shared() + entry);
+  }
+  DSL_DETAIL_KERNEL_FN static unsigned bytes_of(int entries) {
+    return static_cast<unsigned>(entries) * static_cast<unsigned>(sizeof(entry_type));
+  }
+  DSL_DETAIL_KERNEL_FN accumulators sum_at(unsigned entry) const {
+    return sum_of(memory.template load<entry_type>(place(entry)));
+  }
+  DSL_DETAIL_KERNEL_FN void set_sum(unsigned entry, const accumulators& sum) const {
+    memory.store(place(entry), {sum});
+  }
+  DSL_DETAIL_KERNEL_FN unsigned copy() const {
+    return static_cast<unsigned>(team.lane() & ((1 << given.log2_copies) - 1));
+  }
+  DSL_DETAIL_KERNEL_FN int turn() const { return place_in_turn >> 8; }
+  DSL_DETAIL_KERNEL_FN int number() const { return place_in_turn & 255; }
+  // A lane's entry for what is of no group.
+  DSL_DETAIL_KERNEL_FN unsigned rest() const {
+    return first_entry + bytes_of((given.span << given.log2_copies) + team.lane());
+  }
+  DSL_DETAIL_KERNEL_FN static entry_type nothing() {
+    if constexpr (Counts) return 0;
+    else return {reductions::identities()};
+  }
+  DSL_DETAIL_KERNEL_FN static accumulators sum_of(const entry_type& entry) {
+    if constexpr (!Counts) {
+      return entry.of;
+    } else {
+      accumulators sum;
+      nth<0>(nth_accumulator<0>(sum)) = static_cast<std::int64_t>(entry);
+      return sum;
+    }
+  }
+
+  // Each lane has entries of its own. Those that are read at once are different ones: an element
+  // joins the next of its group.
+  DSL_DETAIL_KERNEL_FN void join_in_lane(batch& b) const {
+    DSL_DETAIL_UNROLL
+    for (int first = 0; first < Vectors; first += together) {
+      DSL_DETAIL_UNROLL
+      for (int i = first; i < first + together; ++i) {
+        DSL_DETAIL_UNROLL
+        for (int j = i + 1; j < first + together; ++j) {
+          if (b.entry[i] != b.entry[j]) continue;
+          accumulators both = b.element[i];
+          reductions::add(both, b.element[j]);
+          b.element[j] = both;
+          b.entry[i] = rest();
+        }
+      }
+    }
+  }
+  DSL_DETAIL_KERNEL_FN void add_by_lanes(const batch& b) const {
+    DSL_DETAIL_UNROLL
+    for (int first = 0; first < Vectors; first += together) {
+      accumulators sum[together];
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < together; ++k) sum[k] = sum_at(b.entry[first + k]);
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < together; ++k) reductions::add(sum[k], b.element[first + k]);
+      DSL_DETAIL_UNROLL
+      for (int k = 0; k < together; ++k) set_sum(b.entry[first + k], sum[k]);
+    }
+  }
+
+  // Of a tile whose elements are all of one group, as sorted keys make them, the first lane gets
+  // what all come to.
+  template <int Tile>
+  DSL_DETAIL_KERNEL_FN void join_tile(unsigned* entry, accumulators* element) const {
+    const unsigned mine = bytes_of(static_cast<int>(copy())),
+                   group = team.from_lane(entry[0] - mine, 0);
+    bool same = true;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Tile; ++l) same = same && entry[l] - mine == group;
+    if (team.ballot(same) != ~0u) return;
+    accumulators all = element[0];
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < Tile; ++l) {
+      reductions::add(all, element[l]);
+      entry[l] = rest();
+    }
+    combine_warp<reductions>(all, team);
+    element[0] = all;
+    if (team.lane() != 0) entry[0] = rest();
+  }
+
+  // A lane leaves its number, and that of the step, at its entry's tag, and finds who was there
+  // before. Entries may share a tag.
+  DSL_DETAIL_KERNEL_FN void add_apart(const batch& b) const {
+    unsigned* const tags = all_tags() + number() * given.tags;
+    const unsigned step =
+        (batches * static_cast<unsigned>(given.turns) + static_cast<unsigned>(turn())) * Vectors +
+        1;
+    unsigned found[Vectors];
+    DSL_DETAIL_UNROLL
+    for (int v = 0; v < Vectors; ++v) {
+      const unsigned mine =
+          (step + static_cast<unsigned>(v)) << 5 | static_cast<unsigned>(team.lane());
+      found[v] = team.atomic_exchange(
+          tags + (b.entry[v] / sizeof(entry_type) & static_cast<unsigned>(given.tags - 1)), mine);
+      team.synchronize_warp();
+    }
+    const auto meets = [&](int v) {
+      return team.ballot(found[v] >> 5 == ((step + static_cast<unsigned>(v)) & ~0u >> 5));
+    };
+    unsigned meet = 0;  // a bit for each vector
+    DSL_DETAIL_UNROLL
+    for (int v = 0; v < Vectors; ++v) meet |= meets(v) != 0 ? 1u << v : 0;
+    DSL_DETAIL_UNROLL
+    for (int v = 0; v < Vectors; ++v) {
+      if ((meet >> v & 1) == 0) add_to(b.entry[v], b.element[v]);
+      else add_meeting(b.entry[v], b.element[v], meets(v), static_cast<int>(found[v] & 31));
+      team.synchronize_warp();
+    }
+  }
+  DSL_DETAIL_KERNEL_FN void add_to(unsigned entry, const accumulators& element) const {
+    accumulators all = sum_at(entry);
+    reductions::add(all, element);
+    set_sum(entry, all);
+  }
+  // The lanes in `meets` have found `other`. Where none of those has found one itself, two meet at
+  // most, and the one that came second adds what both have.
+  DSL_DETAIL_KERNEL_FN void add_meeting(unsigned entry, accumulators element, unsigned meets,
+                                        int other) const {
+    const int lane = team.lane();
+    const bool has_met = (meets >> lane & 1) != 0;
+    if (team.ballot(has_met && (meets >> other & 1) != 0) != 0) {
+      if (join_lanes(element, team.match(entry))) add_to(entry, element);
+      return;
+    }
+    const bool is_second = team.from_lane(entry, other) == entry && has_met;
+    accumulators all = sum_at(entry);
+    const accumulators others = team.from_lane(element, other);
+    if (is_second) {
+      accumulators both = lane < other ? element : others;
+      reductions::add(both, lane < other ? others : element);
+      element = both;
+    }
+    reductions::add(all, element);
+    team.synchronize_warp();
+    if (!is_second) set_sum(entry, all);
+    team.synchronize_warp();
+    if (is_second) set_sum(entry, all);
+  }
+
+  // Lanes with the same entry join what they have, the first with the second, the third with the
+  // fourth, and the firsts of these pairs again. Returns whether this one has what all of them come
+  // to.
+  DSL_DETAIL_KERNEL_FN bool join_lanes(accumulators& mine, unsigned same) const {
+    const int lane = team.lane();
+    const unsigned before = same & ((1u << lane) - 1);
+    unsigned others = same & ~((2u << lane) - 1);
+    int rank = count_bits(before);
+    while (team.ballot(others != 0) != 0) {
+      const accumulators other = team.from_lane(mine, others != 0 ? lowest_bit(others) : lane);
+      if (others != 0) reductions::add(mine, other);
+      others &= ~team.ballot((rank & 1) != 0);
+      rank >>= 1;
+    }
+    return before == 0;
+  }
+
+  const by_key_parameters& given;
+  const Memory memory;
+  const Team team;
+  const int entries;
+  int place_in_turn;     // of the warp: whose turn it is among those of its table, and the table's
+                         // number, in one register
+  unsigned first_entry;  // the table's
+  unsigned batches = 0;
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,68 @@
+// What will run, as text and as a picture.
+#pragma once
+
+#include <dsl/exec/plan/plan.hpp>
+
+namespace dsl {
+
+namespace detail {
+struct explained_statement;
+}  // namespace detail
+
+/// What a statement would do; what `explain` returns.
+class explanation {
+ public:
+  explanation() = default;
+  explicit explanation(const detail::explained_statement& of);
+
+  /// The formula; of each kernel its program, operands, path, launch and cost, why it is one of
+  /// several, and the predicted time.
+  dsl::text text() const { return text_; }
+  /// The same program as a graph, for Graphviz: `dot -Tsvg`.
+  dsl::text dot() const { return dot_; }
+  /// The predicted time in seconds of a call among others in a row; of a loop's step, of one step.
+  /// NaN where nothing is predicted: in the simulator, and where functors are called.
+  double seconds() const { return seconds_; }
+
+ private:
+  dsl::text text_{""}, dot_{""};
+  double seconds_ = __builtin_nan("");
+};
+
+template <detail::character_stream Stream>
+Stream& operator<<(Stream& stream, const explanation& e) {
+  stream << e.text().c_str();
+  return stream;
+}
+
+namespace detail {
+
+class prepared;
+class loop;
+struct scan_code;
+struct scan_request;
+
+explanation explain_pass(const prepared& pass);
+/// Of a call with so many steps; 0: of a step alone.
+explanation explain_loop(const loop& of, std::int64_t steps = 0);
+explanation explain_scan(const scan_code& code, const operand* operands,
+                         const scan_request& request);
+
+/// While it lives, what the calling thread runs is explained as well, one call after another.
+class explained_runs {
+ public:
+  explained_runs();
+  ~explained_runs();
+  explained_runs(const explained_runs&) = delete;
+  int count() const;
+  const explanation& operator[](int call) const;
+
+ private:
+  friend struct run_notes;
+  struct list;
+  list* list_;
+  explained_runs* outer_;
+};
+
+}  // namespace detail
+}  // namespace dsl

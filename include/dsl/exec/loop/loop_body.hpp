@@ -1,0 +1,176 @@
+// One thread of a loop's kernel: what it computes of a step.
+#pragma once
+
+#include <dsl/exec/loop/held_state.hpp>
+#include <dsl/exec/loop/loop_scalars.hpp>
+
+namespace dsl::detail {
+
+template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
+struct loop_body
+    : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop> {
+  using base =
+      loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop>;
+  using base::args, base::has_ended, base::in_registers, base::lanes, base::memory,
+      base::rows_ahead, base::team;
+  using base::base;
+  using typename base::accumulators, typename base::eval, typename base::reductions,
+      typename base::group, typename base::lane_results;
+  using typename base::reduced_values, typename base::row_lanes, typename base::states,
+      typename base::targets, typename base::thread_state;
+
+  /// Without reductions: all steps of a thread's group of lanes.
+  DSL_DETAIL_KERNEL_FN void run_elementwise() {
+    group g;
+    place(g, team.block() * team.threads() + team.thread());
+    if (g.count <= 0 || has_ended()) return;
+    typename base::template reader<> from{*this, g};
+    eval::read(from);
+    lane_results out;
+    history_place history(args.loop);
+    DSL_DETAIL_ROLLED
+    for (std::int64_t k = 0;; ++k) {
+      count_step(g, k);
+      out = this->compute_read(g);
+      if (args.elements == 1 && history.comes(args.loop)) record(out, history.row - 1, targets{});
+      bool ends = k + 1 == args.loop.steps;
+      if constexpr (Stop >= 0)
+        ends = ends || nth<target_word{Pass::target_words[Stop]}.output()>(out.of[0]);
+      if (ends) break;
+      feed_back(out, g);
+    }
+    this->write_all(g, out, targets{});
+  }
+
+  /// A thread's share of a step. Returns its partial results: those of a few rows are joined at a
+  /// time, for the rounding error grows with the longest chain. Rows in shared memory come between
+  /// those that are streamed, so that memory is never idle.
+  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
+                                         std::int64_t k) const {
+    accumulators sums = reductions::identities(), joined = sums;
+    const int resident = args.loop.in_shared, streamed = args.loop.streamed;
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < in_registers; ++r) {
+      group g = held_group(t, r);
+      g.count = t.count[r];
+      if (g.count <= 0) break;  // so are the others'
+      advance(g, t.held[r], now, k, sums);
+    }
+    DSL_DETAIL_ROLLED
+    for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
+      const bool stays = s < resident && (m == streamed || turn >= streamed);
+      if (!stays) memory.template wait_for_copies<rows_ahead - 1>();
+      group g = row_of(t, stays ? s : resident + m);
+      row_lanes h;
+      load_shared(h, stays ? s : resident + t.next_buffer);
+      advance(g, h, now, k, joined);
+      if (stays) {
+        store_shared(h, s);
+        ++s;
+        turn -= streamed;
+      } else {
+        stream_out(g, m, h);
+        const int next = m + rows_ahead;
+        begin_copy(t, next < streamed ? next : next - streamed, t.next_buffer);
+        t.next_buffer = t.next_buffer + 1 == rows_ahead ? 0 : t.next_buffer + 1;
+        ++m;
+        turn += resident;
+      }
+      if ((s + m) % base::policy.rows_joined == 0 || s + m == resident + streamed) {
+        reductions::add(sums, joined);
+        joined = reductions::identities();
+      }
+    }
+    return sums;
+  }
+
+ private:
+  using base::begin_copy, base::for_arrays, base::held_group, base::load_shared, base::row_of,
+      base::store_shared, base::stream_out;
+  template <int I> static constexpr bool is_array = base::template is_array<I>;
+  template <int I> static constexpr int output = base::template output<I>;
+
+  DSL_DETAIL_KERNEL_FN void place(group& g, std::int64_t number) const {
+    g.first = number * lanes;
+    g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
+  }
+  // One group, one step.
+  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const reduced_values& now,
+                                    std::int64_t k, accumulators& sums) const {
+    state_reader from{*this, g, h, now, k};
+    eval::read(from);
+    const lane_results out = this->compute_read(g);
+    for_arrays([&]<int I, class T>() {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        lanes_of<I>(h).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
+    });
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      if (l < g.count) reductions::add(sums, reductions::of_element(out.of[l]));
+  }
+
+  struct state_reader {
+    const loop_body& body;
+    group& g;
+    const row_lanes& mine;
+    const reduced_values& now;
+    std::int64_t k;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() const {
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) {
+        if constexpr (N >= States) {
+        } else if constexpr (is_array<N>) operand_lanes<Head>(g).set(l, lanes_of<N>(mine).lane[l]);
+        else operand_lanes<Head>(g).set(l, nth<output<N>>(now));
+      }
+      if constexpr (N >= States) body.template read_parameter<Code, D, N, Head>(g, k);
+    }
+  };
+  // Without reductions: outputs as the next step's inputs.
+  struct feedback {
+    const loop_body& body;
+    const lane_results& out;
+    group& g;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() const {
+      if constexpr (N < States) {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          operand_lanes<Head>(g).set(
+              l, static_cast<state_element<N, Pass>>(nth<output<N>>(out.of[l])));
+      }
+    }
+  };
+  DSL_DETAIL_KERNEL_FN void feed_back(const lane_results& out, group& g) const {
+    feedback from{*this, out, g};
+    eval::read(from);
+  }
+  struct step_counter {
+    const loop_body& body;
+    group& g;
+    std::int64_t k;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() const {
+      if constexpr (Code == op::value && D == dtype::int64 && N >= States)
+        body.template add_step<N, Head>(g, k);
+    }
+  };
+  DSL_DETAIL_KERNEL_FN void count_step(group& g, std::int64_t k) const {
+    step_counter from{*this, g, k};
+    eval::read(from);
+  }
+  template <std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row,
+                                   std::index_sequence<I...>) const {
+    (record<static_cast<int>(I)>(out, row), ...);
+  }
+  template <int I>
+  DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row) const {
+    using T = state_element<I, Pass>;
+    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I]))
+      memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
+  }
+};
+
+}  // namespace dsl::detail

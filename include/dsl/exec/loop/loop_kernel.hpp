@@ -1,0 +1,192 @@
+// The kernel of a loop: all steps in one launch, each one's reductions by all blocks.
+#pragma once
+
+#include <dsl/exec/loop/loop_body.hpp>
+#include <dsl/exec/loop/tile_body.hpp>
+#include <dsl/exec/team/cuda_team.hpp>
+#include <dsl/exec/team/kernel_name.hpp>
+#include <dsl/exec/team/sim_team.hpp>
+
+namespace dsl::detail {
+
+/// How the threads of a loop's blocks combine their partial results of a step, always in the same
+/// order.
+template <class Reductions, class Memory, class Team>
+class step_reduction {
+ public:
+  using accumulators = typename Reductions::accumulators;
+
+  /// All threads of a block.
+  DSL_DETAIL_KERNEL_FN step_reduction(Memory memory, Team team)
+      : memory_(memory),
+        team_(team),
+        of_warp_(team.template shared<struct of_warp, accumulators, 2 * most_warps>()),
+        of_reader_(team.template shared<struct of_reader, accumulators, most_warps>()),
+        warps_(team.threads() / 32) {
+    if (team.thread() < most_warps) {
+      const accumulators none = Reductions::identities();
+      memory.store(of_warp_ + team.thread(), none);
+      memory.store(of_warp_ + most_warps + team.thread(), none);
+      memory.store(of_reader_ + team.thread(), none);
+    }
+    team.synchronize();
+  }
+
+  /// What the threads of a block come to: its first thread has it.
+  DSL_DETAIL_KERNEL_FN accumulators of_block(accumulators mine, std::int64_t step) const {
+    combine_warp<Reductions>(mine, team_);
+    if (warps_ == 1) return mine;
+    accumulators* const of =
+        of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
+    if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
+    team_.synchronize();
+    if (team_.blocks() == 1 || team_.warp() == 0) mine = combine_warps(of, warps_);
+    return mine;
+  }
+
+  /// Tells all blocks what each has come to (`of_block`), each in the copy of the cells that its
+  /// GPU has: each thread reads some of the others' and the block combines them, so that all
+  /// threads of all blocks have the same. A read that comes too early holds up the writes that it
+  /// waits for: 132 blocks take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one
+  /// warp reads all cells until all have come (docs/performance.md).
+  DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block,
+                                             const step_schedule& steps, unsigned epoch) {
+    using cell = tagged<accumulators>;
+    const int thread = team_.thread(), threads = team_.threads(),
+              blocks = static_cast<int>(team_.blocks());
+    if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
+    const cell own(of_block, epoch);
+    cell* all = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
+    const bool in_mesh = team_.members() > 1;
+    if (!in_mesh) {
+      if (thread == 0) team_.publish(all + team_.block(), own);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int m = 0; m < team_.members() && thread == 0; ++m)
+        team_.publish(steps.copy(all, m) + team_.block(), own, true);
+      all = steps.copy(all, team_.member());
+    }
+    team_.pause(static_cast<unsigned>(3 * blocks / 2));
+    accumulators read = Reductions::identities();
+    DSL_DETAIL_ROLLED
+    for (int b = thread; b < blocks; b += threads) {
+      cell other;
+      if (!in_mesh) {
+        do team_.poll(other, all + b);
+        while (other.tag() != epoch);
+      } else {
+        unsigned tries = 0;
+        do team_.poll(other, all + b, true);
+        while (other.tag() != epoch &&
+               !(gave_up_ || (gave_up_ = team_.gives_up(tries, b, epoch - steps.epoch))));
+      }
+      Reductions::add(read, other.value());
+    }
+    team_.synchronize_warp();
+    combine_warp<Reductions>(read, team_);
+    if (warps_ == 1) return team_.from_lane(read, 0);
+    if (team_.lane() == 0) memory_.store(of_reader_ + team_.warp(), read);
+    team_.synchronize();
+    return combine_warps(of_reader_, blocks >= threads ? warps_ : (blocks + 31) / 32);
+  }
+
+ private:
+  static constexpr int most_warps = 32;
+
+  // Combines what warps have left in shared memory, several at once: one after another they would
+  // take as many times as long as a read takes. Behind the last one are identities.
+  DSL_DETAIL_KERNEL_FN accumulators combine_warps(const accumulators* of_warp, int warps) const {
+    constexpr int at_once = sizeof(accumulators) <= 16 ? 8 : 4;
+    if (warps == 1) return memory_.template load<accumulators>(of_warp);
+    accumulators all = Reductions::identities();
+    DSL_DETAIL_ROLLED
+    for (int first = 0; first < warps; first += at_once) {
+      DSL_DETAIL_UNROLL
+      for (int w = 0; w < at_once; ++w)
+        Reductions::add(all, memory_.template load<accumulators>(of_warp + first + w));
+    }
+    return all;
+  }
+
+  Memory memory_;
+  Team team_;
+  accumulators *of_warp_, *of_reader_;
+  int warps_;
+  bool gave_up_ = false;  // a wait; then the thread waits no more, and the kernel ends with values
+                          // that mean nothing
+};
+
+/// As many steps as the arguments say. Where a step reduces, blocks wait for each other: all must
+/// be on the device at once.
+template <class Pass, int Inputs, int States, int Stop, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team team) {
+  constexpr bool by_tiles = takes_patches<Arguments>;
+  using body = std::conditional_t<by_tiles, tile_body<Pass, Inputs, States, Stop, Memory, Team>,
+                                  loop_body<Pass, Inputs, States, Stop, Memory, Team>>;
+  body loop(args, memory, team);
+  if constexpr (body::reductions::count == 0 && by_tiles) {
+    typename body::thread_state mine;
+    loop.begin(mine);
+    DSL_DETAIL_ROLLED
+    for (std::int64_t k = 0; k < args.loop.steps; ++k) loop.step(mine, {}, k);
+    loop.end(mine);
+  } else if constexpr (body::reductions::count == 0) {
+    loop.run_elementwise();
+  } else {
+    if (loop.has_ended()) return;
+    typename body::scalars s = loop.read_scalars();
+    step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
+    typename body::thread_state mine;
+    history_place history(args.loop);
+    loop.begin(mine);
+    DSL_DETAIL_ROLLED
+    for (std::int64_t k = 0; k < args.loop.steps; ++k) {
+      unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
+      keep_in_register(
+          epoch);  // computed before the block's partial results, for which the others wait
+      const typename body::accumulators of_block = reduction.of_block(loop.step(mine, s.now, k), k);
+      loop.finish(s, reduction.exchange(of_block, args.loop, epoch), k);
+      if (team.block() == 0 && team.thread() == team.threads() - 1)
+        loop.record_reduced(s.now, history);
+      if (body::stops(s.now)) break;
+    }
+    loop.end(mine);
+    if (team.block() == 0 && team.thread() == 0) loop.store_reduced(s.now);
+  }
+}
+
+template <class Pass, int Inputs, int States, int Stop>
+DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& self) {
+  constexpr int operands = Inputs + Pass::targets;
+  using given =
+      std::conditional_t<runs_by_tiles<Pass, States>, tiled_loop_arguments<operands, States>,
+                         loop_arguments<operands>>;
+  run_loop<Pass, Inputs, States, Stop>(*static_cast<const given*>(arguments),
+                                       simulated_memory{&self}, simulated_team{&self});
+}
+
+}  // namespace dsl::detail
+
+#if defined(__CUDACC__)
+namespace dsl::kernels {
+
+/// All steps of a loop.
+template <class Name, int States, int Stop, int Operands, class Pass>
+__global__ void __launch_bounds__(
+    detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
+    loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{},
+                                                                 detail::device_team{args.range});
+}
+
+/// The same over neighbours.
+template <class Name, int States, int Stop, int Operands, class Pass>
+__global__ void __launch_bounds__(
+    detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
+    tiled_loop(const __grid_constant__ detail::tiled_loop_arguments<Operands, States> args) {
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{},
+                                                                 detail::device_team{args.range});
+}
+
+}  // namespace dsl::kernels
+#endif

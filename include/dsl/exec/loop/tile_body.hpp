@@ -1,0 +1,253 @@
+// One thread of a loop over neighbours: what it computes of a step.
+#pragma once
+
+#include <dsl/exec/loop/loop_scalars.hpp>
+#include <dsl/exec/loop/tile_state.hpp>
+
+namespace dsl::detail {
+
+/// What the threads of a block compute of a step.
+template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
+struct tile_body
+    : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop> {
+  using base =
+      loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop>;
+  using base::args, base::lanes, base::memory, base::team, base::width;
+  using base::base;
+  using typename base::accumulators, typename base::eval, typename base::group,
+      typename base::lane_results, typename base::program, typename base::reduced_values,
+      typename base::reductions, typename base::states;
+
+  static constexpr int rows = base::rows;
+
+  struct thread_state { std::int64_t steps; };
+
+  DSL_DETAIL_KERNEL_FN void begin(thread_state& t) {
+    t.steps = 0;
+    this->enter();
+    this->read_tile();
+    threads_ = tile_threads::of((width + lanes - 1) / lanes, team.threads());
+    column_ = team.thread() % threads_.across;
+    line_ = team.thread() / threads_.across;
+    const int rounds_in_memory = rounds_of(this->in_memory),
+              rounds_on_chip = rounds_of(this->on_chip);
+    first_side_ = rounds_in_memory;
+    first_on_chip_ =
+        rounds_in_memory +
+        (rounds_on_chip > 1 ? (this->side_patches().count() + team.threads() - 1) / team.threads()
+                            : 0);
+    all_rounds_ = first_on_chip_ + rounds_on_chip;
+    announced_ = rounds_on_chip > 1 ? first_on_chip_ - 1 : all_rounds_ - 1;
+  }
+
+  /// A block's share of a step. Returns a thread's partial results.
+  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
+                                         std::int64_t k) {
+    if (k > 0) this->wait_for_neighbours(k - 1);
+    team.synchronize();
+    this->fill_halos(k);
+    team.synchronize();
+    accumulators sums = reductions::identities();
+    // What others wait for comes first, so that it is on its way while the tile is computed.
+    DSL_DETAIL_ROLLED
+    for (int round = 0; round < all_rounds_; ++round) {
+      const patch p = patch_of(round, k);
+      made_rows made;
+      if (p.exists) make(made, p, now, k, sums);
+      if (p.exists && p.for_others)
+        this->keep_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.stays, k);
+      if (p.is_kept || round == announced_) team.synchronize();
+      if (round == announced_) this->announce(k);
+      if (p.exists && p.is_kept) this->keep(made, p.column, p.row, p.plane, p.end, k);
+    }
+    t.steps = k + 1;
+    return sums;
+  }
+
+  DSL_DETAIL_KERNEL_FN void end(thread_state& t) {
+    if (t.steps > 0) this->wait_for_neighbours(t.steps - 1);
+    team.synchronize();
+    this->write_tile(t.steps);
+  }
+
+ private:
+  template <int I> static constexpr bool is_array = base::template is_array<I>;
+  template <int I> static constexpr int output = base::template output<I>;
+  struct made_rows { state_lanes<Pass, lanes, states> of[rows]; };
+
+  template <class Numbers> struct windows_of;
+  template <std::size_t... I>
+  struct windows_of<std::index_sequence<I...>> : base::template window_of<static_cast<int>(I)>... {
+  };
+  using windows = windows_of<states>;
+
+  tile_threads threads_{};
+  int column_ = 0, line_ = 0;  // the thread's, of those
+  // Rounds, in each of which a thread takes a patch: first of what is in memory, then of what lies
+  // at the sides of what is on chip, unless that takes a single round, and then of all that is on
+  // chip. After one of them others have all that they need.
+  int first_side_ = 0, first_on_chip_ = 0, all_rounds_ = 0, announced_ = 0;
+
+  // Where a thread's patch lies in the tile, and which of its rows are its own.
+  struct patch {
+    bool exists, stays, for_others,
+        is_kept;  // it is read in shared memory; it is stored in global, and in shared memory
+    int column, row, plane, first, end;
+    DSL_DETAIL_FN bool counts(int r) const { return r >= first && r < end && (is_kept || !stays); }
+  };
+  DSL_DETAIL_KERNEL_FN static int lines_of(const typename base::box& b) {
+    return (b.height + rows - 1) / rows;
+  }
+  DSL_DETAIL_KERNEL_FN int rounds_of(const typename base::box& b) const {
+    return threads_.rounds(lines_of(b) * b.planes);
+  }
+  DSL_DETAIL_KERNEL_FN patch patch_of(int round, std::int64_t k) const {
+    const bool stays = round >= first_side_, is_kept = round >= first_on_chip_;
+    typename base::box b = this->in_memory;
+    if (stays) b = this->on_chip;  // a reference to one of the two would put them into local memory
+    const typename base::frame sides = this->side_patches();
+    const int lines = lines_of(b);
+    typename base::group_place at;
+    bool exists;
+    if (stays && !is_kept) {
+      const int number = (round - first_side_) * team.threads() + team.thread();
+      exists = number < sides.count();
+      at = sides.at(exists ? number : 0);
+    } else {
+      // In shared memory towards where the tile moves, so that what is overwritten has been read.
+      const int number = !stays         ? round
+                         : (k & 1) == 0 ? round - first_on_chip_
+                                        : all_rounds_ - 1 - round;
+      const int parts = threads_.parts, turn = parts == 1 ? number : number / parts;
+      const int line = turn * threads_.down + line_;
+      at.column = (number - turn * parts) * threads_.across + column_;
+      at.plane = b.planes == 1 ? 0 : line / lines;
+      at.row = line - at.plane * lines;
+      exists = line_ < threads_.down && at.column * lanes < width && line < lines * b.planes;
+    }
+    const bool for_others = !is_kept || (first_on_chip_ == first_side_ && sides.has(at));
+    const int column = at.column * lanes, row = at.row * rows, end = b.height - row,
+              missing = end < rows ? rows - end : 0;
+    // Beyond the tile there is shared memory, but what other blocks have in theirs: there the patch
+    // begins earlier.
+    if (stays) return {exists, true, for_others, is_kept, column, row, at.plane, 0, end};
+    return {
+        exists,  false, true, false, column, b.first_row + row - missing, b.first_plane + at.plane,
+        missing, rows};
+  }
+
+  // The elements of a patch after the step.
+  DSL_DETAIL_KERNEL_FN void make(made_rows& made, const patch& p, const reduced_values& now,
+                                 std::int64_t k, accumulators& sums) {
+    if (this->extent(2) > 1) this->enter_plane(p.plane);
+    windows around;
+    base::for_halos([&]<int I, class T>() { this->template load_window<I, T>(around, p, k); });
+    group of_row[rows];
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < rows; ++r)  // the nearest row takes the place of those missing
+      this->place_in_tile(of_row[r], p.column,
+                          p.row + (r < p.first ? p.first
+                                   : r < p.end ? r
+                                               : p.end - 1));
+    source from{*this, of_row, around, now, p, k};
+    eval::read(from);
+    accumulators joined = reductions::identities();
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const lane_results out = this->compute_read(of_row[r]);
+      base::for_arrays([&]<int I, class T>() {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          lanes_of<I>(made.of[r]).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
+      });
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        if (p.counts(r) && l < of_row[r].count)
+          reductions::add(joined, reductions::of_element(out.of[l]));
+    }
+    reductions::add(sums, joined);
+  }
+
+  template <int I, class T>
+  DSL_DETAIL_KERNEL_FN void load_window(windows& around, const patch& p, std::int64_t k) const {
+    using window = typename base::template window_of<I>;
+    window& w = static_cast<window&>(around);
+    if (p.stays) {
+      const T* const first = this->template place_of<I, T>(p.column, p.row, p.plane, k)->lane;
+      return w.load_vectors(memory, first, args.tile.pitch, args.tile.plane);
+    }
+    const grid_memory<T> from = this->template buffer<I, T>(k);
+    constexpr window_shape shape = window::shape;
+    const std::int64_t x = this->corner[0] + p.column, y = this->corner[1] + p.row,
+                       z = this->outer[0];
+    const bool inner = from.in_vectors && x >= shape.left * lanes &&
+                       x + (shape.vectors - shape.left) * lanes <= this->extent(0) &&
+                       y >= shape.above && y + shape.rows - shape.above <= this->extent(1) &&
+                       z >= shape.front && z + shape.planes - shape.front <= this->extent(2);
+    if (inner)
+      w.load_vectors(memory, static_cast<const T*>(from.at({x, y, z})), from.strides[1],
+                     from.strides[2]);
+    else
+      w = find_window<window>(memory, from, x, y, z, this->first_read() - p.column,
+                              this->end_read() - p.column);
+  }
+  // Of a variable without a halo.
+  template <int I, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read_own(group (&of_row)[rows], const patch& p, std::int64_t k) const {
+    using T = state_element<I, Pass>;
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      group& g = of_row[r];
+      if (p.stays) {
+        operand_lanes<Head>(g).load(
+            memory, this->template place_of<I, T>(g.column, g.row, p.plane, k)->lane);
+      } else {
+        const pack<T, lanes> v =
+            this->template load<I, T>(g.column, g.row, p.plane, this->template buffer<I, T>(0));
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, v.lane[l]);
+      }
+    }
+  }
+
+  struct source {
+    const tile_body& body;
+    group (&of_row)[rows];
+    const windows& around;
+    const reduced_values& now;
+    const patch& p;
+    std::int64_t k;
+    template <op Code, dtype D, int N, std::uint32_t Head>
+    DSL_DETAIL_KERNEL_FN void read() {
+      if constexpr (Code == op::inside && place_with_head<program, Head>.is_near) {
+        constexpr near_place place = place_with_head<program, Head>;
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) {
+          return exists_near<0>(body, place, of_row[r].column + l) &&
+                 exists_near<1>(body, place, of_row[r].row) && exists_near<2>(body, place, 0);
+        });
+      } else if constexpr (constexpr int slot = variable<Code, N, Head>(); slot < 0) {
+        DSL_DETAIL_UNROLL
+        for (int r = 0; r < rows; ++r) body.template read_parameter<Code, D, N, Head>(of_row[r], k);
+      } else if constexpr (!is_array<slot>) {
+        set_lanes<Head, lanes>(of_row, [&](int, int) { return nth<output<slot>>(now); });
+      } else if constexpr (base::template has_halo<slot>) {
+        constexpr near_place place = place_with_head<program, Head>;
+        const auto& window = static_cast<const typename base::template window_of<slot>&>(around);
+        set_lanes<Head, lanes>(of_row, [&](int r, int l) { return window.value(place, r, l); });
+      } else {
+        body.template read_own<slot, Head>(of_row, p, k);
+      }
+    }
+
+   private:
+    // The variable that a node reads, or -1.
+    template <op Code, int N, std::uint32_t Head>
+    static constexpr int variable() {
+      if constexpr (Code == op::neighbour)
+        return slot_with_head<program, Head> < States ? slot_with_head<program, Head> : -1;
+      else return !is_placed(Code) && N < States ? N : -1;
+    }
+  };
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,418 @@
+// What a block of a loop over neighbours keeps: a tile of each variable in shared memory. The
+// elements at a tile's sides go through two buffers in global memory, one for even and one for odd
+// steps, from where other blocks, and the block itself, take what lies around their tiles.
+#pragma once
+
+#include <dsl/exec/loop/loop_variables.hpp>
+#include <dsl/exec/loop/tile_arguments.hpp>
+#include <dsl/exec/map/kernel.hpp>
+
+namespace dsl::detail {
+
+/// The variables' elements in global memory, by their positions in the grid.
+template <class T>
+struct grid_memory {
+  T* first;
+  std::int64_t strides[3], extents[3];
+  bool in_vectors;
+
+  DSL_DETAIL_FN T* at(const std::int64_t (&position)[3]) const {
+    return first + (position[0] * strides[0] + position[1] * strides[1] + position[2] * strides[2]);
+  }
+};
+
+/// What a halo, or a patch, reads from a position on: lanes from `begin` to `end` at least.
+template <class Window, class Memory>
+DSL_DETAIL_KERNEL_FN auto find_vector(Memory memory, const grid_memory<typename Window::T>& from,
+                                      std::int64_t x, std::int64_t y, std::int64_t z, int begin,
+                                      int end) {
+  constexpr window_shape shape = Window::shape;
+  constexpr int lanes = Window::lanes;
+  using T = typename Window::T;
+  y = near_inside<shape.beyond[1]>(y, from.extents[1]);
+  z = near_inside<shape.beyond[2]>(z, from.extents[2]);
+  if (y < 0 || z < 0) return pack<T, lanes>{};
+  const T* const line = from.at({0, y, z});
+  const std::int64_t n = from.extents[0], whole = shape.beyond[0] == boundary::wrap
+                                                      ? near_inside<boundary::wrap>(x, n)
+                                                      : x;
+  if (from.in_vectors && whole >= 0 && whole + lanes <= n && whole % lanes == 0)
+    return memory.template load<pack<T, lanes>>(line + whole);
+  return vector_across_end<T, lanes, shape.beyond[0]>(memory, line, x, from.extents[0],
+                                                      from.strides[0], begin, end);
+}
+/// All that a patch reads, where some of it may lie beyond an end.
+template <class Window, class Memory>
+DSL_DETAIL_NOINLINE Window find_window(Memory memory, grid_memory<typename Window::T> from,
+                                       std::int64_t x, std::int64_t y, std::int64_t z, int begin,
+                                       int end) {
+  Window w;
+  w.find_vectors([&](int column, int row, int plane) {
+    return find_vector<Window>(memory, from, x + column, y + row, z + plane, begin - column,
+                               end - column);
+  });
+  return w;
+}
+
+/// The tile of a block, and how its elements come and go.
+template <class Pass, int Inputs, int States, class Memory, class Team>
+struct tile_state
+    : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>,
+      loop_variables<Pass, States> {
+  using base =
+      kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>;
+  using variables = loop_variables<Pass, States>;
+  using base::args, base::lanes, base::memory, base::width, base::height, base::planes;
+  using typename base::group, typename variables::states;
+  using variables::for_arrays;
+  static constexpr tile_needs needs = tile_needs_of<Pass>(States);
+  static constexpr int rows = needs.rows;
+  // Numbers of their own, as device code wants what it does not compute.
+  template <int D> static constexpr int before = needs.before[D];
+  template <int D> static constexpr int after = needs.after[D];
+  template <int D> static constexpr int margin = needs.margin[D];
+  template <int I> static constexpr bool has_halo = (needs.beside >> I & 1) != 0;
+  template <int I>
+  using window_of = window_values<typename base::program, I, lanes, rows>;
+
+  /// Rows of the tile, and planes.
+  struct box { std::int32_t first_row, first_plane, height, planes; };
+
+  Team team;
+  std::int64_t plane_of_tile = 0;  // of the grid: the tile's first one
+  box on_chip{}, in_memory{};      // what is in shared memory, and what is not
+
+  DSL_DETAIL_KERNEL_FN tile_state(const tiled_loop_arguments<Inputs + Pass::targets, States>& a,
+                                  Memory m, Team t)
+      : base(a, m), team(t) {}
+
+  /// Finds the block's tile.
+  DSL_DETAIL_KERNEL_FN void enter() {
+    std::int64_t number = team.block(), first[3], end[3];
+    DSL_DETAIL_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      const std::int64_t tiles = args.tile.tiles[d], mine = number % tiles,
+                         length = d == 0 ? lanes : 1;
+      const std::int64_t pieces = (this->extent(d) + length - 1) / length;
+      number /= tiles;
+      first[d] = mine * pieces / tiles * length;
+      end[d] = (mine + 1) * pieces / tiles * length;
+    }
+    const std::int64_t n = this->extent(0);
+    this->corner[0] = first[0];
+    this->corner[1] = first[1];
+    plane_of_tile = first[2];
+    width = static_cast<std::int32_t>((end[0] < n ? end[0] : n) - first[0]);
+    height = static_cast<std::int32_t>(end[1] - first[1]);
+    planes = static_cast<std::int32_t>(end[2] - first[2]);
+    const bool by_planes = this->extent(2) > 1;
+    const std::int32_t all = by_planes ? planes : height, least = by_planes ? 1 : rows,
+                       most = args.tile.on_chip;
+    const std::int32_t stay = all <= most ? all
+                              : most < all - least
+                                  ? most
+                                  : all - least;  // a patch has so many rows elsewhere
+    on_chip = {0, 0, by_planes ? height : stay, by_planes ? stay : planes};
+    in_memory = {by_planes ? 0 : stay, by_planes ? stay : 0, by_planes ? height : all - stay,
+                 by_planes ? all - stay : planes};
+    enter_plane(0);
+    find_beside();
+  }
+  /// Goes to a plane of the tile.
+  DSL_DETAIL_KERNEL_FN void enter_plane(int plane) {
+    this->outer[0] = plane_of_tile + plane;
+    DSL_DETAIL_UNROLL
+    for (int k = 0; k < base::operands; ++k)
+      this->offset[k] = this->corner[0] * args.strides[k][0] +
+                        this->corner[1] * args.strides[k][1] + this->outer[0] * args.strides[k][2];
+  }
+
+  /// Reads the tile, as it lies before an even step.
+  DSL_DETAIL_KERNEL_FN void read_tile() const {
+    if constexpr (!Memory::may_load_unwritten) {  // rows that a patch has beyond the tile are read,
+                                                  // and not used
+      constexpr tile_needs of = needs;
+      const auto bytes = static_cast<int>(args.tile.bytes(of));
+      for (int i = team.thread(); i < bytes / 16; i += team.threads())
+        memory.store(reinterpret_cast<quad*>(memory.shared()) + i, quad{});
+      team.synchronize();
+    }
+    for_groups(on_chip, [&](int column, int row, int plane) {
+      for_arrays([&]<int I, class T>() {
+        memory.store(place_of<I, T>(column, row, plane, 0),
+                     load<I, T>(column, row, plane, buffer<I, T>(0)));
+      });
+    });
+  }
+  /// Writes it to the variables' own memory after so many steps.
+  DSL_DETAIL_KERNEL_FN void write_tile(std::int64_t steps) const {
+    for_groups(on_chip, [&](int column, int row, int plane) {
+      for_arrays([&]<int I, class T>() {
+        store<T>(memory.template load<pack<T, lanes>>(place_of<I, T>(column, row, plane, steps)),
+                 column, row, plane, buffer<I, T>(0));
+      });
+    });
+    if ((steps & 1) != 0)
+      for_groups(in_memory, [&](int column, int row, int plane) {
+        for_halos([&]<int I, class T>() {
+          store<T>(load<I, T>(column, row, plane, buffer<I, T>(steps)), column, row, plane,
+                   buffer<I, T>(0));
+        });
+      });
+  }
+
+  /// The columns that are read, from the tile's first one on.
+  DSL_DETAIL_KERNEL_FN int first_read() const { return -before<0>; }
+  DSL_DETAIL_KERNEL_FN int end_read() const { return width + after<0>; }
+
+  /// Fills the halos, before step k of the launch.
+  DSL_DETAIL_KERNEL_FN void fill_halos(std::int64_t k) const {
+    constexpr int left = whole_vectors(before<0>, lanes) / lanes;
+    const int right_end = (end_read() + lanes - 1) / lanes,
+              inner_end = after<0> > 0 ? width / lanes : right_end;
+    const int bottom = on_chip.height, back = on_chip.planes;
+    const frame around{
+        {-left, right_end, -before<1>, bottom + after<1>, -before<2>, back + after<2>},
+        {0, inner_end, 0, bottom, 0, back}};
+    DSL_DETAIL_ROLLED
+    for (int i = team.thread(); i < around.count(); i += team.threads()) {
+      const group_place p = around.at(i);
+      const int column = p.column * lanes;
+      for_halos([&]<int I, class T>() {
+        memory.store(place_of<I, T>(column, p.row, p.plane, k),
+                     find_vector<window_of<I>>(memory, buffer<I, T>(k), this->corner[0] + column,
+                                               this->corner[1] + p.row, plane_of_tile + p.plane,
+                                               first_read() - column, end_read() - column));
+      });
+    }
+  }
+  /// Stores in shared memory what step k has made of rows from `row` on, before number `end` of
+  /// them.
+  template <class Made>
+  DSL_DETAIL_KERNEL_FN void keep(const Made& made, int column, int row, int plane, int end,
+                                 std::int64_t k) const {
+    for_arrays([&]<int I, class T>() {
+      const int down = (has_halo<I> ? args.tile.pitch : args.tile.other_pitch) / lanes;
+      pack<T, lanes>* const first = place_of<I, T>(column, row, plane, k + 1);
+      DSL_DETAIL_UNROLL
+      for (int r = 0; r < rows; ++r)
+        if (r < end) memory.store(first + r * down, lanes_of<I>(made.of[r]));
+    });
+  }
+  /// In global memory, rows from `first` to before `end`; of a patch that stays what others read
+  /// alone.
+  template <class Made>
+  DSL_DETAIL_KERNEL_FN void keep_in_memory(const Made& made, int column, int row, int plane,
+                                           int first, int end, bool stays, std::int64_t k) const {
+    DSL_DETAIL_UNROLL
+    for (int r = 0; r < rows; ++r)
+      if (r >= first && r < end)
+        for_arrays([&]<int I, class T>() {
+          if (has_halo<I> || !stays)
+            store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, buffer<I, T>(k + 1));
+        });
+  }
+
+  // Groups of lanes of a tile: columns, rows and planes, each from the first to before the end.
+  struct region { int left, right, top, bottom, front, back; };
+  struct group_place { int column, row, plane; };
+
+  /// The groups of a region outside a hole in it, numbered: whole rows above and below, those of
+  /// the planes before and behind, and the ends of the hole's rows.
+  struct frame {
+    region whole, hole;
+    DSL_DETAIL_KERNEL_FN int wide() const { return positive(hole.right - hole.left); }
+    DSL_DETAIL_KERNEL_FN int high() const { return positive(hole.bottom - hole.top); }
+    DSL_DETAIL_KERNEL_FN int deep() const { return positive(hole.back - hole.front); }
+    DSL_DETAIL_KERNEL_FN int across() const { return whole.right - whole.left; }
+    DSL_DETAIL_KERNEL_FN int down() const { return whole.bottom - whole.top; }
+    DSL_DETAIL_KERNEL_FN int through() const { return whole.back - whole.front; }
+    DSL_DETAIL_KERNEL_FN int above() const { return deep() * (down() - high()) * across(); }
+    DSL_DETAIL_KERNEL_FN int outside() const {
+      return above() + (through() - deep()) * down() * across();
+    }
+    DSL_DETAIL_KERNEL_FN int count() const {
+      return outside() + deep() * high() * (across() - wide());
+    }
+    DSL_DETAIL_KERNEL_FN bool has(const group_place& p) const {
+      return p.column < hole.left || p.column >= hole.right || p.row < hole.top ||
+             p.row >= hole.bottom || p.plane < hole.front || p.plane >= hole.back;
+    }
+    DSL_DETAIL_KERNEL_FN group_place at(int i) const {
+      const bool is_above = i < above(), is_end = i >= outside();
+      const unsigned number = static_cast<unsigned>(is_end     ? i - outside()
+                                                    : is_above ? i
+                                                               : i - above()),
+                     length = static_cast<unsigned>(is_end ? across() - wide() : across()),
+                     lines = static_cast<unsigned>(is_end     ? high()
+                                                   : is_above ? down() - high()
+                                                              : down());
+      const unsigned line = number / length, depth = through() == 1 ? 0 : line / lines;
+      group_place p{whole.left + static_cast<int>(number - line * length),
+                    static_cast<int>(line - depth * lines), static_cast<int>(depth)};
+      if (is_end && p.column >= hole.left) p.column += wide();
+      p.row += is_end ? hole.top : whole.top;
+      if (is_above && p.row >= hole.top) p.row += high();
+      p.plane += is_end || is_above ? hole.front : whole.front;
+      if (!is_end && !is_above && p.plane >= hole.front) p.plane += deep();
+      return p;
+    }
+
+   private:
+    DSL_DETAIL_KERNEL_FN static int positive(int n) { return n < 0 ? 0 : n; }
+  };
+  /// The patches, in the place of groups and rows, that have elements at the sides of what is on
+  /// chip.
+  DSL_DETAIL_KERNEL_FN frame side_patches() const {
+    constexpr int left = whole_vectors(margin<0>, lanes) / lanes,
+                  top = (margin<1> + rows - 1) / rows;
+    const int columns = (width + lanes - 1) / lanes, lines = (on_chip.height + rows - 1) / rows,
+              back = on_chip.planes;
+    const int right = margin<0> > 0 ? (width - margin<0>) / lanes : columns,
+              bottom = margin<1> > 0 ? (on_chip.height - margin<1>) / rows : lines;
+    return {{0, columns, 0, lines, 0, back},
+            {left, right, top, bottom, margin<2>, back - margin<2>}};
+  }
+
+  /// Calls each<number, element type>() for each array that has a halo.
+  template <class Each>
+  DSL_DETAIL_KERNEL_FN static void for_halos(const Each& each) {
+    for_arrays([&]<int I, class T>() { of_halo<I, T>(each); });
+  }
+
+  /// Where a tile's group lies in shared memory before step k of the launch.
+  template <int I, class T>
+  DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of(int column, int row, int plane,
+                                                std::int64_t k) const {
+    const tile_schedule& t = args.tile;
+    T* const first = reinterpret_cast<T*>(memory.shared() + bytes_before<I>());
+    if constexpr (!has_halo<I>)
+      return reinterpret_cast<pack<T, lanes>*>(
+          first + (plane * t.other_plane + row * t.other_pitch + column));
+    const int moved = (k & 1) == 0 ? t.shift : 0;
+    return reinterpret_cast<pack<T, lanes>*>(first + (moved + (plane + before<2>)*t.plane +
+                                                      (row + before<1>)*t.pitch + column +
+                                                      whole_vectors(before<0>, lanes)));
+  }
+
+  // Blocks whose tiles touch.
+
+  /// Says that others find in memory what step k has made of this block's tile. After a barrier.
+  /// The last warp is the one that may have nothing else to do.
+  DSL_DETAIL_KERNEL_FN void announce(std::int64_t k) const {
+    if (team.blocks() <= 1 || team.thread() != team.threads() - 1) return;
+    DSL_DETAIL_ROLLED
+    for (int m = 0; m < team.members(); ++m)
+      team.release(args.loop.copy(args.tile.arrivals, m) + team.block(),
+                   args.loop.epoch + static_cast<unsigned>(k));
+  }
+  /// Waits until all blocks around this one have said so of step k. Threads see what they wrote
+  /// after the next barrier.
+  DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) {
+    if (beside_ == nullptr) return;
+    const unsigned wanted = args.loop.epoch + static_cast<unsigned>(k);
+    unsigned tries = 0;
+    while (team.acquire(beside_) < wanted)
+      if (team.gives_up(tries, beside_ - args.loop.copy(args.tile.arrivals, team.member()),
+                        static_cast<unsigned>(k))) {
+        beside_ = nullptr;  // and waits no more
+        return;
+      }
+  }
+
+ protected:
+  // Where a variable is in global memory before step k of the launch.
+  template <int I, class T>
+  DSL_DETAIL_KERNEL_FN grid_memory<T> buffer(std::int64_t k) const {
+    const argument& own = args.operand[Inputs + I];
+    const auto& strides = args.strides[Inputs + I];
+    const std::int64_t n[] = {this->extent(0), this->extent(1), this->extent(2)};
+    if (!has_halo<I> || (k & 1) == 0)
+      return {reinterpret_cast<T*>(own.word),
+              {strides[0], strides[1], strides[2]},
+              {n[0], n[1], n[2]},
+              own.descriptor == in_vectors};
+    return {reinterpret_cast<T*>(args.other[I]),
+            {1, n[0], n[0] * n[1]},
+            {n[0], n[1], n[2]},
+            n[0] % lanes == 0};
+  }
+  // Its elements from one of the tile on.
+  template <int I, class T>
+  DSL_DETAIL_KERNEL_FN pack<T, lanes> load(int column, int row, int plane,
+                                           const grid_memory<T>& from) const {
+    T* const first =
+        from.at({this->corner[0] + column, this->corner[1] + row, plane_of_tile + plane});
+    const int count = width - column;
+    if (from.in_vectors && count >= lanes) return memory.template load<pack<T, lanes>>(first);
+    pack<T, lanes> v;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      v.lane[l] = memory.template load<T>(first + (l < count ? l : 0) * from.strides[0]);
+    return v;
+  }
+  template <class T>
+  DSL_DETAIL_KERNEL_FN void store(const pack<T, lanes>& v, int column, int row, int plane,
+                                  const grid_memory<T>& to) const {
+    T* const first =
+        to.at({this->corner[0] + column, this->corner[1] + row, plane_of_tile + plane});
+    const int count = width - column;
+    if (to.in_vectors && count >= lanes)
+      return memory.store(reinterpret_cast<pack<T, lanes>*>(first), v);
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      if (l < count) memory.store(first + l * to.strides[0], v.lane[l]);
+  }
+
+ private:
+  const quad* beside_ = nullptr;  // where a block whose tile touches this one says how far it is;
+                                  // of the first threads
+
+  // A thread for each of the blocks around, also across the grid's ends.
+  DSL_DETAIL_KERNEL_FN void find_beside() {
+    constexpr int around = 27;
+    if (team.thread() >= around) return;
+    int which = team.thread(), number = static_cast<int>(team.block()), other = 0, step = 1;
+    DSL_DETAIL_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      const int tiles = args.tile.tiles[d];
+      int there = number % tiles + which % 3 - 1;
+      if (there < 0) there += tiles;
+      if (there >= tiles) there -= tiles;
+      other += there * step;
+      step *= tiles;
+      number /= tiles;
+      which /= 3;
+    }
+    if (other != team.block()) beside_ = args.loop.copy(args.tile.arrivals, team.member()) + other;
+  }
+  // An element's, of the arrays before number `end`.
+  static constexpr int bytes_of(int end, bool with_halo) {
+    int bytes = 0;
+    for (int i = 0; i < end; ++i)
+      if (!Pass::is_result(i) && ((needs.beside >> i & 1) != 0) == with_halo)
+        bytes += size_of(Pass::view().type(i));
+    return bytes;
+  }
+  template <int I>
+  DSL_DETAIL_KERNEL_FN int bytes_before() const {
+    constexpr int halo = bytes_of(I, true), other = bytes_of(I, false);
+    return halo * args.tile.elements + other * args.tile.other_elements;
+  }
+
+  // Calls visit(column, row, plane) for all groups of a part of the tile that are a thread's.
+  template <class Visit>
+  DSL_DETAIL_KERNEL_FN void for_groups(const box& of, const Visit& visit) const {
+    const int columns = (width + lanes - 1) / lanes;
+    DSL_DETAIL_ROLLED
+    for (int i = team.thread(); i < columns * of.height * of.planes; i += team.threads())
+      visit(i % columns * lanes, of.first_row + i / columns % of.height,
+            of.first_plane + i / columns / of.height);
+  }
+  template <int I, class T, class Each>
+  DSL_DETAIL_KERNEL_FN static void of_halo([[maybe_unused]] const Each& each) {
+    if constexpr (has_halo<I>) each.template operator()<I, T>();
+  }
+};
+
+}  // namespace dsl::detail

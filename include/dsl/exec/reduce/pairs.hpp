@@ -1,0 +1,177 @@
+// Reductions of pairs: formulas of arrays each of which varies along one of two dimensions.
+#pragma once
+
+#include <dsl/exec/access/lanes.hpp>
+#include <dsl/exec/reduce/pair_sides.hpp>
+#include <dsl/exec/reduce/reduction.hpp>
+#include <dsl/exec/team/arguments.hpp>
+#include <dsl/ir/cost.hpp>
+
+namespace dsl::detail {
+
+/// Whether a pass can be one of pairs, wherever its arrays lie: it reduces what it computes of two
+/// arrays at least, and stores nothing else.
+constexpr bool may_pair(const pass_view& p) {
+  int arrays = 0;
+  for (int i = 0; i < p.elements.nodes; ++i) {
+    const op code = head{p.elements.heads[i]}.code();
+    if (is_placed(code)) return false;
+    arrays += code == op::load ? 1 : 0;
+  }
+  return p.reductions > 0 && !p.reduces_beside_arrays() && arrays >= 2;
+}
+
+/// A row that a block's rows share is in shared memory at the place of its operand's number, which
+/// the kernel knows while it is compiled, and takes no more bytes than that.
+inline constexpr int pair_row_bytes = 2048;
+/// Vectors of a row that a thread takes at a time, where it is known while compiling which arrays
+/// are in rows.
+inline constexpr int pair_vectors = 2;
+
+/// Reads a group's inputs that are the same along a row, once.
+template <class Body, class Sides>
+struct own_reader {
+  const Body& body;
+  typename Body::group& g;
+  const Sides& sides;
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read() const {
+    if constexpr (Code == op::load) {
+      using T = memory_t<D>;
+      if (sides.template is_in_row<N>()) return;
+      const T* const from =
+          reinterpret_cast<const T*>(body.args.operand[N].word) + body.place(N, g);
+      const T one = body.memory.template load<T>(from);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Body::lanes; ++l) operand_lanes<Head>(g).set(l, one);
+    } else if constexpr (Code != op::index && Code != op::address) {
+      body.template read<Code, D, N, Head>(g);
+    }
+  }
+};
+
+/// Reads those that are in shared memory, and what is computed of the place.
+template <class Body, class Sides>
+struct row_reader {
+  const Body& body;
+  typename Body::group& g;
+  const Sides& sides;
+  const unsigned char*
+      at[5];  // the place in the row of operand 0, of elements of 1, 2, 4, 8 and 16 bytes
+
+  DSL_DETAIL_KERNEL_FN row_reader(const Body& b, typename Body::group& to, const Sides& s)
+      : body(b), g(to), sides(s) {
+    for (int k = 0; k < 5; ++k)
+      at[k] = body.memory.shared() + (static_cast<std::size_t>(g.column) << k);
+  }
+  DSL_DETAIL_KERNEL_FN void advance(int columns) {
+    g.column += columns;
+    for (int k = 0; k < 5; ++k) at[k] += columns << k;
+  }
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read() const {
+    if constexpr (Code == op::load) {
+      using T = memory_t<D>;
+      if (sides.template is_in_row<N>())
+        operand_lanes<Head>(g).load(
+            body.memory,
+            reinterpret_cast<const T*>(body.memory.shared() + N * pair_row_bytes) + g.column);
+    } else if constexpr (Code == op::index || Code == op::address) {
+      body.template read<Code, D, N, Head>(g);
+    }
+  }
+};
+
+/// Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column
+/// that is left. Each lane has a sum of its own. Where an element is in doubt the column is the
+/// first one.
+template <class Body>
+struct row_of_pairs {
+  using accumulators = typename Body::accumulators;
+  using reductions = typename Body::reductions;
+  using eval = typename Body::eval;
+  static constexpr int lanes = Body::lanes;
+  static constexpr bool computes_quickly = eval::quick_forms > 0 && !eval::gathers;
+  static constexpr likely_sides likely = likely_sides_of<typename Body::program>();
+
+  DSL_DETAIL_KERNEL_FN static int reduce(const Body& body, int column, int row, accumulators& sum) {
+    if constexpr (computes_quickly) {
+      typename Body::group g;
+      typename Body::template reader<false, true> scalars{body, g};
+      eval::read(scalars);
+      shared_range shared;
+      static_cast<void>(eval::compute_quickly(g.lane(0), shared));
+      if (shared.in_doubt) return column;
+      if constexpr (eval::divides_shared) {
+        if (shared.all_one) return reduce_in_range<quick_range<true>>(body, column, row, sum);
+      }
+    }
+    return reduce_in_range<quick_range<false>>(body, column, row, sum);
+  }
+
+ private:
+  template <class Range>
+  DSL_DETAIL_KERNEL_FN static int reduce_in_range(const Body& body, int column, int row,
+                                                  accumulators& sum) {
+    const any_sides sides{body.args.tiles_of.in_rows};
+    constexpr bool is_worth_loops = instructions_of(Body::program::view()) >= 12;
+    if constexpr (likely.in_rows != 0 && is_worth_loops) {
+      if (sides.in_rows == likely.in_rows)
+        return along_row<Range, pair_vectors>(body, column, row, sum,
+                                              known_sides<likely.in_rows>{});
+      if (sides.in_rows == likely.or_in_rows)
+        return along_row<Range, pair_vectors>(body, column, row, sum,
+                                              known_sides<likely.or_in_rows>{});
+    }
+    return along_row<Range, 1>(body, column, row, sum, sides);
+  }
+  template <class Range, int Vectors, class Sides>
+  DSL_DETAIL_KERNEL_FN static int along_row(const Body& body, int column, int row,
+                                            accumulators& sum, const Sides& sides) {
+    const int across = lanes << body.args.tiles_of.log2_columns;
+    typename Body::group g;
+    g.column = column;
+    g.row = row;
+    g.count = lanes;
+    own_reader<Body, Sides> own{body, g, sides};
+    eval::read(own);
+    accumulators of_lane[lanes];
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l) of_lane[l] = reductions::identities();
+    Range range;
+    row_reader<Body, Sides> along(body, g, sides);
+    const auto take = [&] {
+      eval::read(along);
+      const auto out = compute(body, g, range);
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l)
+        reductions::add(of_lane[l], reductions::of_element(out.of[l]));
+      along.advance(across);
+    };
+    DSL_DETAIL_ROLLED
+    while (g.column + (Vectors - 1) * across + lanes <= body.width) {
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < Vectors; ++u) take();
+    }
+    if (Vectors > 1 && g.column + lanes <= body.width) take();
+    if (computes_quickly && range.in_doubt()) return column;
+    DSL_DETAIL_UNROLL
+    for (int l = 1; l < lanes; ++l) reductions::add(of_lane[0], of_lane[l]);
+    reductions::add(sum, of_lane[0]);
+    return g.column;
+  }
+  template <class Range>
+  DSL_DETAIL_KERNEL_FN static auto compute(const Body& body, const typename Body::group& g,
+                                           [[maybe_unused]] Range& range) {
+    if constexpr (computes_quickly) {
+      typename Body::lane_results out;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l) out.of[l] = eval::compute_quickly(g.lane(l), range);
+      return out;
+    } else {
+      return body.compute_read(g);
+    }
+  }
+};
+
+}  // namespace dsl::detail

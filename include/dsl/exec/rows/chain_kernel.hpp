@@ -1,0 +1,206 @@
+// The kernels of a chain of passes, on the GPU and in the simulator.
+#pragma once
+
+#include <dsl/exec/map/pass_kernel.hpp>
+#include <dsl/exec/rows/column_body.hpp>
+#include <dsl/exec/rows/row_body.hpp>
+#include <dsl/exec/team/cuda_team.hpp>
+#include <dsl/exec/team/kernel_name.hpp>
+#include <dsl/exec/team/sim_team.hpp>
+
+namespace dsl::detail {
+
+/// Whether what a chain's phases leave for each other are single values: they reduce all elements.
+template <class Chain> inline constexpr bool leaves_single_values = false;
+template <class... Phase>
+inline constexpr bool leaves_single_values<pass_chain<Phase...>> = [] {
+  bool all = true;
+  const auto look = [&all](const program_view& p, const phase_input* input) {
+    for (int i = 0; i < p.nodes; ++i)
+      if (head{p.heads[i]}.code() == op::load) all = all && input[p.payloads[i]].is_leaf();
+  };
+  (look(Phase::pass::elements::view(), Phase::input), ...);
+  return all;
+}();
+
+/// The kernels of a phase that runs by itself. There is one for contiguous arrays unless it reduces
+/// along axes, for then its index space has two dimensions, one of which may be of extent 1. The
+/// last block joins partial results.
+template <class Chain, class Phase>
+inline constexpr kernel_choice kernels_of_phase{
+    .linear = (leaves_single_values<Chain> || Phase::pass::reductions::count == 0) &&
+              Phase::pass::view().neighbours.nodes == 0,
+    .patches = patch_needs_of<typename Phase::pass>().rows > 0};
+
+/// One phase of a chain, as a pass of its own: the one that the arguments name.
+template <class... Phase, class Arguments, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args,
+                                    Memory memory, Team team) {
+  const auto run = [&]<class P>(std::type_identity<P>) {
+    if constexpr (Arguments::strided || kernels_of_phase<pass_chain<Phase...>, P>.linear)
+      run_pass<typename P::pass, P::inputs, true>(args, memory, team);
+  };
+  int number = 0;
+  ((number++ == args.phase ? run(std::type_identity<Phase>{}) : void()), ...);
+}
+
+template <class Chain, class Arguments>
+DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& self) {
+  run_phase(std::type_identity<Chain>{}, *static_cast<const Arguments*>(arguments),
+            simulated_memory{&self}, simulated_team{&self});
+}
+
+/// Whether there is a kernel for all phases of a chain: none where neighbours are read.
+template <class Chain> inline constexpr bool can_run_rows = false;
+template <class... Phase>
+inline constexpr bool can_run_rows<pass_chain<Phase...>> =
+    (Phase::pass::view().neighbours.nodes + ...) == 0 &&
+    chain_operands<pass_chain<Phase...>>::count <= max_operands;
+template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
+
+/// All phases of a chain, of rows that are whole in one block's registers in vectors, or of any
+/// others.
+template <class Chain, bool InVectors, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
+  const auto run = [&]<row_share Share>(std::integral_constant<row_share, Share>) {
+    row_body<Chain, Share, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+  };
+  constexpr row_policy policy = row_policy_of<Chain>(Memory::compute_capability);
+  if constexpr (!InVectors) {
+    if (args.rows_of.staged != 0) run(std::integral_constant<row_share, row_share::staged>{});
+    else run(std::integral_constant<row_share, share_of_other_rows(policy)>{});
+  } else {
+    constexpr int most = Memory::calls_formula
+                             ? 1
+                             : policy.vectors_held;  // the simulator runs the one for most vectors
+    if constexpr (most > 1)
+      if (args.rows_of.vectors == 1)
+        return run(std::integral_constant<row_share, row_share::one_vector>{});
+    if constexpr (most > 2)
+      if (args.rows_of.vectors == 2)
+        return run(std::integral_constant<row_share, row_share::two_vectors>{});
+    run(std::integral_constant<row_share, row_share::whole_vectors>{});
+  }
+}
+
+/// All phases of a chain, of columns that lie side by side and are read and written in vectors.
+template <class Chain, class Memory, class Team>
+DSL_DETAIL_KERNEL_FN void run_columns(const row_arguments_of<Chain>& args, Memory memory,
+                                      Team team) {
+  column_body<Chain, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
+}
+template <class Chain>
+DSL_DETAIL_SMALL void simulated_columns(const void* arguments, simulated_thread& self) {
+  run_columns<Chain>(*static_cast<const row_arguments_of<Chain>*>(arguments),
+                     simulated_memory{&self}, simulated_team{&self});
+}
+
+template <class Chain, bool InVectors>
+DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
+  run_rows<Chain, InVectors>(*static_cast<const row_arguments_of<Chain>*>(arguments),
+                             simulated_memory{&self}, simulated_team{&self});
+}
+
+/// The first program with functors. All have the same ones.
+template <class... Program> struct first_that_calls { using type = no_program; };
+template <std::uint64_t Key, class... Others>
+struct first_that_calls<program<Key>, Others...> : first_that_calls<Others...> {};
+template <std::uint64_t Key, class Call, class... Calls, class... Others>
+struct first_that_calls<program<Key, Call, Calls...>, Others...> {
+  using type = program<Key, Call, Calls...>;
+};
+
+template <class... Phase> struct chain_words {
+  static constexpr name_words value = words_of_passes(Phase::pass::view()...);
+};
+
+/// Kernel::with_name<Name>() of the name that a chain's kernels have: of the operations of all
+/// phases, where it was given none.
+template <class Kernel, class Name, class... Phase>
+const void* kernel_of_chain(pass_chain<Phase...>) {
+  using calls = typename first_that_calls<typename Phase::pass::elements...,
+                                          typename Phase::pass::results...>::type;
+  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+  else
+    return kernel_with_name<Kernel>(
+        std::type_identity<named_formula_t<chain_words<Phase...>, calls>>{});
+}
+
+}  // namespace dsl::detail
+
+#if defined(__CUDACC__)
+namespace dsl::detail {
+
+template <class Chain> inline constexpr row_policy policy_of_kernel =
+    row_policy_of<Chain>(lowest_capability());
+template <class Chain> inline constexpr row_share share_of_kernel =
+    share_of_other_rows(policy_of_kernel<Chain>);
+template <class Chain> inline constexpr int blocks_of_kernel =
+    blocks_held(policy_of_kernel<Chain>, share_of_kernel<Chain>);
+
+}  // namespace dsl::detail
+
+namespace dsl::kernels {
+
+/// A phase of a chain, where not all of them work on the same rows.
+template <class Name, class Arguments, class Chain>
+__global__ void phase(const __grid_constant__ Arguments args) {
+  detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{},
+                    detail::device_team{args.range});
+}
+
+/// All phases of a chain: each row is read once, and stays on the chip. Of rows that are whole in
+/// one block's registers.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
+                                  detail::policy_of_kernel<Chain>.blocks)
+    rows_in_vectors(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+
+/// The same of any other rows.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
+                                  detail::blocks_of_kernel<Chain>)
+    rows(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+
+/// The same of columns that lie side by side.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
+                                  detail::policy_of_kernel<Chain>.blocks)
+    columns(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_columns<Chain>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+
+}  // namespace dsl::kernels
+
+namespace dsl::detail {
+
+enum class chain_part { phase, linear_phase, rows, rows_in_vectors, columns };
+
+/// One of a chain's kernels.
+template <chain_part Part, class Chain, int Operands> struct chain_kernel;
+template <chain_part Part, class... Phase, int Operands>
+struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
+  template <class Name>
+  static const void* with_name() {
+    if constexpr (Part == chain_part::phase)
+      return reinterpret_cast<const void*>(
+          &kernels::phase<Name, strided_arguments<Operands>, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::linear_phase)
+      return reinterpret_cast<const void*>(
+          &kernels::phase<Name, linear_arguments<Operands>, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::rows)
+      return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::rows_in_vectors)
+      return reinterpret_cast<const void*>(
+          &kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);
+    else
+      return reinterpret_cast<const void*>(&kernels::columns<Name, Operands, pass_chain<Phase...>>);
+  }
+};
+
+}  // namespace dsl::detail
+#endif

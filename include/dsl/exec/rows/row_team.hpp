@@ -1,0 +1,204 @@
+// How the threads of crews combine what they have of their rows.
+#pragma once
+
+#include <dsl/exec/reduce/reduction.hpp>
+#include <dsl/exec/rows/row_arguments.hpp>
+#include <dsl/exec/team/team.hpp>
+#include <dsl/ir/chain.hpp>
+
+namespace dsl::detail {
+
+/// The most bytes that the accumulators of one of a chain's phases take, a multiple of what any of
+/// them is aligned by.
+template <class Chain> inline constexpr int accumulator_bytes_of = 0;
+template <class... Phase>
+inline constexpr int accumulator_bytes_of<pass_chain<Phase...>> = [] {
+  std::size_t most = 0, unit = 1;
+  const auto look = [&](std::size_t size, std::size_t alignment) {
+    most = size > most ? size : most;
+    unit = alignment > unit ? alignment : unit;
+  };
+  (look(sizeof(typename reductions_of<typename Phase::pass::reductions>::accumulators),
+        alignof(typename reductions_of<typename Phase::pass::reductions>::accumulators)),
+   ...);
+  return static_cast<int>((most + unit - 1) / unit * unit);
+}();
+
+/// A thread's place among those that work on rows, and what it does with the others of its row. All
+/// threads of a block do the same at the same time. `InOneBlock`: crews have one row each, which no
+/// other block has a part of. `Exchanged`: the bytes that blocks exchange (`exchanged_bytes`).
+template <bool InOneBlock, int Exchanged, class Memory, class Team>
+class row_team {
+ public:
+  DSL_DETAIL_KERNEL_FN row_team(const row_schedule& s, Memory memory, Team team)
+      : s_(s), memory_(memory), team_(team), group_(static_cast<std::uint32_t>(team.block())) {
+    if (parts() > 1) {
+      group_ = s.of_parts.divide(group_);
+      part_ = static_cast<int>(static_cast<std::uint32_t>(team.block()) - group_ * s.of_parts.by);
+      if (s.in_cluster != 0) {
+        if (team.thread() < inboxes) team.open(inbox(static_cast<unsigned>(team.thread())));
+        team.arrive_in_cluster();
+      }
+    }
+  }
+
+  DSL_DETAIL_KERNEL_FN int crew() const {
+    return s_.crews == 1 ? 0 : team_.thread() >> s_.log2_crew;
+  }
+  /// The row's number in the crew, and the thread's in the row.
+  DSL_DETAIL_KERNEL_FN int across() const { return team_.thread() & (rows_a_crew() - 1); }
+  DSL_DETAIL_KERNEL_FN int along() const {
+    return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> log2_across();
+  }
+  DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << log2_across(); }
+  /// Of a row's blocks, and of the rows that are worked on at once.
+  DSL_DETAIL_KERNEL_FN int part() const { return part_; }
+  DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return group_; }
+
+  /// What all threads of a row come to, always in the same order. All of them have it.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(
+      typename Reductions::accumulators mine) {
+    if constexpr (InOneBlock) {
+      return combine_block<Reductions>(mine, team_.threads());
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int parts = s_.parts;; parts = 1) {
+        const int tell = s_.in_cluster != 0 ? parts : 1;  // of a row's threads, what others hear of
+        mine =
+            combine_block<Reductions>(mine, parts == 1 ? team_.threads() : tell << log2_across());
+        if (parts == 1) return mine;
+        if (s_.in_cluster != 0) return combine_cluster<Reductions>(mine);
+        mine = exchange<Reductions>(mine);
+      }
+    }
+  }
+
+ private:
+  static constexpr int inboxes = 2;
+  DSL_DETAIL_KERNEL_FN int parts() const { return InOneBlock ? 1 : s_.parts; }
+  DSL_DETAIL_KERNEL_FN int log2_across() const { return InOneBlock ? 0 : s_.log2_across; }
+
+  // A long rule is compiled once for all steps.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN void combine_lanes(typename Reductions::accumulators& mine,
+                                          int threads) const {
+    const int rows = rows_a_crew();
+    if constexpr (sizeof(typename Reductions::accumulators) <= 16) {
+      DSL_DETAIL_UNROLL
+      for (int step = 16; step > 0; step /= 2)
+        if (step >= rows && step < threads) combine_with_lane<Reductions>(mine, step, team_);
+    } else {
+      DSL_DETAIL_ROLLED
+      for (int step = threads >= 32 ? 16 : threads / 2; step >= rows; step /= 2)
+        combine_with_lane<Reductions>(mine, step, team_);
+    }
+  }
+
+  // So many threads get it, whole warps of them.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(
+      typename Reductions::accumulators mine, int receivers) {
+    using accumulators = typename Reductions::accumulators;
+    const int lane = team_.lane(), rows = rows_a_crew();
+    combine_lanes<Reductions>(mine, s_.crew);
+    int threads = s_.crew;
+    if (threads > 32) {
+      // Each warp leaves its own; a warp may be one turn ahead of another.
+      const int warps = threads / 32;
+      accumulators* const of_warp = reinterpret_cast<accumulators*>(memory_.shared() + turn_);
+      turn_ = s_.shared_sums / 2 - turn_;
+      if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
+      team_.synchronize();
+      if (!InOneBlock && team_.warp() * 32 >= receivers) return mine;
+      mine = Reductions::identities();
+      const accumulators* const of_crew = of_warp + crew() * warps * rows;
+      if constexpr (InOneBlock) {  // of at most 32 warps
+        if (lane < warps) mine = memory_.template load<accumulators>(of_crew + lane);
+      } else {
+        DSL_DETAIL_UNROLL_BY_4
+        for (int i = lane; i < warps * rows; i += 32)
+          Reductions::add(mine, memory_.template load<accumulators>(of_crew + i));
+      }
+      threads = 32;
+      combine_lanes<Reductions>(mine, 32);
+    }
+    // The first lanes have it.
+    const int first = (lane & ~(threads - 1)) + across();
+    Reductions::visit([&]<class Reduction, int J>() {
+      nth_accumulator<J>(mine) = team_.from_lane(nth_accumulator<J>(mine), first);
+    });
+    return mine;
+  }
+
+  // Before what they count. A block may be one exchange ahead of another.
+  DSL_DETAIL_KERNEL_FN cluster_inbox* inbox(unsigned exchange) const {
+    return reinterpret_cast<cluster_inbox*>(memory_.shared() + s_.shared_sums) + exchange % inboxes;
+  }
+  // What lies so many values of `Bytes` behind an address. In bytes only where it must be: that
+  // takes ptxas more registers.
+  template <class T, std::size_t Bytes> DSL_DETAIL_KERNEL_FN static T* behind(
+      void* address, std::uint32_t values) {
+    if constexpr (Bytes % sizeof(T) == 0)
+      return static_cast<T*>(address) + values * static_cast<std::uint32_t>(Bytes / sizeof(T));
+    else
+      return reinterpret_cast<T*>(static_cast<unsigned char*>(address) +
+                                  values * static_cast<std::uint32_t>(Bytes));
+  }
+  // A value in words of four bytes, as they are sent.
+  template <class T> struct alignas(alignof(T) < 4 ? 4 : alignof(T)) in_words { T value; };
+  // Between the blocks of a row that are a cluster: each sends to all. There each block has one
+  // crew.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(
+      const typename Reductions::accumulators& of_block) {
+    using sent = in_words<typename Reductions::accumulators>;
+    const unsigned exchange = exchanges_++, count = static_cast<unsigned>(s_.parts * rows_a_crew());
+    sent* of_parts =
+        behind<sent, Exchanged>(inbox(0) + inboxes, exchange % inboxes * count) + across();
+    if (exchange == 0) team_.wait_for_cluster();
+    DSL_DETAIL_ROLLED
+    for (int b = along(); b < s_.parts; b += s_.along)
+      team_.send(of_parts + part_ * rows_a_crew(), sent{of_block}, inbox(exchange), b);
+    team_.receive(inbox(exchange), count * static_cast<unsigned>(sizeof(sent)), exchange / inboxes);
+    auto all = Reductions::identities();
+    DSL_DETAIL_UNROLL_BY_4
+    for (int b = 0; b < s_.parts; ++b, of_parts += rows_a_crew())
+      Reductions::add(all, memory_.template load<sent>(of_parts).value);
+    return all;
+  }
+
+  // Between the blocks of a row, through global memory.
+  template <class Reductions>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators exchange(
+      const typename Reductions::accumulators& of_block) {
+    using accumulators = typename Reductions::accumulators;
+    using cell = tagged<accumulators>;
+    const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()),
+                        epoch = s_.epoch + exchanges_++, cells = s_.of_parts.by * rows;
+    cell* const all = behind<cell, tagged_bytes(Exchanged)>(
+                          s_.cells, (epoch & 1) * static_cast<std::uint32_t>(s_.groups) * cells) +
+                      group_ * cells + static_cast<std::uint32_t>(across());
+    if (along() == 0)
+      team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
+    team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
+    accumulators read = Reductions::identities();
+    DSL_DETAIL_ROLLED
+    for (int b = along(); b < s_.parts; b += s_.along) {
+      cell other;
+      do team_.poll(other, all + static_cast<std::uint32_t>(b) * rows);
+      while (other.tag() != epoch);
+      Reductions::add(read, other.value());
+    }
+    team_.synchronize_warp();
+    return read;
+  }
+
+  const row_schedule& s_;
+  Memory memory_;
+  Team team_;
+  std::uint32_t group_, exchanges_ = 0;
+  int part_ = 0, turn_ = 0;  // turn: where in shared memory the warps' next values go
+};
+
+}  // namespace dsl::detail

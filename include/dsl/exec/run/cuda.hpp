@@ -1,0 +1,81 @@
+// The CUDA back end: one kernel template, in files that nvcc compiles.
+#pragma once
+
+#include <dsl/exec/map/pass_kernel.hpp>
+#include <dsl/exec/team/cuda_team.hpp>
+#include <dsl/exec/team/kernel_name.hpp>
+
+namespace dsl {
+
+#if defined(__CUDACC__)
+
+namespace detail {
+
+template <class Pass> inline constexpr map_policy device_map_policy =
+    pass_policy<Pass>(lowest_capability());
+
+}  // namespace detail
+
+/// The GPU's kernels. Profilers show their names and template arguments: what tells them apart for
+/// a reader comes first, the formula as it is computed last.
+namespace kernels {
+
+/// Writes elements.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void map(const __grid_constant__ Arguments args) {
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+/// Reduces elements, and may write some as well.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void reduce(const __grid_constant__ Arguments args) {
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+
+/// Either, where neighbours are read by patches. Bounds let nvcc take the registers for all that a
+/// patch reads, which is on its way before the first of it is used; without them it takes fewer,
+/// for more threads.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block,
+                                  detail::device_map_policy<Pass>.patch_blocks)
+    patches(const __grid_constant__ Arguments args) {
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+
+/// Makes results of what the blocks of the one above have left.
+template <class Name, class Arguments, int Inputs, class Pass>
+__global__ void __launch_bounds__(detail::finish_threads)
+    finish(const __grid_constant__ Arguments args) {
+  detail::run_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+}
+
+}  // namespace kernels
+
+namespace detail {
+
+/// The kernel of a pass for one kind of arguments, as `kernel_launch` takes it.
+template <class Pass, int Inputs, class Arguments>
+struct pass_kernel {
+  template <class Name>
+  static const void* with_name() {
+    if constexpr (takes_patches<Arguments>)
+      return reinterpret_cast<const void*>(&kernels::patches<Name, Arguments, Inputs, Pass>);
+    else if constexpr (Pass::reductions::count > 0)
+      return reinterpret_cast<const void*>(&kernels::reduce<Name, Arguments, Inputs, Pass>);
+    else return reinterpret_cast<const void*>(&kernels::map<Name, Arguments, Inputs, Pass>);
+  }
+};
+/// The same of the kernel that finishes.
+template <class Pass, int Inputs>
+struct finish_kernel {
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(
+        &kernels::finish<Name, linear_arguments<Inputs + Pass::targets>, Inputs, Pass>);
+  }
+};
+
+}  // namespace detail
+
+#endif  // __CUDACC__
+
+}  // namespace dsl

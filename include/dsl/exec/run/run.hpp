@@ -1,0 +1,280 @@
+// Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
+#pragma once
+
+#include <vector>
+
+#include <dsl/exec/host/host.hpp>
+#include <dsl/exec/run/back_ends.hpp>
+#include <dsl/exec/run/cuda.hpp>
+#include <dsl/exec/run/entry_points.hpp>
+#include <dsl/exec/run/sim.hpp>
+
+namespace dsl::detail {
+
+/// The kernels of a pass, by number. Those that its `kernel_choice` does not have are null.
+enum pass_kernel_number { pass_linear_or_patches, pass_strided, pass_finish, pass_halos };
+struct pass_kernels : entry_points<4> { reduction_policy policy; };
+
+struct chain_code;
+
+/// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the
+/// library.
+struct program_code {
+  pass_traits pass;
+  int inputs;
+  const char* name;  // contains the kernel's name (`spell_kernel`), or null
+  // Null where no file compiled it for that.
+  const host_code* host;
+  const pass_kernels* kernels[kernel_targets];
+  // Of a chain's phase: the chain, its number there, and how many operands its kernel has room for.
+  // Else null.
+  const chain_code* chain = nullptr;
+  int phase = 0, kernel_operands = 0;
+
+  bool reduces() const { return pass.view.reductions > 0; }
+  int outputs() const { return pass.view.target_count; }
+};
+
+/// "... [with Name = rk4_step]" for a name given to vectorize, null for none.
+template <class Name>
+constexpr const char* spelled_name() {
+  if constexpr (std::is_same_v<Name, unnamed>) return nullptr;
+  else return __PRETTY_FUNCTION__;
+}
+
+template <class... F>
+constexpr int largest_accumulator(pass_reductions<F...>) {
+  int most = 0;
+  ((most = static_cast<int>(sizeof(accumulator_of<F>)) > most
+               ? static_cast<int>(sizeof(accumulator_of<F>))
+               : most),
+   ...);
+  return most;
+}
+
+template <class Pass>
+inline constexpr bool takes_patches_first = patch_needs_of<Pass>().rows > 0;
+/// Whether a pass has a kernel by halos: it writes elements alone and reads neighbours, not by
+/// patches, or what may be slices of one array, three arrays of one dtype and more dimensions than
+/// one (`HasPlanes`).
+template <class Pass, bool HasPlanes>
+constexpr bool reads_halos() {
+  constexpr pass_view pass = Pass::view();
+  if (pass.reductions > 0 || takes_patches_first<Pass>) return false;
+  if (pass.neighbours.moved != 0) return true;
+  int arrays[256] = {}, most = 0;
+  for (int i = 0; i < pass.elements.nodes; ++i) {
+    const head h{pass.elements.heads[i]};
+    if (h.code() != op::load) continue;
+    const int count = ++arrays[static_cast<int>(h.type())];
+    most = count > most ? count : most;
+  }
+  return HasPlanes && most >= 3;
+}
+
+/// A pass's code before anything has been compiled for it.
+template <class Name, class Pass>
+constexpr program_code code_without_kernels(int inputs, const kernel_choice& kernels) {
+  using reductions = typename Pass::reductions;
+  return {
+      {Pass::view(), lanes_of_pass<Pass>, sizeof(typename reductions_of<reductions>::accumulators),
+       largest_accumulator(reductions{}), patch_needs_of<Pass>(), kernels},
+      inputs,
+      spelled_name<Name>(),
+      nullptr,
+      {}};
+}
+
+template <class Name, class Pass, int Inputs, bool Halos> DSL_DETAIL_RARE void add_kernels();
+
+template <class Name, class Pass, int Inputs, bool Halos = reads_halos<Pass, false>()>
+struct compiled_program {
+  static constexpr int operands = Inputs + Pass::targets;
+  static constexpr kernel_choice kernels{
+      .linear = Pass::view().neighbours.nodes == 0 && pass_policy<Pass>(0).has_linear,
+      .patches = takes_patches_first<Pass>,
+      .finish = may_finish_apart(
+          Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators)),
+      .halos = Halos};
+  using first =
+      std::conditional_t<kernels.patches, patched_arguments<operands>, linear_arguments<operands>>;
+
+  // One object, for each takes a section of its own.
+  struct shared_by_files {
+    program_code code;
+    pass_kernels simulated;
+  };
+  static inline constinit shared_by_files data{code_without_kernels<Name, Pass>(Inputs, kernels),
+                                               {{}, pass_policy<Pass>(0)}};
+
+  template <bool Exists, class Arguments>
+  static const void* simulated() {
+    if constexpr (Exists)
+      return reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, Arguments>);
+    else return nullptr;
+  }
+  static const void* simulated_last() {
+    if constexpr (kernels.finish)
+      return reinterpret_cast<const void*>(&simulated_finish<Pass, Inputs>);
+    else return nullptr;
+  }
+
+  template <unsigned BackEnds>
+  DSL_DETAIL_RARE static void add() {
+    if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs, Halos>();
+    if constexpr (has_host(BackEnds)) data.code.host = &host_code_of<Pass>;
+    if constexpr (has_sim(BackEnds)) {
+      data.simulated.kernel[pass_linear_or_patches] =
+          simulated<kernels.linear || kernels.patches, first>();
+      data.simulated.kernel[pass_strided] = simulated<true, strided_arguments<operands>>();
+      data.simulated.kernel[pass_finish] = simulated_last();
+      data.simulated.kernel[pass_halos] = simulated<kernels.halos, haloed_arguments<operands>>();
+      data.code.kernels[static_cast<int>(kernel_target::sim)] = &data.simulated;
+    }
+  }
+};
+
+#if defined(__CUDACC__)
+/// The kernels that nvcc made of a pass.
+template <class Name, class Pass, int Inputs, bool Halos>
+inline constinit pass_kernels cuda_kernels{{DSL_DETAIL_ARCHITECTURES, {}},
+                                           pass_policy<Pass>(lowest_capability())};
+
+template <class Name, class Pass, int Inputs, bool Halos>
+void add_kernels() {
+  using compiled = compiled_program<Name, Pass, Inputs, Halos>;
+  constexpr int operands = compiled::operands;
+  pass_kernels& made = cuda_kernels<Name, Pass, Inputs, Halos>;
+  constexpr kernel_choice kernels = compiled::kernels;
+  // The arguments' type is written out: nvcc's stub would name `compiled::first` before it knows
+  // the pass.
+  if constexpr (kernels.patches)
+    made.kernel[pass_linear_or_patches] =
+        kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
+  else if constexpr (kernels.linear)
+    made.kernel[pass_linear_or_patches] =
+        kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
+  made.kernel[pass_strided] =
+      kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>();
+  if constexpr (kernels.finish)
+    made.kernel[pass_finish] = kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
+  if constexpr (kernels.halos)
+    made.kernel[pass_halos] =
+        kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
+  compiled::data.code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
+}
+#endif
+
+/// `HasPlanes`: of arrays of more than one dimension.
+template <class Name, class Untuned, int Inputs, bool HasPlanes = false>
+const program_code& code_of() {
+  using Pass = tuned_by_name<Untuned, Name>;
+  using compiled = compiled_program<Name, Pass, Inputs, reads_halos<Pass, HasPlanes>()>;
+  add_to_program<compiled>();
+  return compiled::data.code;
+}
+
+/// Whether a pass of one operand only moves elements, or a value to each place: the library has the
+/// code for that.
+constexpr bool only_moves(const pass_view& p) {
+  if (p.reductions > 0 || p.target_count != 1 || p.elements.nodes != 1) return false;
+  const op code = head{p.elements.heads[0]}.code();
+  const dtype type = p.type(0);
+  return code == op::load || (code == op::value && type != dtype::float16 &&
+                              type != dtype::bfloat16);  // which is kept as a float
+}
+/// The code of a pass that only moves elements.
+program_code code_of_move(const pass_view& pass);
+
+/// A pass bound to its operands: laid out once, run as often as wanted.
+class prepared {
+ public:
+  /// Inputs, then outputs. Throws shape_error and device_error.
+  prepared(const program_code& code, const operand* operands, const launch& fixed);
+
+  device where() const { return space_.where; }
+  const program_code& code() const { return *code_; }
+  /// Inputs, then outputs.
+  const operand* operands() const { return operands_.data(); }
+  const geometry& space() const { return space_; }
+  const launch& fixed() const { return fixed_; }
+  bool is_reduction(std::size_t output) const {
+    return code_->pass.view.is_result(static_cast<int>(output));
+  }
+  /// Of a pass that does not reduce, its `map_plan` as the same type.
+  reduction_plan make_plan() const;
+  /// What an element costs, where what several operands read of one array is read once.
+  cost cost_per_element() const;
+
+  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address
+  /// for a reduction's result, or 0; of work that is queued a kernel that reduces does nothing
+  /// where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
+  void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
+  /// As `run`, as if the right side were complete before the first write. Once: what overlapped is
+  /// bound to a temporary after it.
+  void assign();
+  // A target that is written when all passes have run, from a temporary.
+  struct late_copy;
+  /// The same for several, as if all of them were complete, and then copies. What may be thrown is
+  /// thrown before the first is queued.
+  static void assign_all(prepared* passes, int count, const std::vector<late_copy>& later);
+  /// Has outputs that are read afterwards, or overlap what is read, go to temporaries, and gives
+  /// the copies from there. Imagined ones have no memory.
+  static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
+  /// Of a loop's step: its number.
+  void count_step(std::int64_t number);
+  /// Throws shape_error where `run` would not do for that.
+  void require_in_place() const;
+
+ private:
+  void lay_out();
+  void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
+  static void note_run(const prepared* passes, int count, const std::vector<late_copy>& copies);
+  bool reads_memory_of(const operand& target) const;
+
+ protected:
+  const program_code* code_;
+  std::vector<operand> operands_;
+  geometry space_;
+  launch fixed_;
+};
+
+/// Evaluates a pass on its operands, inputs and then outputs, as if the right side were complete
+/// before the first write.
+void assign_pass(const program_code& code, const operand* operands, const launch& fixed);
+
+/// How an expression's elements become its outputs: the rank of its index space, and a bit for each
+/// axis that is reduced.
+struct reduction_axes {
+  int rank;
+  std::uint32_t axes;
+};
+
+/// Where an expression's leaves are among a pass's operands.
+struct operand_range { int first, count; };
+
+/// Throws shape_error where expressions, given by their operands, have different index spaces, or
+/// results reduce different axes.
+void require_one_space(const operand* all, const operand_range* ranges, int count,
+                       const reduction_axes* results, int result_count, const pass_view& pass);
+/// Throws shape_error where two expressions, given by their operands, do not have as many elements
+/// as they broadcast to.
+void require_same_elements(const char* function, const operand* first, int first_count,
+                           const operand* second, int second_count);
+/// Throws shape_error where two targets are one object, or have an element in common.
+void require_apart(const void* const* objects, const operand* elements, int count);
+/// Copies some arrays into others of the same dtypes, each as an assignment. Throws shape_error,
+/// device_error and memory_error before the first is written.
+void copy_all(const operand* from, const operand* to, int count);
+/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without
+/// the axes that are reduced, or with them, of extent 1. Throws shape_error where it has another
+/// rank.
+void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced,
+                  const pass_view& pass, const operand* all);
+
+/// The operand of a pass that counts its elements.
+operand position_operand();
+/// Makes the target of a reduction lie along the axes of its index space that are not reduced.
+void lie_along(operand& result, const reduction_axes& reduction);
+
+}  // namespace dsl::detail

@@ -1,0 +1,91 @@
+// Segments: what consecutive elements of a scan come to, and how two of them are joined.
+#pragma once
+
+#include <dsl/ir/evaluate.hpp>
+
+namespace dsl::detail {
+
+// The operator's two operands.
+template <class Operator, class V>
+struct operator_source {
+  V first, second;
+  typename evaluator<Operator>::inputs in;
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_FN void read() {
+    input_of<Head>(in) = N == 0 ? first : second;
+  }
+};
+template <class Operator, class V>
+DSL_DETAIL_FN V apply_inlined(V first, V second) {
+  operator_source<Operator, V> source{first, second, {}};
+  evaluator<Operator>::read(source);
+  return nth<0>(evaluator<Operator>::compute(source.in));
+}
+template <class Operator, class V>
+DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) {
+  return apply_inlined<Operator>(first, second);
+}
+
+/// none: no elements. open: elements that go on from what comes before them. headed: a row begins
+/// among them, and the value is that of the last row's.
+enum class segment_state : std::uint32_t { none, open, headed };
+
+/// What consecutive elements come to. Segments are a monoid though the operator need not have an
+/// identity, and rows need no code of their own: a row's first element is a headed segment.
+template <class V>
+struct segment {
+  V value;
+  segment_state state;
+  DSL_DETAIL_KERNEL_FN bool is_none() const { return state == segment_state::none; }
+  DSL_DETAIL_KERNEL_FN bool is_headed() const { return state == segment_state::headed; }
+  /// Itself, or none.
+  DSL_DETAIL_KERNEL_FN segment where(bool exists) const {
+    return {value, exists ? state : segment_state::none};
+  }
+  DSL_DETAIL_KERNEL_FN unsigned tag() const { return static_cast<unsigned>(state); }
+  DSL_DETAIL_KERNEL_FN static segment of(const V& value, unsigned tag) {
+    return {value, static_cast<segment_state>(tag)};
+  }
+};
+/// The same where all elements are one row: then most of it is known when it is compiled.
+template <class V>
+struct stretch {
+  V value;
+  bool any;
+  DSL_DETAIL_KERNEL_FN bool is_none() const { return !any; }
+  DSL_DETAIL_KERNEL_FN static constexpr bool is_headed() { return false; }
+  DSL_DETAIL_KERNEL_FN stretch where(bool exists) const { return {value, exists}; }
+  DSL_DETAIL_KERNEL_FN static constexpr unsigned tag() { return 1; }
+  DSL_DETAIL_KERNEL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
+};
+
+/// Whether an operator must not be applied to what is not there: a functor, and on a processor any,
+/// which may trap. On a GPU a branch takes longer than the operation.
+template <class Operator> inline constexpr bool minds_its_operands =
+    !DSL_DETAIL_ON_DEVICE || calls_functors<Operator>;
+
+/// What consecutive elements of one row come to. Of a functor, which must not be called with what
+/// is not there, a segment of any row: only it says to other threads whether there are elements.
+template <class Operator, class V> using row_segment =
+    std::conditional_t<calls_functors<Operator>, segment<V>, stretch<V>>;
+
+/// A then b.
+template <class Operator, class V>
+DSL_DETAIL_KERNEL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
+  const bool alone = b.is_headed() || a.is_none();
+  if constexpr (minds_its_operands<Operator>) {
+    if (b.is_none() || alone) return b.is_none() ? a : b;
+  }
+  const V joined = apply_operator<Operator>(a.value, b.value);
+  return b.is_none() ? a : segment<V>{alone ? b.value : joined, alone ? b.state : a.state};
+}
+template <class Operator, class V>
+DSL_DETAIL_KERNEL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
+  if constexpr (minds_its_operands<Operator>) {
+    if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
+  }
+  const V joined = apply_operator<Operator>(a.value, b.value);
+  return {b.is_none() ? a.value : a.is_none() ? b.value : joined, a.any || b.any};
+}
+
+}  // namespace dsl::detail

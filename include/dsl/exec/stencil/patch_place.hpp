@@ -1,0 +1,121 @@
+// Where a block is in an index space that it takes by patches.
+#pragma once
+
+#include <dsl/exec/access/tile.hpp>
+
+namespace dsl::detail {
+
+/// As `tile_place`, where positions along the three innermost dimensions fit into 32 bits, and so
+/// do the bytes from one element to the next along two of them: a product of both is one
+/// instruction.
+template <class Arguments, int Operands>
+struct patch_place {
+  using arguments = Arguments;
+  static constexpr bool strided = true;
+  static constexpr int operands = Operands;
+  const Arguments& args;
+  std::int64_t offset[Operands];                   // of the tile's first element
+  std::int32_t width = 0, height = 0, planes = 1;  // of the tile, as far as it exists
+  std::int32_t corner[3] = {}, outer[max_rank - 3] = {};
+
+  DSL_DETAIL_KERNEL_FN explicit patch_place(const Arguments& a) : args(a) {}
+
+  DSL_DETAIL_SHARED_KERNEL_FN void enter(std::uint32_t /*group*/, std::uint32_t tile) {
+    const tiling& t = args.tiles_of;
+    corner[0] = take(tile, t.across) * t.width;
+    corner[1] = take(tile, t.down) * t.height;
+    corner[2] = take(tile, t.outer[0]) * t.planes;
+    width = least(extent(0) - corner[0], t.width);
+    height = least(extent(1) - corner[1], t.height);
+    planes = least(extent(2) - corner[2], t.planes);
+    for_operands([&](int k) {
+      offset[k] = distance(k, 0, corner[0]) + distance(k, 1, corner[1]) + distance(k, 2, corner[2]);
+    });
+    DSL_DETAIL_ROLLED
+    for (int d = 3; d < t.outer_rank + 2; ++d) {
+      const std::int32_t at = take(tile, t.outer[d - 2]);
+      set_outer(d, at);
+      for_operands([&](int k) { offset[k] += at * args.strides[k][d]; });
+    }
+  }
+  /// Moves on to the tile's next plane.
+  DSL_DETAIL_KERNEL_FN void enter_next_plane() {
+    ++corner[2];
+    for_operands([&](int k) { offset[k] += args.strides[k][2]; });
+  }
+
+  DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int operand) const { return offset[operand]; }
+  /// So many elements along one of the three innermost dimensions, in an operand's memory.
+  DSL_DETAIL_KERNEL_FN std::int64_t distance(int operand, int dimension, std::int32_t count) const {
+    const std::int64_t stride = args.strides[operand][dimension];
+    return dimension < 2 ? add_product(std::int64_t{0}, count, static_cast<std::int32_t>(stride))
+                         : count * stride;
+  }
+  /// The element so many further along one of them.
+  template <class T>
+  DSL_DETAIL_KERNEL_FN const T* moved(const T* from, int operand, int dimension,
+                                      std::int32_t count) const {
+    const std::int64_t stride = args.strides[operand][dimension];
+    if (dimension >= 2) return from + count * stride;
+    const T* const to = add_product(
+        from, count, static_cast<std::int32_t>(stride) * static_cast<std::int32_t>(sizeof(T)));
+#if DSL_DETAIL_ON_DEVICE
+    __builtin_assume(__isGlobal(to));
+#endif
+    return to;
+  }
+
+  /// The extent and the tile's position along a dimension, counted from the innermost; -1: one
+  /// along which there is one element.
+  DSL_DETAIL_KERNEL_FN std::int32_t extent(int dimension) const {
+    const tiling& t = args.tiles_of;
+    return static_cast<std::int32_t>(dimension == 2 ? t.third : t.extent(dimension));
+  }
+  DSL_DETAIL_KERNEL_FN std::int32_t position(int dimension) const {
+    if (dimension < 3)
+      return dimension < 0    ? 0
+             : dimension == 0 ? corner[0]
+             : dimension == 1 ? corner[1]
+                              : corner[2];
+    std::int32_t at = 0;
+    DSL_DETAIL_UNROLL
+    for (int e = 3; e < max_rank; ++e)
+      if (e == dimension) at = outer[e - 3];
+    return at;
+  }
+
+ private:
+  // A number, or an address in bytes, in one instruction: nvcc does not find it where it knows in
+  // another block of code that what it multiplies is 32 bits wide.
+  template <class Word> DSL_DETAIL_KERNEL_FN static Word add_product(Word to, std::int32_t a,
+                                                                     std::int32_t b) {
+#if DSL_DETAIL_ON_DEVICE
+    asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(to) : "r"(a), "r"(b));
+    return to;
+#else
+    return reinterpret_cast<Word>(reinterpret_cast<std::int64_t>(to) +
+                                  static_cast<std::int64_t>(a) * b);
+#endif
+  }
+  DSL_DETAIL_KERNEL_FN static std::int32_t least(std::int32_t a, std::int32_t b) {
+    return a < b ? a : b;
+  }
+  // A number's place along a dimension, which it is divided by.
+  DSL_DETAIL_KERNEL_FN static std::int32_t take(std::uint32_t& number, divisor d) {
+    const std::uint32_t rest = d.divide(number), at = number - rest * d.by;
+    number = rest;
+    return static_cast<std::int32_t>(at);
+  }
+  // By constant numbers, for one that is not constant puts all of them into local memory.
+  DSL_DETAIL_KERNEL_FN void set_outer(int dimension, std::int32_t at) {
+    DSL_DETAIL_UNROLL
+    for (int e = 3; e < max_rank; ++e)
+      if (e == dimension) outer[e - 3] = at;
+  }
+  template <class F> DSL_DETAIL_KERNEL_FN static void for_operands(const F& f) {
+    DSL_DETAIL_UNROLL
+    for (int k = 0; k < Operands; ++k) f(k);
+  }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,433 @@
+// A kernel's memory and team on the GPU, in files that nvcc compiles.
+#pragma once
+
+#include <dsl/exec/plan/policy.hpp>
+#include <dsl/exec/team/team.hpp>
+
+namespace dsl::detail {
+
+#if defined(__CUDACC__)
+
+struct device_memory {
+  static constexpr bool calls_formula = false, may_load_unwritten = true;
+  static constexpr int compute_capability = lowest_capability();
+
+  DSL_DETAIL_FN unsigned char* shared() const {
+#if DSL_DETAIL_ON_DEVICE
+    extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
+    return dynamic_shared_memory;
+#else
+    return nullptr;
+#endif
+  }
+  template <class T> DSL_DETAIL_FN T load(const void* address) const {
+    return *static_cast<const T*>(address);
+  }
+  template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const {
+    *address = value;
+  }
+
+  // Of a struct nvcc may make as many stores as it has members.
+  template <class T> DSL_DETAIL_FN void store_whole(T* address, const T& value) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) == 16) {
+      uint4 w;
+      memcpy(&w, &value, sizeof(T));
+      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(w.x), "r"(w.y),
+                   "r"(w.z), "r"(w.w)
+                   : "memory");
+      return;
+    }
+#endif
+    store(address, value);
+  }
+
+  // No register holds what is on its way, so many copies are.
+  template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to,
+                                                   [[maybe_unused]] const T* from) const {
+#if DSL_DETAIL_ON_DEVICE
+    const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if constexpr (sizeof(T) % 16 == 0) {
+      for (unsigned i = 0; i < sizeof(T); i += 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address + i),
+                     "l"(reinterpret_cast<const char*>(from) + i));
+    } else if constexpr (sizeof(T) >= 4) {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address), "l"(from),
+                   "n"(sizeof(T)));
+    } else {
+      *to = *from;
+    }
+#endif
+  }
+  template <class T>
+  DSL_DETAIL_FN void copy_async_through_l1([[maybe_unused]] T* to,
+                                           [[maybe_unused]] const T* from) const {
+    static_assert(sizeof(T) == 16);
+#if DSL_DETAIL_ON_DEVICE
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from));
+#endif
+  }
+  template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to,
+                                                   [[maybe_unused]] const T* from,
+                                                   [[maybe_unused]] bool l2_resident) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) % 16 == 0) {
+      const auto shared_address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+      const std::uint64_t policy = l2_policy(l2_resident);
+      for (unsigned i = 0; i < sizeof(T); i += 16)
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
+                         shared_address + i),
+                     "l"(reinterpret_cast<const char*>(from) + i), "l"(policy));
+    } else {
+      copy_async(to, from);
+    }
+#endif
+  }
+  DSL_DETAIL_FN void commit_copies() const {
+#if DSL_DETAIL_ON_DEVICE
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  template <int Pending> DSL_DETAIL_FN void wait_for_copies() const {
+#if DSL_DETAIL_ON_DEVICE
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#endif
+  }
+  template <class T> DSL_DETAIL_FN void store_streaming([[maybe_unused]] T* to,
+                                                        [[maybe_unused]] const T& value,
+                                                        [[maybe_unused]] bool l2_resident) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (sizeof(T) % 16 == 0) {
+      const std::uint64_t policy = l2_policy(l2_resident);
+      uint4 word[sizeof(T) / 16];
+      memcpy(word, &value, sizeof(T));
+      for (unsigned i = 0; i < sizeof(T) / 16; ++i)
+        asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(
+                         reinterpret_cast<uint4*>(to) + i),
+                     "r"(word[i].x), "r"(word[i].y), "r"(word[i].z), "r"(word[i].w), "l"(policy)
+                     : "memory");
+    } else {
+      store(to, value);
+    }
+#endif
+  }
+
+#if DSL_DETAIL_ON_DEVICE
+ private:
+  DSL_DETAIL_FN static std::uint64_t l2_policy(bool l2_resident) {
+    std::uint64_t last, first;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+    return l2_resident ? last : first;
+  }
+#endif
+};
+
+#if DSL_DETAIL_ON_DEVICE
+
+// A word of 16 bytes for the blocks of one GPU, or for those of other GPUs as well.
+#define DSL_DETAIL_STORE_WORD(scope, to, value)                                                    \
+  asm volatile(                                                                                    \
+      "{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, " \
+      "{lo, hi}; "                                                                                 \
+      "st.relaxed." scope ".global.b128 [%0], w; }" ::"l"(to),                                     \
+      "r"((value).x), "r"((value).y), "r"((value).z), "r"((value).w)                               \
+      : "memory")
+#define DSL_DETAIL_LOAD_WORD(scope, value, from)                                                  \
+  asm volatile(                                                                                   \
+      "{ .reg .b128 w; .reg .b64 lo, hi; ld.relaxed." scope                                       \
+      ".global.b128 w, [%4]; mov.b128 {lo, hi}, w; mov.b64 {%0, %1}, lo; mov.b64 {%2, %3}, hi; }" \
+      : "=r"((value).x), "=r"((value).y), "=r"((value).z), "=r"((value).w)                        \
+      : "l"(from)                                                                                 \
+      : "memory")
+
+struct device_team {
+  const block_range& range;  // in the kernel's parameters
+
+  DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
+  DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
+  DSL_DETAIL_FN int lane() const {
+    return static_cast<int>(threadIdx.x % 32);
+  }  // of the signed number it takes more registers
+  DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / 32); }
+  DSL_DETAIL_FN std::int64_t block() const { return range.first + blockIdx.x; }
+  DSL_DETAIL_FN std::int64_t blocks() const { return range.blocks; }
+  DSL_DETAIL_FN int member() const { return range.member; }
+  DSL_DETAIL_FN int members() const { return range.members; }
+  DSL_DETAIL_FN std::int64_t first_block() const { return range.first; }
+  DSL_DETAIL_FN std::int64_t own_blocks() const { return gridDim.x; }
+
+  DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
+  DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
+  // The hardware's barrier 0 is that of the whole block. Arriving orders what came before as
+  // waiting does (PTX ISA, "bar, barrier"), so there is no fence; racecheck does not see it
+  // (tests/racecheck/unseen.txt).
+  DSL_DETAIL_FN void pass_turn(int warp) const {
+    __syncwarp();
+    asm volatile("barrier.cta.arrive %0, 64;" ::"r"(warp + 1) : "memory");
+  }
+  DSL_DETAIL_FN void await_turn() const {
+    __syncwarp();
+    asm volatile("barrier.cta.sync %0, 64;" ::"r"(warp() + 1) : "memory");
+  }
+
+  template <class T> DSL_DETAIL_FN T from_lane(const T& value, int lane) const {
+    return by_words(value, [lane](unsigned word) { return __shfl_sync(0xffffffffu, word, lane); });
+  }
+  template <class T> DSL_DETAIL_FN T shift_down(const T& value, int step) const {
+    return by_words(value, [step](unsigned word) {
+      return __shfl_down_sync(0xffffffffu, word, static_cast<unsigned>(step));
+    });
+  }
+  template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const {
+    return by_words(value, [step](unsigned word) {
+      return __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(step));
+    });
+  }
+  DSL_DETAIL_FN unsigned match(unsigned number) const {
+    return __match_any_sync(0xffffffffu, number);
+  }
+  DSL_DETAIL_FN unsigned ballot(bool mine) const { return __ballot_sync(0xffffffffu, mine); }
+
+  DSL_DETAIL_FN unsigned atomic_add(unsigned* at, unsigned value) const {
+    return atomicAdd(at, value);
+  }
+  DSL_DETAIL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const {
+    return atomicExch(at, value);
+  }
+
+  DSL_DETAIL_FN void refuse_key(std::int64_t, std::int64_t) const {}
+
+  // What follows is between the blocks of one GPU, where those are all; wider, it takes longer.
+  DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const {
+    return is_mesh() ? atomicAdd_system(counter, 1u) : atomicAdd(counter, 1u);
+  }
+  // No block waits for another. What comes before a barrier is visible with the fence of the thread
+  // that comes after it. On an H200 1,056 blocks that counted on another GPU took 12 microseconds.
+  DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count,
+                             const member_tickets& own = {}) const {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (is_mesh()) {
+        bool speaks_for_member = true;
+        if (own.count > 0) {
+          __threadfence();
+          speaks_for_member = atomicInc(own.counter, own.count - 1) == own.count - 1;
+          count = own.members;
+        }
+        if (speaks_for_member) {
+          __threadfence_system();
+          speaks_for_member = atomicInc_system(counter, count - 1) == count - 1;
+          __threadfence_system();
+        }
+        last = speaks_for_member;
+      } else {
+        __threadfence();
+        last = atomicInc(counter, count - 1) == count - 1;
+        __threadfence();
+      }
+    }
+    __syncthreads();
+    return last;
+  }
+
+  // ld and st of .b128 are one access each (PTX ISA 8.3).
+  template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v,
+                                                bool to_mesh = false) const {
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < tagged<T>::words; ++i)
+      if (to_mesh) DSL_DETAIL_STORE_WORD("sys", &to->word[i], v.word[i]);
+      else DSL_DETAIL_STORE_WORD("gpu", &to->word[i], v.word[i]);
+  }
+  template <class T> DSL_DETAIL_FN void poll(tagged<T>& v, const tagged<T>* from,
+                                             bool of_mesh = false) const {
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < tagged<T>::words; ++i)
+      if (of_mesh) DSL_DETAIL_LOAD_WORD("sys", v.word[i], &from->word[i]);
+      else DSL_DETAIL_LOAD_WORD("gpu", v.word[i], &from->word[i]);
+  }
+  // Of a cell that tagged values may share, their tag is the number.
+  DSL_DETAIL_FN void release(quad* to, unsigned number) const {
+    if (is_mesh())
+      asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
+    else asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
+  }
+  DSL_DETAIL_FN unsigned acquire(const quad* from) const {
+    unsigned number;
+    if (is_mesh())
+      asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
+    else
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
+    return number;
+  }
+  // One number, since a register more would be one in every loop that waits: tries are counted;
+  // from the first look at the clock on it has the time of that above the tries, with the first bit
+  // set. The clock is looked at once in `a_look` tries.
+  DSL_DETAIL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const {
+    constexpr unsigned a_look = 1024, has_begun = 1u << 31;
+    if (++tries < block_range::quick_tries) return false;
+    __nanosleep(block_range::pause_nanoseconds);
+    if (tries % a_look != 0 || range.given_up == nullptr) return false;
+    // The first one's word stays: who comes later waits for blocks that have given up themselves.
+    volatile std::uint64_t& word = *range.given_up;
+    if (word != 0) return true;
+    std::uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    const unsigned ticks =
+        static_cast<unsigned>(now >> block_range::tick_bits) * a_look | has_begun;
+    if (tries < has_begun) {
+      tries = ticks;
+      return false;
+    }
+    tries -= a_look;  // those since the last look
+    if (((ticks - tries) & ~has_begun) / a_look < range.most_ticks) return false;
+    word = given_up_wait::of(block, step).word;
+    return true;
+  }
+#if __CUDA_ARCH__ >= 900
+  DSL_DETAIL_FN void arrive_in_cluster() const {
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+  }
+  DSL_DETAIL_FN void wait_for_cluster() const {
+    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+  }
+
+  // An inbox is a barrier of the hardware's that counts bytes (mbarrier): no thread waits for what
+  // it has sent, as it would in the fence before a barrier of the cluster.
+  DSL_DETAIL_FN void open(cluster_inbox* inbox) const {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(inbox)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  template <class T> DSL_DETAIL_FN void send(T* to, const T& value, cluster_inbox* inbox,
+                                             int block) const {
+    static_assert(sizeof(T) % 4 == 0);
+    constexpr int words = sizeof(T) / 4, step = alignof(T) % 16 == 0 ? 4 : 1;
+    unsigned word[words], there, there_inbox;
+    memcpy(word, &value, sizeof(T));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(to)), "r"(block));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(there_inbox)
+        : "r"(shared_address(inbox)), "r"(block));
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < words; i += step) {
+      if constexpr (step == 4)
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+            "[%5];" ::"r"(there + 4 * i),
+            "r"(word[i]), "r"(word[i + 1]), "r"(word[i + 2]), "r"(word[i + 3]), "r"(there_inbox)
+            : "memory");
+      else
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                there + 4 * i),
+            "r"(word[i]), "r"(there_inbox)
+            : "memory");
+    }
+  }
+  DSL_DETAIL_FN void receive(cluster_inbox* inbox, unsigned bytes, unsigned times) const {
+    const unsigned address = shared_address(inbox);
+    if (threadIdx.x == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
+                   : "memory");
+    unsigned has_come = 0;
+    while (has_come == 0)
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; "
+          "selp.u32 %0, 1, 0, p; }"
+          : "=r"(has_come)
+          : "r"(address), "r"(times & 1)
+          : "memory");
+  }
+  DSL_DETAIL_FN void wait_for_earlier_launch() const {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+  }
+#else  // no clusters, and no kernel begins before an earlier one has ended
+  DSL_DETAIL_FN void wait_for_earlier_launch() const {}
+  DSL_DETAIL_FN void arrive_in_cluster() const {}
+  DSL_DETAIL_FN void wait_for_cluster() const {}
+  DSL_DETAIL_FN void open(cluster_inbox*) const {}
+  template <class T> DSL_DETAIL_FN void send(T*, const T&, cluster_inbox*, int) const {}
+  DSL_DETAIL_FN void receive(cluster_inbox*, unsigned, unsigned) const {}
+#endif
+  DSL_DETAIL_FN void pause(unsigned nanoseconds) const { __nanosleep(nanoseconds); }
+
+  template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
+    alignas(alignof(T) < 16 ? 16 : alignof(T)) __shared__ unsigned char bytes[N * sizeof(T)];
+    return reinterpret_cast<T*>(bytes);
+  }
+
+ private:
+  DSL_DETAIL_FN bool is_mesh() const { return range.members > 1; }
+  DSL_DETAIL_FN static unsigned shared_address(const void* p) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+  }
+  template <class T, class Exchange> DSL_DETAIL_FN static T by_words(T value,
+                                                                     const Exchange& exchange) {
+    constexpr int words = (sizeof(T) + 3) / 4;
+    unsigned word[words] = {};
+    memcpy(word, &value, sizeof(T));
+    for (int i = 0; i < words; ++i) word[i] = exchange(word[i]);
+    memcpy(&value, word, sizeof(T));
+    return value;
+  }
+};
+
+#undef DSL_DETAIL_STORE_WORD
+#undef DSL_DETAIL_LOAD_WORD
+
+#else
+
+// What nvcc's host half sees of it: the kernels that it only reads have to be well-formed.
+struct device_team {
+  const block_range& range;
+  DSL_FN int thread() const;
+  DSL_FN int threads() const;
+  DSL_FN int lane() const;
+  DSL_FN int warp() const;
+  DSL_FN std::int64_t block() const;
+  DSL_FN std::int64_t blocks() const;
+  DSL_FN int member() const;
+  DSL_FN int members() const;
+  DSL_FN std::int64_t first_block() const;
+  DSL_FN std::int64_t own_blocks() const;
+  DSL_FN void synchronize() const;
+  DSL_FN void synchronize_warp() const;
+  DSL_FN void pass_turn(int warp) const;
+  DSL_FN void await_turn() const;
+  template <class T> DSL_FN T from_lane(const T& value, int lane) const;
+  template <class T> DSL_FN T shift_down(const T& value, int step) const;
+  template <class T> DSL_FN T shift_up(const T& value, int step) const;
+  DSL_FN unsigned match(unsigned number) const;
+  DSL_FN unsigned ballot(bool mine) const;
+  DSL_FN unsigned atomic_add(unsigned* at, unsigned value) const;
+  DSL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const;
+  DSL_FN void refuse_key(std::int64_t key, std::int64_t groups) const;
+  DSL_FN unsigned next_ticket(unsigned* counter) const;
+  DSL_FN bool is_last(unsigned* counter, unsigned count, const member_tickets& own = {}) const;
+  template <class T> DSL_FN void publish(tagged<T>* to, const tagged<T>& v,
+                                         bool to_mesh = false) const;
+  template <class T> DSL_FN void poll(tagged<T>& v, const tagged<T>* from,
+                                      bool of_mesh = false) const;
+  DSL_FN void release(quad* to, unsigned number) const;
+  DSL_FN unsigned acquire(const quad* from) const;
+  DSL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const;
+  DSL_FN void arrive_in_cluster() const;
+  DSL_FN void wait_for_cluster() const;
+  DSL_FN void open(cluster_inbox* inbox) const;
+  template <class T> DSL_FN void send(T* to, const T& value, cluster_inbox* inbox, int block) const;
+  DSL_FN void receive(cluster_inbox* inbox, unsigned bytes, unsigned times) const;
+  DSL_FN void wait_for_earlier_launch() const;
+  DSL_FN void pause(unsigned nanoseconds) const;
+  template <class Tag, class T, int N> DSL_FN T* shared() const;
+};
+
+#endif
+
+static_assert(kernel_memory<device_memory> && kernel_team<device_team>);
+
+#endif  // __CUDACC__
+
+}  // namespace dsl::detail

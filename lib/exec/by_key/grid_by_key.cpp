@@ -1,0 +1,284 @@
+// Reductions by key on a grid of blocks of threads.
+#include <algorithm>
+
+#include <bit>
+#include <dsl/exec/by_key/by_key.hpp>
+#include <vector>
+
+#include "exec/by_key/sort.hpp"
+#include "exec/by_key/warp_tiles.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "mem/buffer.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// How a block's warps share its shared memory.
+struct table_plan {
+  std::int64_t span;
+  int tables, turns, log2_copies, tags, shared_bytes;
+
+  int warps() const { return tables * turns; }
+};
+
+constexpr int most_warps = by_key_threads / 32;
+
+// Counters are all warps' own where there is room, for as many lanes as there is, so that few wait
+// for each other.
+table_plan plan_counters(std::int64_t groups, std::int64_t room) {
+  constexpr std::int64_t bytes = sizeof(unsigned), enough_tables = 4;
+  table_plan p{groups, 1, 1, 0, 0, 0};
+  for (p.log2_copies = 5; p.log2_copies > 0; --p.log2_copies)
+    if (room >= enough_tables * bytes * by_key_entries(groups, p.log2_copies)) break;
+  p.span = std::min(groups, room / bytes - by_key_entries(0, 0));
+  const std::int64_t table = bytes * by_key_entries(p.span, p.log2_copies);
+  p.tables = static_cast<int>(std::min<std::int64_t>(room / table, most_warps));
+  p.shared_bytes = static_cast<int>(p.tables * table);
+  return p;
+}
+
+// Most of all, each lane has a copy of its own, for which no two of a warp wait; then as many
+// copies as leave enough warps a table; else one. Warps for which there is no room take turns at a
+// table.
+table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool quick,
+                       std::int64_t room) {
+  constexpr int enough_tables = 8, all_copies = 5;
+  constexpr std::int64_t few_tags = 2048, most_tags = 4096, tag = sizeof(unsigned);
+  const auto planned = [&](std::int64_t span, int log2_copies) {
+    const std::int64_t entries = by_key_entries(span, log2_copies),
+                       bytes = entries * accumulator_bytes,
+                       each = std::bit_ceil(static_cast<std::uint64_t>(entries));
+    const auto tables_with = [&](std::int64_t tags) {
+      return std::min<std::int64_t>(room / (bytes + tags * tag), most_warps);
+    };
+    std::int64_t tags = 0;
+    if (log2_copies < all_copies) {
+      tags = std::min(each, few_tags);
+      if (tables_with(std::min(each, most_tags)) == tables_with(tags))
+        tags = std::min(each, most_tags);
+    }
+    const auto tables = static_cast<int>(tables_with(tags));
+    const int turns = tables >= enough_tables || tables == 0 ? 1 : by_key_most_in_turn / tables;
+    return table_plan{span,
+                      tables,
+                      turns,
+                      log2_copies,
+                      static_cast<int>(tags),
+                      static_cast<int>(tables * (bytes + tags * tag))};
+  };
+  for (int log2_copies = all_copies; log2_copies >= 0; --log2_copies) {
+    const table_plan p = planned(groups, log2_copies);
+    if (p.tables >= (log2_copies == all_copies ? (quick ? 1 : 4)
+                     : log2_copies == 0        ? 1
+                                               : enough_tables))
+      return p;
+  }
+  const std::int64_t most = (room - few_tags * tag) / accumulator_bytes;
+  return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0)), 0);
+}
+
+// A reduction by key's launches.
+class grid_by_key {
+ public:
+  grid_by_key(const grid_executor& kernels, const by_key_kernels& compiled, const by_key_code& code,
+              const operand* operands, const geometry& g, const by_key_request& request,
+              const stream& on)
+      : kernels_(kernels),
+        code_(code),
+        operands_(operands),
+        space_(g),
+        groups_(request.groups),
+        on_(on),
+        device_(properties(g.where)),
+        tiles_(tile_by_warps(g, code.lanes, code.view, operands)),
+        elements_{compiled.kernel[g.linear ? by_key_linear : by_key_strided],
+                  compiled.architectures, nullptr, code.view},
+        results_{compiled.kernel[by_key_results], compiled.architectures, nullptr, code.view} {
+    parameters_.groups = groups_;
+    parameters_.ignores_others = request.ignores_others ? 1 : 0;
+    parameters_.warps_of_all = -1;
+    room_ = static_cast<std::int64_t>(device_.shared_per_block);
+    for (const kernel_entry* each : {&elements_, &results_})
+      room_ = std::min(room_,
+                       static_cast<std::int64_t>(device_.shared_per_block) -
+                           kernels_.attributes(*each, by_key_threads, g.where.index).static_shared);
+  }
+
+  void run() {
+    const table_plan plan = plan_for(groups_);
+    // Pairs in buckets take as long as some four launches that read all elements, or warps that
+    // take turns at one table.
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    const bool fits = !code_.counts && has_words()
+                          ? groups_ <= plan.span && (plan.tags == 0 || plan.tables > 1)
+                          : groups_ <= 4 * plan.span;
+    if (fits || groups_ >= most || slots() >= most) run_tables(plan);
+    else run_buckets();
+  }
+
+ private:
+  std::int64_t slots() const { return tiles_.count * 32 * code_.lanes; }
+  int multiprocessors() const { return std::max(1, device_.multiprocessors); }
+  // Whether a pair's value is all there is of it.
+  bool has_words() const {
+    return code_.counts || code_.accumulator_bytes == sizeof(std::uint32_t);
+  }
+
+  table_plan plan_for(std::int64_t groups) const {
+    return code_.counts
+               ? plan_counters(groups, room_)
+               : plan_tables(groups, code_.accumulator_bytes, code_.combines_quickly, room_);
+  }
+  void set_tables(const table_plan& plan) {
+    parameters_.span = static_cast<std::int32_t>(plan.span);
+    parameters_.tables = plan.tables;
+    parameters_.turns = plan.turns;
+    parameters_.log2_copies = plan.log2_copies;
+    parameters_.tags = plan.tags;
+  }
+
+  void run_tables(const table_plan& plan) {
+    const int warps = code_.counts ? most_warps : plan.warps();
+    const std::int64_t blocks =
+        std::clamp<std::int64_t>(pieces(tiles_.count, warps), 1, multiprocessors());
+    set_tables(plan);
+    parameters_.partials = allocate(blocks * plan.span * code_.accumulator_bytes);
+    parameters_.left_tables = static_cast<std::int32_t>(blocks);
+    for (std::int64_t first = 0; first < groups_; first += plan.span) {
+      parameters_.first_group = first;
+      parameters_.span = static_cast<std::int32_t>(std::min(plan.span, groups_ - first));
+      parameters_.results = parameters_.span;
+      others_[0].is_empty = true;
+      if (first == 0) leave_all(blocks * warps);
+      launch(elements_, space_, by_key_step::tables, blocks, 32 * warps, plan.shared_bytes);
+      launch_results(by_key_step::results, threads_of_results());
+      parameters_.warps_of_all = -1;
+    }
+  }
+
+  // The fewest passes of the sort that leave no more groups in a bucket than a few tables of a
+  // block have room for.
+  int log2_bucket(int bits) const {
+    constexpr int bits_a_pass = 8, enough_tables = 4;
+    int most = bits - 1;
+    while (most > 0 && plan_for(std::int64_t{1} << most).tables < enough_tables) --most;
+    return std::max(0, bits - bits_a_pass * static_cast<int>(pieces(bits - most, bits_a_pass)));
+  }
+
+  void run_buckets() {
+    by_key_pairs& p = parameters_.pairs;
+    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_)));
+    p.log2_span = log2_bucket(bits);
+    const table_plan plan = plan_for(std::int64_t{1} << p.log2_span);
+    set_tables(plan);
+    p.count = slots();
+    p.buckets = pieces(groups_, plan.span);
+    p.slice = std::max<std::int64_t>(
+        32, pieces(pieces(p.count, std::int64_t{multiprocessors()}), 32) * 32);
+    const std::int64_t blocks = std::max<std::int64_t>(1, pieces(p.count, p.slice)),
+                       warps = by_key_finish_threads / 32;
+    parameters_.results = groups_;
+    parameters_.partials = allocate((p.buckets + blocks) * plan.span * code_.accumulator_bytes);
+    p.bounds = static_cast<std::int64_t*>(
+        allocate((p.buckets + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))));
+    p.keys = allocate_words();
+    p.sorted_keys = allocate_words();
+    if (!code_.counts) {
+      p.values = allocate_words();
+      p.sorted_values = allocate_words();
+      if (!has_words()) p.accumulators = allocate(p.count * code_.accumulator_bytes);
+    }
+    if (p.count > 0) {
+      const std::int64_t readers =
+          std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 8);
+      leave_all(readers * warps);
+      launch(elements_, space_, by_key_step::pairs, readers, by_key_finish_threads, 0);
+      kernels_.sort({p.count, p.keys, p.values, p.sorted_keys, p.sorted_values, p.log2_span, bits},
+                    on_);
+    }
+    launch_results(by_key_step::bounds, p.buckets + 1);
+    if (p.count > 0)
+      launch(results_, line(), by_key_step::buckets, blocks,
+             32 * (code_.counts ? most_warps : plan.warps()), plan.shared_bytes);
+    launch_results(by_key_step::results, threads_of_results());
+  }
+  // A warp more where there are results of all elements.
+  std::int64_t threads_of_results() const {
+    const std::int64_t of_groups =
+        parameters_.results <= by_key_warps_to ? parameters_.results * 32 : parameters_.results;
+    return parameters_.warps_of_all < 0 ? of_groups : pieces(of_groups, 32) * 32 + 32;
+  }
+  void leave_all(std::int64_t warps) {
+    if (code_.all_bytes == 0) return;
+    parameters_.of_all = allocate(warps * code_.all_bytes);
+    parameters_.warps_of_all = static_cast<std::int32_t>(warps);
+  }
+  std::uint32_t* allocate_words() {
+    return static_cast<std::uint32_t*>(
+        allocate(parameters_.pairs.count * static_cast<std::int64_t>(sizeof(std::uint32_t))));
+  }
+
+  // It goes back to the pool behind the kernels.
+  void* allocate(std::int64_t bytes) {
+    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(bytes), space_.where));
+    others_.push_back({memory_.back().data(), static_cast<std::size_t>(bytes), true});
+    return memory_.back().data();
+  }
+
+  // The kernel that makes results knows scalars alone of its operands.
+  geometry line() const {
+    geometry of = space_;
+    of.linear = true;
+    return of;
+  }
+  void launch_results(by_key_step step, std::int64_t threads) {
+    launch(results_, line(), step, pieces(threads, by_key_finish_threads), by_key_finish_threads,
+           0);
+  }
+  void launch(const kernel_entry& kernel, const geometry& g, by_key_step step, std::int64_t grid,
+              int block, int shared) {
+    std::vector<argument> outputs(1);  // the keys
+    for (int k = 0; k < code_.targets; ++k) {
+      const operand& target = operands_[code_.inputs + k];
+      outputs.push_back(
+          {target.word[0], k < code_.groups ? static_cast<std::uint64_t>(target.strides[0]) : 0});
+    }
+    kernel_parameters given =
+        warp_tile_parameters(tiles_, g, operands_, code_.inputs, code_.view, outputs.data(),
+                             static_cast<int>(outputs.size()));
+    parameters_.step = step;
+    given.put(parameters_);
+    kernels_.launch_kernel(
+        {kernel, grid, block, shared, given.range(), operands_, code_.inputs, code_.targets,
+         space_.elements, false, others_.data(), static_cast<int>(others_.size())},
+        on_);
+    for (memory_range& each : others_) each.is_empty = false;
+  }
+
+  const grid_executor& kernels_;
+  const by_key_code& code_;
+  const operand* operands_;
+  const geometry& space_;
+  std::int64_t groups_;
+  const stream& on_;
+  const device_properties& device_;
+  warp_tiling tiles_;
+  kernel_entry elements_, results_;
+  by_key_parameters parameters_{};
+  std::int64_t room_;  // of a block's shared memory
+  std::vector<buffer_ref> memory_{};
+  std::vector<memory_range> others_{};
+};
+
+}  // namespace
+
+void grid_executor::run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                               const by_key_request& request, const stream& on) const {
+  const by_key_kernels& kernels =
+      compiled_for(g.where, compiled(code.kernels), nullptr, code.view, operands);
+  grid_by_key(*this, kernels, code, operands, g, request, on).run();
+}
+
+}  // namespace dsl::detail

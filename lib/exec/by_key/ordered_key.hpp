@@ -1,0 +1,63 @@
+// Elements as unsigned integers in the same order.
+#pragma once
+
+#include <cstdint>
+
+#include <dsl/ir/dtype.hpp>
+
+namespace dsl::detail {
+
+/// How a dtype's bits become a key: unsigned integers are their own; a signed one's sign bit is
+/// turned round; of a negative real number all bits are. NaN comes last, whatever its bits are.
+struct ordered_key {
+  kind of;
+  bool is_signed;
+  int bytes;
+  std::uint64_t sign, infinity, all;  // as bits
+
+  static ordered_key of_type(dtype type) {
+    const int bytes = size_of(type), exponent_bits = type == dtype::float16 ? 5
+                                                     : bytes == 8           ? 11
+                                                                            : 8;
+    const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+    return {kind_of(type),
+            kind_of(type) == kind::integer && info(type).is_signed,
+            bytes,
+            sign,
+            sign - (sign >> exponent_bits),
+            sign | (sign - 1)};
+  }
+
+  /// `joins_zeros`: -0 is 0.
+  DSL_FN std::uint64_t to_key(std::uint64_t bits, bool joins_zeros) const {
+    if (of != kind::real) return is_signed ? bits ^ sign : bits;
+    const std::uint64_t magnitude = bits & ~sign;
+    if (magnitude > infinity) return all;
+    if (joins_zeros && magnitude == 0) bits = 0;
+    return (bits & sign) != 0 ? ~bits & all : bits | sign;
+  }
+  DSL_FN std::uint64_t to_bits(std::uint64_t key) const {
+    if (of != kind::real) return is_signed ? key ^ sign : key;
+    if (key == all) return infinity | (infinity & ~(infinity << 1)) >> 1;
+    return (key & sign) != 0 ? key ^ sign : ~key & all;
+  }
+
+  DSL_FN std::uint64_t load(const void* from, std::int64_t i) const {
+    switch (bytes) {
+      case 1: return static_cast<const std::uint8_t*>(from)[i];
+      case 2: return static_cast<const std::uint16_t*>(from)[i];
+      case 4: return static_cast<const std::uint32_t*>(from)[i];
+      default: return static_cast<const std::uint64_t*>(from)[i];
+    }
+  }
+  DSL_FN void store(void* to, std::int64_t i, std::uint64_t bits) const {
+    switch (bytes) {
+      case 1: static_cast<std::uint8_t*>(to)[i] = static_cast<std::uint8_t>(bits); break;
+      case 2: static_cast<std::uint16_t*>(to)[i] = static_cast<std::uint16_t>(bits); break;
+      case 4: static_cast<std::uint32_t*>(to)[i] = static_cast<std::uint32_t>(bits); break;
+      default: static_cast<std::uint64_t*>(to)[i] = bits;
+    }
+  }
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,47 @@
+#include <dsl/exec/by_key/scatter.hpp>
+
+#include <cstring>
+#include <string>
+
+#include "exec/by_key/scatter.hpp"
+#include "exec/run/executor.hpp"
+#include "mem/buffer.hpp"
+#include "mem/text.hpp"
+
+namespace dsl::detail {
+
+void require_positions(const operand& target) {
+  if (target.memory == nullptr)
+    raise<memory_error>("values for positions of an array without memory");
+  executor::of(target.memory->where).require_one_process("writing to positions");
+}
+
+void run_scatter(const operand& positions, const operand& values, const operand& target) {
+  const device where = positions.memory->where;
+  if (target.memory->where != where)
+    raise<device_error>("positions on " + std::string(where.name()) + " for a target on " +
+                        std::string(target.memory->where.name()));
+  if (positions.extents[0] == 0) return;
+  const stream on = stream::current(where);
+  use(positions.memory, on, false);
+  use(values.memory, on, false);
+  use(target.memory, on, true);
+  executor::of(where).scatter(
+      {positions.extents[0], reinterpret_cast<const std::int64_t*>(positions.word[0]),
+       reinterpret_cast<const void*>(values.word[0]), reinterpret_cast<void*>(target.word[0]),
+       target.extents[0], target.strides[0], static_cast<std::size_t>(size_of(target.type))},
+      on);
+}
+
+void executor::scatter(const scatter_task& task, const stream&) const {
+  const auto* from = static_cast<const unsigned char*>(task.values);
+  for (std::int64_t i = 0; i < task.count; ++i, from += task.bytes) {
+    const std::int64_t position = task.positions[i];
+    if (position >= 0 && position < task.elements)
+      std::memcpy(static_cast<unsigned char*>(task.target) +
+                      position * task.stride * static_cast<std::int64_t>(task.bytes),
+                  from, task.bytes);
+  }
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,66 @@
+// What DSL_EXPLAIN=1 prints of the expressions that a program runs.
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exec/explain/explain.hpp"
+
+namespace dsl::detail {
+
+struct explained_runs::list { std::vector<explanation> all; };
+
+namespace {
+
+thread_local explained_runs* collecting = nullptr;
+thread_local bool explains =
+    false;  // an explanation runs kernels of its own, to measure the device
+
+bool is_asked_for() {
+  static const bool asked = [] {
+    const char* const value = std::getenv("DSL_EXPLAIN");
+    if (value == nullptr || *value == '\0' || std::string(value) == "0") return false;
+    if (std::string(value) != "1")
+      raise<value_error>(std::string("DSL_EXPLAIN is \"") + value + "\"; valid are 0 and 1");
+    return true;
+  }();
+  return asked;
+}
+
+std::mutex printing;
+
+}  // namespace
+
+explained_runs::explained_runs() : list_(new list), outer_(collecting) { collecting = this; }
+explained_runs::~explained_runs() {
+  collecting = outer_;
+  delete list_;
+}
+int explained_runs::count() const { return static_cast<int>(list_->all.size()); }
+const explanation& explained_runs::operator[](int call) const {
+  return list_->all[static_cast<std::size_t>(call)];
+}
+
+bool run_notes::wanted() { return !explains && (collecting != nullptr || is_asked_for()); }
+
+bool run_notes::begin(const std::vector<const void*>& identity) {
+  if (collecting == nullptr) {
+    static std::set<std::vector<const void*>> known;
+    const std::lock_guard lock(printing);
+    if (!known.insert(identity).second) return false;
+  }
+  explains = true;
+  return true;
+}
+
+void run_notes::end(const explanation& made) {
+  explains = false;
+  if (collecting != nullptr) return collecting->list_->all.push_back(made);
+  if (*made.text().c_str() == '\0') return;
+  const std::lock_guard lock(printing);
+  std::fprintf(stderr, "%s\n", made.text().c_str());
+}
+
+}  // namespace dsl::detail

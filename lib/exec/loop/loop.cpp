@@ -1,0 +1,360 @@
+#include <dsl/exec/loop/loop.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exec/explain/explain.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
+#include "exec/run/copy.hpp"
+#include "exec/run/executor.hpp"
+#include "exec/run/work.hpp"
+#include "mem/stream.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
+
+}  // namespace
+
+const char* name_of(strategy s) {
+  switch (s) {
+    case strategy::launches: return "a launch a step";
+    case strategy::graph: return "a CUDA graph of a kernel a step";
+    case strategy::elementwise: return "all steps in one kernel, each element by itself";
+    case strategy::one_block: return "all steps in one block";
+    case strategy::cooperative: return "all steps in one cooperative kernel, the state on chip";
+    case strategy::streamed: return "all steps in one cooperative kernel, the state partly on chip";
+    case strategy::tiled:
+      return "all steps in one cooperative kernel, a tile of the state on chip for each block";
+    default: return "automatic";
+  }
+}
+
+loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
+    : prepared(*code.step, operands, fixed), compiled_(&code), wanted_(wanted) {
+  beside_ = space_.beside & ((std::uint64_t{1} << code.states) - 1);
+  space_.beside &= ~beside_;
+  require_in_place();
+  require_apart();
+}
+
+// What reads a variable beside its elements is the variable alone.
+void loop::require_apart() const {
+  for (int i = 0; i < compiled_->states; ++i)
+    for (int k = 0; k < code_->inputs && (beside_ >> i & 1) != 0; ++k)
+      if (k != i && may_share_elements(operands_[static_cast<std::size_t>(k)],
+                                       operands_[static_cast<std::size_t>(i)]))
+        raise<shape_error>(
+            "a loop reads neighbours of a variable that has elements in common with another one or "
+            "a parameter: " +
+            spell_pass(code_->pass.view, operands_.data()));
+}
+
+struct loop_buffers {
+  buffer_ref memory[max_inputs];  // of a variable
+  // A launch a step: from the variables' own memory to that, and back.
+  struct ways {
+    std::vector<operand> own, others;
+    prepared there, back;
+    bool away = false;  // they are in the other memory
+  };
+  std::optional<ways> by_launches{};
+};
+
+loop::~loop() { delete buffers_; }
+
+const buffer_ref& loop::second_buffer(int variable) const { return buffers_->memory[variable]; }
+
+void loop::make_buffers(bool by_tiles) {
+  const std::uint64_t beside = by_tiles ? compiled_->tiles.beside : beside_;
+  if (beside == 0 || buffers_ != nullptr) return;
+  auto made = std::make_unique<loop_buffers>();
+  std::vector<operand> own, others, there = operands_, back = operands_;
+  for (int i = 0; i < compiled_->states; ++i) {
+    if ((beside >> i & 1) == 0) continue;
+    const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(code_->inputs + i);
+    own.push_back(operands_[to]);
+    others.push_back(temporary_for(operands_[to], made->memory[i], false));
+    there[to] = others.back();
+    back[from].memory = others.back().memory;
+    back[from].word[0] = others.back().word[0];
+    std::copy_n(others.back().strides, others.back().rank, back[from].strides);
+  }
+  if (!by_tiles)
+    made->by_launches.emplace(loop_buffers::ways{std::move(own), std::move(others),
+                                                 prepared(*code_, there.data(), fixed_),
+                                                 prepared(*code_, back.data(), fixed_)});
+  buffers_ = made.release();
+}
+
+void loop::bring_back() {
+  if (buffers_ == nullptr || !buffers_->by_launches) return;
+  loop_buffers::ways& ways = *buffers_->by_launches;
+  for (std::size_t i = 0; i < ways.own.size() && ways.away; ++i)
+    copy_elements(ways.others[i], ways.own[i]);
+  ways.away = false;
+}
+
+// One step: with two buffers from that where the variables are to the other one.
+void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
+  loop_buffers::ways* const ways =
+      buffers_ != nullptr && buffers_->by_launches ? &*buffers_->by_launches : nullptr;
+  prepared& step = ways == nullptr ? *this : ways->away ? ways->back : ways->there;
+  step.count_step(number);
+  step.prepared::run(recorded, stop);
+  if (ways == nullptr) return;
+  ways->away = !ways->away;
+  // How many steps there are until a condition holds is not known here.
+  if (stop != nullptr) bring_back();
+}
+
+// Whether no operand but the variables changes.
+bool loop::is_closed() const {
+  const auto at = [this](int k) -> const operand& {
+    return operands_[static_cast<std::size_t>(k)];
+  };
+  for (int i = 0; i < compiled_->states; ++i)
+    for (int k = compiled_->states; k < compiled_->arguments; ++k)
+      if (may_share_elements(at(k), at(i))) return false;
+  return true;
+}
+
+// Whether whole vectors of the variables can be moved.
+bool loop::is_aligned() const {
+  for (int i = 0; i < compiled_->states; ++i)
+    if (operands_[static_cast<std::size_t>(i)].kind == operand_kind::array &&
+        space_.layouts[i].how != access::wide)
+      return false;
+  return true;
+}
+
+strategy loop::choose() const {
+  const executor& kernels = executor::of(where());
+  const loop_support can = kernels.supports(*this);
+  const bool reduces = code_->reduces(), alone = can.one_kernel && is_closed();
+  const bool closed = alone && space_.linear;  // a place among the elements is one number
+  const bool has_tiles = alone && can.carries_scalars && compiled_->tiles.rows > 0 &&
+                         kernels.is_cooperative(where().index);
+  const auto check = [&](bool possible, const char* why) {
+    if (!possible)
+      raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why +
+                          ": " + spell_pass(code_->pass.view, operands_.data()));
+  };
+  if (wanted_ == strategy::graph)
+    check(can.graphs && reduces, "this is not a GPU, or there are no reductions");
+  if (wanted_ == strategy::elementwise)
+    check(closed && !reduces,
+          "it has reductions, or its operands are not contiguous or share the variables' memory");
+  if (wanted_ == strategy::tiled) {
+    check(has_tiles,
+          "it reads no near neighbours, shares the variables' memory with an operand, or this is "
+          "not a GPU that can "
+          "launch cooperative kernels");
+    check(kernels.plan_loop(*this, wanted_).grid > 0,
+          "its variables do not fit on chip, or lie otherwise than in rows along which neighbours "
+          "are read");
+    return wanted_;
+  }
+  if (wanted_ > strategy::elementwise)
+    check(
+        closed && reduces,
+        "it has no reductions, or its operands are not contiguous or share the variables' memory");
+  if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
+  if (wanted_ == strategy::one_block) check(can.one_block, "several processes have its variables");
+  if (wanted_ > strategy::one_block)
+    check(kernels.is_cooperative(where().index), "this GPU cannot launch cooperative kernels");
+  if (wanted_ == strategy::streamed)
+    check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
+  if (wanted_ != strategy::automatic) {
+    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative)
+      check(kernels.plan_loop(*this, wanted_).streamed == 0, "its variables do not fit on chip");
+    return wanted_;
+  }
+  const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
+  if (has_tiles) {
+    // Where more comes and goes, a kernel a step has more threads for it (docs/performance.md).
+    const loop_plan tiled = kernels.plan_loop(*this, strategy::tiled);
+    if (tiled.grid > 0 && 4 * tiled.tile_in_memory * tiled.grid <= tiled.elements)
+      return strategy::tiled;
+  }
+  if (!closed) return by_steps;
+  if (!reduces) return strategy::elementwise;
+  if (!can.carries_scalars) return by_steps;
+  const loop_plan one = kernels.plan_loop(*this, strategy::one_block),
+                  all = kernels.plan_loop(*this, strategy::cooperative);
+  const double work =
+      static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
+  if (can.one_block && one.streamed == 0 &&
+      static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block)
+    return strategy::one_block;
+  if (!kernels.is_cooperative(where().index)) return by_steps;
+  if (all.streamed == 0) return strategy::cooperative;
+  return is_aligned() ? strategy::streamed : by_steps;
+}
+
+loop_plan loop::make_plan() const {
+  const strategy how = choose();
+  loop_plan p = is_one_kernel(how) ? executor::of(where()).plan_loop(*this, how)
+                                   : loop_plan{prepared::make_plan(), how,
+                                               executor::of(where()).supports(*this).policy};
+  p.loop = how;
+  p.path = name_of(how);
+  return p;
+}
+
+// Launches of at most half a second on a slow GPU, so that its display goes on; a twentieth of one
+// where someone watches.
+std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
+  const device_properties& device = properties(where());
+  const double elements = static_cast<double>(p.elements),
+               bytes = p.loop == strategy::elementwise
+                           ? 0
+                           : p.per_element.load_bytes + p.per_element.store_bytes;
+  constexpr double bytes_a_second = 2e11, operations_a_second = 5e10,
+                   wait = 5e-6;  // the latter of a multiprocessor
+  const double seconds =
+      elements * bytes / bytes_a_second +
+      elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
+}
+
+void loop::queue(const loop_plan& p, const loop_steps& steps) {
+  const profiled_range range([&] { return work_of(*this, steps.count); });
+  const executor& kernels = executor::of(where());
+  const stream on = stream::current(where());
+  const auto in_one_kernel = [&](const loop_plan& of, const loop_steps& some) {
+    use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
+    kernels.run_loop(*this, of, some, nullptr, on);
+  };
+  if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
+  // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which
+  // reduces nothing here, looks whether the loop has ended, and records in the same launch.
+  if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
+    const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
+    for (std::int64_t k = 0; k < steps.count; ++k)
+      in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
+    return;
+  }
+  if (p.loop == strategy::graph &&
+      (wanted_ == strategy::graph || steps.count >= p.policy.graph_from))
+    if (const auto graph = kernels.make_graph(on))
+      return run_graph(*graph, steps, p.policy.graph_steps);
+  run_steps(steps);
+}
+
+std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
+  const std::int64_t count = steps.count;
+  if (count <= 0 || (code_->reduces() ? space_.results == 0 : space_.elements == 0)) return count;
+  const loop_plan p = make_plan();
+  if (run_notes::wanted()) run_notes::note({compiled_}, [&] { return explain_loop(*this, count); });
+  make_buffers(p.loop == strategy::tiled);
+  const stream on = stream::current(where());
+  std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
+  auto last_report = std::chrono::steady_clock::now();
+  // Launches that take about a tenth of a second each: what is reported in between costs less than
+  // a thousandth.
+  const auto report = [&](std::int64_t ran) {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::max(1e-6, std::chrono::duration<double>(now - last_report).count());
+    const double wanted = 0.1 / seconds * static_cast<double>(ran - reported);
+    // Processes take the same steps together, whatever their clocks say.
+    if (back_end::of(where()).processes() == nullptr)
+      piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, 8 * piece);
+    last_report = now;
+    reported = ran;
+    if (!watch->report(watch->callback, steps.done + ran, steps.all.steps)) stopped_ = true;
+  };
+  // One launch is queued while another runs, so that the device has work while the callback is
+  // called.
+  std::vector<std::pair<marker, std::int64_t>> running;
+  const auto report_first = [&] {
+    running.front().first.wait();
+    const std::int64_t ran = running.front().second;
+    running.erase(running.begin());
+    report(ran);
+  };
+  while (queued < count && !stopped_) {
+    const std::int64_t now = std::min(piece, count - queued);
+    queue(p, {steps.all, steps.done + queued, now, steps.histories});
+    queued += now;
+    if (watch == nullptr) continue;
+    if (!stream_state::of(on).on.traits.is_asynchronous) {
+      report(queued);
+      continue;
+    }
+    running.emplace_back(marker(on), queued);
+    if (running.size() > 1) report_first();
+  }
+  while (!running.empty()) report_first();
+  bring_back();
+  return queued;
+}
+
+// A graph of some steps, launched again and again with other parameters.
+void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most) {
+  const std::int64_t length = std::min<std::int64_t>(steps.count, most);
+  use_operands(operands_.data(), code_->inputs, code_->outputs(), stream::current(where()));
+  std::int64_t queued = 0;
+  const auto from_here = [&](std::int64_t count) {
+    return loop_steps{steps.all, steps.done + queued, count, steps.histories};
+  };
+  for (; queued + length <= steps.count; queued += length)
+    graph.run([&] { run_steps(from_here(length)); });
+  run_steps(from_here(steps.count - queued));
+}
+
+// A kernel a step.
+void loop::run_steps(const loop_steps& steps) {
+  const int inputs = code_->inputs, outputs = code_->outputs();
+  const bool is_asynchronous = back_end::of(where()).traits.is_asynchronous;
+  const bool* const stop =
+      compiled_->stop < 0
+          ? nullptr
+          : reinterpret_cast<const bool*>(
+                operands_[static_cast<std::size_t>(inputs + compiled_->stop)].word[0]);
+  for (std::int64_t k = steps.done; k < steps.done + steps.count; ++k) {
+    const bool records = (k + 1) % steps.all.every == 0;
+    const auto place = [&](int i) -> std::uint64_t {
+      const operand& h = steps.histories[i];
+      return records && h.memory != nullptr
+                 ? h.word[0] + static_cast<std::uint64_t>(k / steps.all.every * size_of(h.type))
+                 : 0;
+    };
+    std::uint64_t recorded[max_operands];
+    for (int i = 0; i < outputs; ++i) recorded[i] = place(i);
+    if (stop != nullptr && !is_asynchronous && *stop)
+      return;  // others' kernels see it for themselves
+    run_step(steps.all.first + k, recorded, stop);
+    for (int i = 0; i < outputs; ++i) {
+      if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;
+      operand from_to[] = {operands_[static_cast<std::size_t>(inputs + i)], steps.histories[i]};
+      from_to[1].rank = 0;
+      from_to[1].word[0] = recorded[i];
+      prepared(copy_code(size_of(from_to[1].type)), from_to, {}).run();
+    }
+  }
+}
+
+loop_schedule loop_schedule::of(std::int64_t steps, std::int64_t first, std::int64_t every) {
+  if (steps < 0) raise<shape_error>("a loop of " + std::to_string(steps) + " steps");
+  if (every < 1)
+    raise<shape_error>("a loop that records every " + std::to_string(every) + "th step");
+  if (std::int64_t last; __builtin_add_overflow(first, steps, &last))
+    raise<shape_error>("a loop of " + std::to_string(steps) + " steps from number " +
+                       std::to_string(first) + " on");
+  return {steps, first, every};
+}
+
+void throw_endless_condition() {
+  raise<value_error>(
+      "until depends on no dsl::scalar of the loop's state: nothing that the steps change would "
+      "end the loop");
+}
+
+}  // namespace dsl::detail

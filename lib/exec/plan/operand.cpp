@@ -1,0 +1,35 @@
+#include <dsl/exec/plan/operand.hpp>
+
+namespace dsl::detail {
+
+namespace {
+
+void set_shape(operand& o, int rank, const std::int64_t* extents, const std::int64_t* strides) {
+  o.rank = rank;
+  for (int d = 0; d < rank; ++d) {
+    o.extents[d] = extents[d];
+    o.strides[d] = strides[d];
+  }
+}
+
+}  // namespace
+
+void set_array(operand& o, dtype type, int rank, const buffer_ref& owner, const void* data,
+               const std::int64_t* extents, const std::int64_t* strides) {
+  o.kind = rank == 0 ? operand_kind::device_scalar : operand_kind::array;
+  o.type = type;
+  o.memory = owner.get();
+  o.out_of_date = owner.is_out_of_date();
+  o.word[0] = reinterpret_cast<std::uintptr_t>(data);
+  set_shape(o, rank, extents, strides);
+}
+
+void set_index(operand& o, int rank, std::int64_t first, const std::int64_t* extents,
+               const std::int64_t* strides) {
+  o.kind = operand_kind::index;
+  o.type = dtype::int64;
+  o.word[0] = static_cast<std::uint64_t>(first);
+  set_shape(o, rank, extents, strides);
+}
+
+}  // namespace dsl::detail

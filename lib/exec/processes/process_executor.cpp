@@ -1,0 +1,394 @@
+// How a mesh of processes runs what was compiled: each process its rows, on its own device.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <dsl/exec/processes/processes.hpp>
+#include <dsl/mem/timeout.hpp>
+
+#include "exec/loop/loop_part.hpp"
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
+#include "exec/processes/process_halos.hpp"
+#include "exec/processes/process_partials.hpp"
+#include "exec/processes/processes.hpp"
+#include "exec/run/executor.hpp"
+#include "exec/run/process_cells.hpp"
+#include "exec/scan/scan.hpp"
+#include "mem/mesh.hpp"
+#include "mem/stream.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// The same in all processes.
+std::uint64_t number_of(const pass_view& pass) {
+  word_key number{static_cast<std::uint64_t>(pass.reductions)};
+  const auto add = [&number](const program_view& p) {
+    for (int i = 0; i < p.nodes; ++i) number.add(p.heads[i]);
+  };
+  add(pass.elements);
+  add(pass.results);
+  for (int i = 0; i < pass.reductions; ++i) add(pass.rules[i]);
+  return number.value;
+}
+
+class process_executor final : public executor {
+ public:
+  explicit process_executor(executor& runs) : runs_(runs) {}
+  const process_mesh* mesh = nullptr;
+  mutable std::optional<process_cells> cells{};
+  mutable std::optional<known_forms> forms{};
+
+  void order_reduced(geometry& g, const operand* operands, int inputs, int count,
+                     const pass_view& pass) const override {
+    runs_.order_reduced(g, operands, inputs, count, pass);
+  }
+  std::string describe_launch(const plan& p) const override { return runs_.describe_launch(p); }
+  std::string why_not_compiled(device) const override { return runs_.why_not_compiled(mesh->own); }
+  bool has_linear_path(const program_code& code) const override {
+    return runs_.has_linear_path(code);
+  }
+
+  reduction_plan plan_pass(const prepared& pass) const override {
+    return runs_.plan_pass(bound(pass, local(pass, false, true)));
+  }
+
+  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
+                const stream&) const override {
+    const program_code& code = pass.code();
+    const operand* const targets = pass.operands() + code.inputs;
+    bool is_whole = false;  // a target that each process has whole needs all rows
+    const local_operands mine = local(pass, false);
+    std::optional<edge_rows> edges;
+    if (mine.are_divided() && mesh->size() > 1 && reads_other_rows(pass.space())) {
+      const std::optional<row_reach> reach = code.reduces() ? std::nullopt : reach_of(pass);
+      if (!reach || !edge_rows::are_enough(mine, *reach)) return run_whole(pass, recorded, stop);
+      if (!reach->is_none()) edges.emplace(*mesh, pass, mine, *reach);
+    }
+    for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
+      is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
+    if (is_whole) return run_whole(pass, recorded, stop);
+    if (mine.keeps_aside() && has_ended(stop)) return;
+    if (!mine.are_divided() || !code.reduces() ||
+        (reduced_axes(targets, code.outputs()) & 1) == 0) {
+      if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
+      if (edges) edges->run();
+      return mine.store();
+    }
+    if (!mine.all_have_rows() || !reduce(pass, mine, recorded, stop))
+      run_whole(pass, recorded, stop);
+  }
+
+  // Passes of a chain run one after another.
+  bool runs_rows(const chain_code&) const override { return false; }
+  row_plan plan_rows(const row_chain&) const override { return {}; }
+  void run_rows(const row_chain&, const stream&) const override {}
+
+  // Where each process has all that its rows need, its kernel runs all steps of them; with
+  // reductions, if the kernels of the processes reach each other. Else a graph has the steps'
+  // kernels, and what brings their partial results together.
+  loop_support supports(const loop& of) const override {
+    const local_operands mine = local(of, false, true);
+    if (!mine.stand_alone(of.operands(), of.space())) return {};
+    const loop own = own_loop(of, mine, strategy::automatic);
+    loop_support can = runs_.supports(own);
+    can.carries_scalars = can.carries_scalars && of.code().reduces() && cells->are_shared();
+    can.one_block = false;
+    can.graphs = can.graphs && of.code().reduces() && mesh->gpus() != nullptr &&
+                 partials_together(of, own).has_value();
+    return can;
+  }
+  bool is_cooperative(int) const override { return runs_.is_cooperative(mesh->own.index); }
+  // The same number of elements in all processes, by which a launch's steps are counted.
+  loop_plan plan_loop(const loop& of, strategy how) const override {
+    if (how == strategy::tiled) return {};
+    const local_operands mine = local(of, false, true);
+    loop_plan p = runs_.plan_loop(own_loop(of, mine, how), how);
+    p.elements = (of.space().elements + mesh->size() - 1) / mesh->size();
+    return p;
+  }
+  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part*,
+                const stream&) const override {
+    const local_operands mine = local(of, false);
+    const loop own = own_loop(of, mine, p.loop);
+    const stream on = stream::current(mesh->own);
+    use_operands(own.operands(), own.code().inputs, own.code().outputs(), on);
+    if (p.loop == strategy::elementwise) return runs_.run_loop(own, p, steps, nullptr, on);
+    run_together(of, own, p, steps, on);
+  }
+
+  std::unique_ptr<kernel_graph> make_graph(const stream&) const override {
+    return runs_.make_graph(stream::current(mesh->own));
+  }
+
+  partial_results_layout partials_of(const prepared& pass) const override {
+    return runs_.partials_of(bound(pass, local(pass, false)));
+  }
+  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory,
+                          std::int64_t first, const bool* stop, const stream&) const override {
+    const prepared own = bound(pass, local(pass, false));
+    runs_.reduce_to_partials(own, all, memory, first, stop, stream::current(mesh->own));
+  }
+  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory,
+                       std::int64_t count, const std::uint64_t* recorded, const bool* stop,
+                       const stream&) const override {
+    runs_.finish_partials(bound(pass, local(pass, false)), all, memory, count, recorded, stop,
+                          stream::current(mesh->own));
+  }
+
+  scan_plan plan_scan(const scan_code& code, const operand* operands,
+                      const scan_space& s) const override {
+    const local_operands mine = local(code, operands, s, true);
+    return runs_.plan_scan(code, mine.data(), space_of(code, mine, s.axis));
+  }
+  void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
+                const scan_parameters& parameters, const stream&) const override {
+    const local_operands mine = local(code, operands, s, false);
+    if (mine.are_divided() && (s.axis <= 0 || reads_other_rows(s.space)))
+      raise<device_error>(
+          "a scan along the axis that is divided among processes, of " +
+          spell_pass(code.view, operands) +
+          ": scan another axis, or dsl::local of it, and add what the processes before come to");
+    if (mine.are_divided() && mine.own_rows().count() == 0) return;
+    const scan_space own = space_of(code, mine, s.axis);
+    scan_parameters given = parameters;
+    given.row = own.row;
+    const stream on = stream::current(mesh->own);
+    use_operands(mine.data(), code.inputs, 1, on);
+    runs_.run_scan(code, mine.data(), own, given, on);
+    mine.store();
+  }
+
+  void require_one_process(const char* what, const pass_view* pass,
+                           const operand* operands) const override {
+    const std::string of = pass != nullptr ? ", " + spell_pass(*pass, operands) + "," : "";
+    raise<device_error>(what + of +
+                        " of elements of several processes: work on dsl::local of the arrays, and "
+                        "put together what the "
+                        "processes have");
+  }
+  void run_by_key(const by_key_code&, const operand*, const geometry&, const by_key_request&,
+                  const stream&) const override {}
+  void run_compress(const compress_code&, const operand*, const geometry&,
+                    const stream&) const override {}
+
+ private:
+  static bool reads_other_rows(const geometry& g) {
+    return g.shape_rank > 0 && (g.moved >> (g.shape_rank - 1) & 1) != 0;
+  }
+  static loop own_loop(const loop& of, const local_operands& mine, strategy how) {
+    return {of.compiled(), mine.data(), of.fixed(), how};
+  }
+  // All steps in one kernel of each process, whose blocks are one grid's. The first process's has
+  // what reductions come to.
+  void run_together(const loop& of, const loop& own, const loop_plan& p, const loop_steps& steps,
+                    const stream& on) const {
+    const auto processes = static_cast<std::size_t>(mesh->size()),
+               rank = static_cast<std::size_t>(mesh->rank());
+    struct launch_of { std::int64_t blocks, steps; };
+    std::vector<launch_of> all(processes);
+    all[rank] = {p.grid, steps.count};
+    mesh->group().all_gather(all.data(),
+                             std::vector<std::size_t>(processes, sizeof(launch_of)).data());
+    std::int64_t first = 0, blocks = 0;
+    for (std::size_t k = 0; k < processes; ++k) {
+      if (all[k].steps != steps.count)
+        raise<device_error>("processes run different numbers of a loop's steps at once, " +
+                            std::to_string(steps.count) + " here and " +
+                            std::to_string(all[k].steps) + " in process " + std::to_string(k) +
+                            ": " + spell_pass(of.code().pass.view, of.operands()));
+      if (k == rank) first = blocks;
+      blocks += all[k].blocks;
+    }
+    loop_part part{{}, {}, of.space().count};
+    part.range.first = static_cast<std::uint32_t>(first);
+    part.range.blocks = static_cast<std::uint32_t>(blocks);
+    part.range.member = mesh->rank();
+    part.range.members = mesh->size();
+    part.range.given_up = mesh->gpus()->given_up();
+    part.range.most_ticks = block_range::ticks_in(seconds_to_wait_for_processes());
+    const std::size_t bytes = bytes_of_sums(own, blocks);
+    part.cells =
+        cells->take(bytes, static_cast<std::int64_t>(bytes), steps.count, of.compiled().stop >= 0);
+    runs_.run_loop(own, p, steps, &part, on);
+
+    std::vector<gpu_group::piece> left;
+    const std::int64_t every = steps.all.every, recorded = steps.done / every,
+                       records = (steps.done + steps.count) / every - recorded;
+    for (int i = 0; i < own.code().outputs(); ++i) {
+      const operand &to = own.operands()[own.code().inputs + i], &history = steps.histories[i];
+      if (is_divided(of.operands()[own.code().inputs + i])) continue;
+      const auto size = static_cast<std::size_t>(size_of(to.type));
+      if (to.memory != nullptr) left.push_back({reinterpret_cast<void*>(to.word[0]), size});
+      if (history.memory != nullptr && records > 0)
+        left.push_back({reinterpret_cast<unsigned char*>(history.word[0]) +
+                            static_cast<std::size_t>(recorded) * size,
+                        static_cast<std::size_t>(records) * size});
+    }
+    mesh->gpus()->broadcast(left, stream_state::of(on).native);
+  }
+
+  local_operands local(const prepared& pass, bool whole, bool planned = false) const {
+    return {*mesh,
+            pass.operands(),
+            pass.code().inputs,
+            pass.code().inputs + pass.code().outputs(),
+            pass.space(),
+            pass.code().pass.view,
+            whole,
+            planned};
+  }
+  local_operands local(const scan_code& code, const operand* operands, const scan_space& s,
+                       bool planned) const {
+    return {*mesh, operands, code.inputs, code.inputs + 1, s.space, code.view, false, planned};
+  }
+  static scan_space space_of(const scan_code& code, const local_operands& mine, int axis) {
+    scan_space own;
+    lay_out_scan(own, code, mine.data(), axis);
+    return own;
+  }
+  static prepared bound(const prepared& pass, const local_operands& to) {
+    return {pass.code(), to.data(), pass.fixed()};
+  }
+
+  // Whether a loop has ended: what its kernels then leave aside is not to be moved anywhere. Waits
+  // for the device.
+  bool has_ended(const bool* stop) const {
+    if (stop == nullptr) return false;
+    const stream on = stream::current(mesh->own);
+    bool ended = false;
+    back_end::of(mesh->own).copy(&ended, stop, 1, direction::to_host, mesh->own.index,
+                                 stream_state::of(on).native);
+    on.synchronize();
+    return ended;
+  }
+
+  // Each process computes everything.
+  void run_whole(const prepared& pass, const std::uint64_t* recorded, const bool* stop) const {
+    const local_operands all = local(pass, true);
+    if (all.keeps_aside() && has_ended(stop)) return;
+    bound(pass, all).run(recorded, stop);
+    all.store();
+  }
+
+  // The partial results of all processes, in the order of the processes.
+  struct joined_partials {
+    partial_results_layout all{};
+    std::vector<std::size_t> bytes{};  // of each process
+    const std::vector<partials_form>& forms;
+  };
+  // None where they are of different forms. Asked by all processes.
+  std::optional<joined_partials> partials_together(const prepared& pass,
+                                                   const prepared& own) const {
+    const partial_results_layout left = runs_.partials_of(own);
+    const reduction_plan p = runs_.plan_pass(own);
+    joined_partials joined{.forms = forms->of(pass, {left.groups,
+                                                     static_cast<std::int64_t>(left.bytes),
+                                                     p.block,
+                                                     {p.tile.columns, p.tile.rows, p.tile.width,
+                                                      left.groups == 1 ? 0 : p.tile.height},
+                                                     p.threads_a_result,
+                                                     p.distance,
+                                                     left.count})};
+    joined.all = {left.groups, 0, left.bytes};
+    for (const partials_form& f : joined.forms) {
+      if (!f.fits(joined.forms[0])) return {};
+      joined.all.count += f.count;
+      joined.bytes.push_back(static_cast<std::size_t>(f.groups * f.count) * left.bytes);
+    }
+    return joined;
+  }
+
+  // Brings the partial results of all processes together and finishes them in each. False, and
+  // nothing done, where they are of different forms.
+  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded,
+              const bool* stop) const {
+    const prepared own = bound(pass, mine);
+    const std::optional<joined_partials> joined = partials_together(pass, own);
+    if (!joined) return false;
+    const partial_results_layout& all = joined->all;
+    const auto rank = static_cast<std::size_t>(mesh->rank());
+    const stream on = stream::current(mesh->own);
+    use_operands(own.operands(), pass.code().inputs, pass.code().outputs(), on);
+    buffer_ref gathered;
+    workspace scratch{};
+    if (all.groups > 1) gathered = buffer_ref::allocate(all.all_bytes(), mesh->own);
+    else scratch = scratch_of_two_launches(on, all.all_bytes());
+    auto* const first = static_cast<unsigned char*>(gathered ? gathered.data() : scratch.partials);
+    const std::size_t before = std::accumulate(
+        joined->bytes.begin(), joined->bytes.begin() + mesh->rank(), std::size_t{0});
+    runs_.reduce_to_partials(own, {all.groups, joined->forms[rank].count, all.bytes},
+                             first + before, 0, stop, on);
+    mesh->group().statement = number_of(pass.code().pass.view);
+    mesh->all_gather(first, joined->bytes);
+    if (gathered) gathered = side_by_side(gathered, all, joined->forms);
+    runs_.finish_partials(own, all, gathered ? gathered.data() : first, pass.space().count,
+                          recorded, stop, on);
+    mine.store();
+    return true;
+  }
+
+  // Partial results of all processes, those of a group one behind the other.
+  buffer_ref side_by_side(const buffer_ref& gathered, const partial_results_layout& all,
+                          const std::vector<partials_form>& forms) const {
+    buffer_ref made = buffer_ref::allocate(all.all_bytes(), mesh->own);
+    std::size_t size = 16;
+    while (all.bytes % size != 0) size /= 2;
+    const auto words = static_cast<std::int64_t>(all.bytes / size);
+    const auto rows = [&](std::int64_t length, std::int64_t stride) {
+      mapping m;
+      m.rank = 2;
+      m.extents[0] = all.groups;
+      m.strides[0] = stride * words;
+      m.extents[1] = length * words;
+      m.strides[1] = 1;
+      return m;
+    };
+    auto *to = static_cast<unsigned char*>(made.data()),
+         *from = static_cast<unsigned char*>(gathered.data());
+    for (const partials_form& f : forms) {
+      copy(made, to, rows(f.count, all.count), gathered, from, rows(f.count, f.count), size);
+      to += static_cast<std::size_t>(f.count) * all.bytes;
+      from += static_cast<std::size_t>(f.count * all.groups) * all.bytes;
+    }
+    return made;
+  }
+
+  executor& runs_;
+};
+
+}  // namespace
+
+device own_device(int number_on_machine) {
+  const device current = device::current();
+  if (current != device(backend::cuda)) return current;
+  return {backend::cuda, number_on_machine % back_end::of(current).device_count()};
+}
+
+device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
+  properties(own);
+  const auto processes = static_cast<std::size_t>(joined->size());
+  std::vector<std::uint8_t> kinds(processes);
+  kinds[static_cast<std::size_t>(joined->rank())] =
+      back_end::is_mesh(own) ? 0xff : static_cast<std::uint8_t>(own.kind);
+  joined->all_gather(kinds.data(), std::vector<std::size_t>(processes, 1).data());
+  for (const std::uint8_t kind : kinds)
+    if (kind == 0xff || kind != kinds[0])
+      raise<device_error>(
+          "a mesh of processes has one device in each, of one kind: the host, sim or a GPU; here "
+          "it is " +
+          std::string(own.name()) +
+          ": DSL_DEVICE, or the device that dsl::mesh is given, says another");
+  // These live until the program ends, as all kinds of devices do.
+  auto* const kernels = new process_executor(executor::of(own));
+  auto* const made = new process_mesh(std::move(joined), own, *kernels);
+  kernels->mesh = made;
+  kernels->cells.emplace(*made);
+  kernels->forms.emplace(*made);
+  return {own.kind, add_mesh(*made)};
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,365 @@
+// Chains of passes over rows on a grid of blocks of threads.
+#include <dsl/exec/rows/row_arguments.hpp>
+#include <dsl/exec/rows/row_policy.hpp>
+#include <dsl/exec/team/team.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
+#include "exec/rows/row_memory.hpp"
+#include "exec/rows/rows.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "exec/run/parameters.hpp"
+#include "exec/run/scratch.hpp"
+#include "exec/run/shares.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+int power_of_two_from(std::int64_t n) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+int whole_warps(std::int64_t threads) {
+  return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32);
+}
+
+const device_properties& properties_of(const row_chain& rows) {
+  return properties_for(rows.space().where, rows.operands(), rows.operand_count());
+}
+
+// Threads of a row of so many vectors, of which at least `needed` have room for it. Two of them
+// read a whole sector; with more than two vectors each what a warp reads at a time lies further
+// apart, which pays only where as many threads would be idle.
+std::int64_t threads_of_vectors(std::int64_t vectors, std::int64_t needed) {
+  constexpr std::int64_t few = 8;
+  const bool in_twos = vectors <= few && std::has_single_bit(static_cast<std::uint64_t>(vectors));
+  return std::max({needed, std::min<std::int64_t>(vectors, 2), in_twos ? vectors / 2 : 1});
+}
+
+// Rows of few elements that go to no vectors: as many as fill a block's share of the shared memory.
+// Returns whether there are any.
+bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int block) {
+  const geometry& g = rows.space();
+  if (!rows.lies_along_rows() || g.count > p.policy.staged_elements) return false;
+  int bytes = 0;
+  for (int k = 0; k < rows.operand_count(); ++k) bytes += staged_bytes(rows, k);
+  constexpr int warp = 32;
+  std::int64_t count = std::min<std::int64_t>(p.policy.staged_memory / std::max(1, bytes),
+                                              pieces(inner, warp) * warp);
+  count = count >= block ? count / block * block : count / warp * warp;
+  if (count == 0 || (inner < warp && g.results > inner)) return false;
+  p.staged = true;
+  p.lanes = 1;
+  p.vectors = static_cast<int>(g.count);
+  p.block = static_cast<int>(std::min<std::int64_t>(block, count));
+  p.rows_a_block = static_cast<int>(std::min(
+      count, pieces(pieces(g.results, properties_of(rows).multiprocessors), p.block) * p.block));
+  for (int k = 0; k < rows.operand_count(); ++k)
+    p.shared_bytes += staged_bytes(rows, k, p.rows_a_block);
+  return true;
+}
+
+// Threads side by side, a vector of columns each, of which there are `across` in each of so many
+// planes, and a block has memory for `vectors`. A row's piece is whole cache lines; it is longer
+// where columns are still whole in a block, and there are blocks for all multiprocessors.
+int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows,
+                   std::int64_t vectors, int multiprocessors) {
+  constexpr int line = 8;
+  int side = std::min(line, power_of_two_from(across));
+  while (side < 32 && side < across && rows * 2 * side <= vectors &&
+         planes * pieces(across, 2 * side) >= multiprocessors)
+    side *= 2;
+  return side;
+}
+
+constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
+
+}  // namespace
+
+bool grid_executor::runs_rows(const chain_code& code) const {
+  return compiled(code.kernels) != nullptr;
+}
+
+// Threads and blocks for a row. Without a grid where there is no room for one.
+row_plan grid_executor::plan_rows(const row_chain& rows) const {
+  const chain_code& code = rows.code();
+  const geometry& g = rows.space();
+  const chain_kernels& kernels = *compiled(code.kernels);
+  const launch& fixed = rows.fixed();
+  const pass_view& pass = code.phase[code.phases - 1].pass.view;
+  const device_properties& device = properties_of(rows);
+  row_plan p;
+  p.where = g.where;
+  p.devices = members_for(g.where, rows.operands(), rows.operand_count());
+  p.path = rows.lies_along_rows() ? "rows" : "columns";
+  p.elements = g.elements;
+  p.policy = kernels.policy;
+  p.lanes = code.lanes;
+  p.rows = g.results;
+  p.row = g.count;
+  const auto attributes_of = [&](int kernel) {
+    return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass},
+                      kernels.policy.block, g.where.index);
+  };
+  if (const int lanes = lanes_of_columns(code.lanes); lie_side_by_side(rows, lanes)) {
+    p.kernel = row_kernel::columns;
+    p.lanes = lanes;
+  }
+  const int devices = std::max(1, p.devices),
+            multiprocessors = device.multiprocessors / devices;  // of one, which has whole rows
+  const bool columns = p.kernel == row_kernel::columns;
+  kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
+  const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
+  if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 ||
+      fixed.block > most)
+    raise<device_error>("a block of " + std::to_string(fixed.block) +
+                        " threads was asked for; this kernel takes powers of two " +
+                        "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
+
+  const std::int64_t vectors = pieces(g.count, elements_of_vector(p));
+  const int vector_bytes = bytes_of_vectors(rows, p, true),
+            beside_bytes = bytes_of_vectors(rows, p, false);
+  const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
+  const int target = std::min(p.policy.row_memory, room);
+  // Threads of a row, and rows of a block.
+  const int widest = fixed.block > 0 ? fixed.block : most,
+            usual = fixed.block > 0 ? fixed.block : std::min(most, p.policy.usual_block);
+  const auto resident = [&](std::int64_t shared) {
+    const std::int64_t by_shared = (static_cast<std::int64_t>(device.shared_per_block) + 1024) /
+                                   (shared + known.static_shared + 1024);
+    const std::int64_t by_threads =
+        known.blocks_per_multiprocessor > 0
+            ? static_cast<std::int64_t>(known.blocks_per_multiprocessor) * kernels.policy.block /
+                  p.block
+            : device.threads_per_multiprocessor / p.block;
+    return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
+  };
+  // Blocks for all rows, or for as many as are on the device together where some blocks share a
+  // row.
+  const auto with_grid = [&](row_plan made) {
+    made.blocks_per_multiprocessor = static_cast<int>(resident(made.shared_bytes));
+    const std::int64_t tiles = g.results / inner * pieces(inner, made.rows_a_block);
+    made.grid = tiles * (made.in_cluster ? made.blocks_a_row : 1);
+    if (!made.in_cluster && made.blocks_a_row > 1) {
+      const std::int64_t of_device = std::int64_t{made.blocks_per_multiprocessor} * multiprocessors;
+      made.grid =
+          std::min(tiles, devices * std::max<std::int64_t>(1, of_device / made.blocks_a_row)) *
+          made.blocks_a_row;
+    }
+    require_grid(fixed, made.grid, pass);
+    if (made.grid > 0x7fffffff)
+      raise<shape_error>(std::to_string(g.elements) +
+                         " elements need more blocks than a grid has: " + spell_pass(pass));
+    return made;
+  };
+  const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
+  p.in_vectors = columns || (rows.lies_along_rows() && goes_in_vectors(rows));
+  const bool whole = !columns && p.in_vectors && in_vectors <= widest;
+  p.registers = known.registers;
+  if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
+  const row_share share = whole     ? row_share::whole_vectors
+                          : columns ? row_share::in_shared
+                                    : share_of_other_rows(p.policy);
+  const int held = vectors_held(p.policy, share);
+  p.in_registers = held > 0;
+  if (whole) {
+    p.kernel = row_kernel::whole;
+    known = attributes_of(static_cast<int>(p.kernel));
+    const std::int64_t threads = threads_of_vectors(vectors, in_vectors);
+    p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
+  } else {
+    int& side = p.rows_side_by_side;
+    if (columns)
+      side = threads_across(inner / p.lanes, g.results / inner, g.count,
+                            target / std::max(1, vector_bytes), device.multiprocessors);
+    else if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
+    const std::int64_t threads = p.in_registers ? pieces(vectors, held)
+                                 : columns || rows.lies_along_rows()
+                                     ? pieces(vectors, p.policy.vectors)
+                                     : pieces(g.count, p.policy.elements_across);
+    const std::int64_t of_cluster = std::int64_t{widest} * known.largest_cluster;
+    if (p.in_registers && threads * side > widest) {  // several blocks
+      int narrow = side;
+      while (narrow > 16 && threads * narrow > of_cluster) narrow /= 2;
+      const bool fits = threads * narrow <= of_cluster;
+      if (fits) side = narrow;
+      p.threads_a_row = (fits ? widest : usual) / side;
+    } else if (threads * side <= 32 || side > 1) {
+      p.threads_a_row = std::min(widest / side, power_of_two_from(threads));
+    } else {
+      p.threads_a_row = std::min(widest, whole_warps(threads));
+    }
+  }
+  p.registers = known.registers;  // of the kernel of rows in vectors
+  const int crew = p.threads_a_row * p.rows_side_by_side;
+  int crews = 1;
+  if (crew <= 32 || (crew & (crew - 1)) == 0) {
+    crews = std::max(
+        1, std::min<int>(usual / crew, power_of_two_from(pieces(
+                                           g.results, p.rows_side_by_side * rows_of_vector(p)))));
+    if (crew * crews < 32) crews = 32 / crew;
+  }
+  const auto vectors_of = [&](std::int64_t part) {
+    return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * elements_of_vector(p));
+  };
+  const auto bytes_of = [&](std::int64_t count) -> std::int64_t {
+    return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
+  };
+  p.block = crew * crews;
+  std::int64_t part = g.count;
+  while (crews > 1 && bytes_of(vectors_of(part)) > target) {
+    crews /= 2;
+    p.block = crew * crews;
+  }
+  const int sums = bytes_of_sums(p, code.accumulator_bytes);
+  // A row that is too long for a block goes to several: to a cluster, or to some whose sums are
+  // read with little delay.
+  const std::int64_t fit =
+      p.in_registers
+          ? held
+          : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
+                                          (std::int64_t{std::max(1, vector_bytes)} * p.block));
+  if (crews == 1 && vectors_of(part) > fit) {
+    const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * elements_of_vector(p));
+    p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster &&
+                   (fixed.grid == 0 || needed <= fixed.grid);
+    if (p.in_cluster) {
+      p.blocks_a_row = static_cast<int>(needed);
+    } else if (is_cooperative(g.where.index) && needed <= std::int64_t{polled} * p.threads_a_row) {
+      const std::int64_t blocks = resident(p.in_registers ? sums : target) * multiprocessors;
+      p.blocks_a_row =
+          static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
+    }
+    part = part_of_block(g.count, p);
+  }
+  p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * crews;
+  p.vectors = static_cast<int>(vectors_of(part));
+  if (p.in_registers ? p.vectors > held
+                     : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
+    return p;  // no room for a row
+  p.shared_bytes =
+      static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
+  return with_grid(p);
+}
+
+namespace {
+
+row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
+  const geometry& g = rows.space();
+  row_schedule s{};
+  const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  const std::int64_t across = pieces(inner, p.rows_a_block);
+  const int crew = p.threads_a_row * p.rows_side_by_side;
+  s.tiles = g.results / inner * across;
+  s.rows = inner;
+  s.count = static_cast<std::int32_t>(g.count);
+  s.parts = p.blocks_a_row;
+  s.groups = static_cast<std::int32_t>(p.grid / p.blocks_a_row);
+  s.of_parts = divisor::of(s.parts);
+  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(g.count, p));
+  s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
+  s.log2_crew = crew == p.block ? 31 : std::countr_zero(static_cast<unsigned>(crew));
+  s.crew = crew;
+  s.along = p.threads_a_row;
+  s.crews = p.staged ? p.rows_a_block : p.block / crew;
+  s.lane_step = p.in_vectors ? 1 : s.along;
+  s.thread_step = p.in_vectors ? p.lanes : 1;
+  s.vector_step = s.along * p.lanes;
+  s.of_step = divisor::of(p.staged                          ? s.count
+                          : p.kernel == row_kernel::columns ? s.along
+                          : p.in_vectors                    ? s.vector_step
+                                                            : s.lane_step);
+  s.vectors = p.vectors;
+  s.staged = p.staged ? 1 : 0;
+  s.in_vectors = p.in_vectors ? 1 : 0;
+  s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.along * p.lanes * s.vectors ? 1 : 0;
+  s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
+  s.in_cluster = p.in_cluster ? 1 : 0;
+  s.shared_sums = sums;
+  s.outer_rank = std::max(0, g.rank - 2);
+  s.across = divisor::of(across);
+  for (int d = 0; d < s.outer_rank; ++d) s.outer[d] = divisor::of(g.extents[g.rank - 3 - d]);
+  return s;
+}
+
+}  // namespace
+
+void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
+  const chain_code& code = rows.code();
+  const geometry& g = rows.space();
+  const chain_kernels& kernels = *compiled(code.kernels);
+  const row_plan& p = rows.plan();
+  const int sums = bytes_of_sums(p, code.accumulator_bytes),
+            shared_before_rows = sums + bytes_of_cluster(p, code.accumulator_bytes);
+  const bool exchanges = p.blocks_a_row > 1 && !p.in_cluster;
+  row_schedule schedule = schedule_of(rows, p, sums);
+  exchange_cells shared{};
+  memory_range cells{};
+  if (exchanges) {
+    const std::size_t bytes = bytes_of_cells(p, code.accumulator_bytes);
+    const std::int64_t steps = pieces(schedule.tiles, p.grid / p.blocks_a_row) * code.phases;
+    shared = cells_of(on, bytes, steps);
+    schedule.cells = shared.cells;
+    schedule.epoch = shared.epoch;
+    cells = {shared.cells, bytes, false};
+  }
+  kernel_parameters given({{}, g.elements, 1, {}});
+  for (int k = 0; k < rows.leaves(); ++k)
+    if (kept_as(rows, k) == k) schedule.kept |= std::uint64_t{1} << k;
+  given.put(schedule);
+  int at = 0;
+  std::vector<std::uint64_t> places(static_cast<std::size_t>(rows.operand_count()));
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    const operand& o = rows.operands()[k];
+    argument a{o.discarded ? 0 : o.word[0],
+               k < rows.leaves() ? descriptor_of(rows.operands(), k, g, pass_view{}) : 0};
+    if (p.staged) {
+      if (k >= rows.leaves() || code.vector_bytes[k] > 0) {
+        const int bytes = staged_bytes(rows, k, p.rows_a_block);
+        if (bytes > 0) {
+          const staged_piece piece{at, staged_pitch(rows, k), varies_along_row(rows, k) ? 1 : 0};
+          places[static_cast<std::size_t>(k)] = piece.word();
+          at += bytes;
+        }
+        a.descriptor = places[static_cast<std::size_t>(k < rows.leaves() ? kept_as(rows, k) : k)];
+      }
+    } else if (k < rows.leaves() && code.vector_bytes[k] > 0) {
+      const bool varies = varies_along_row(rows, k);
+      const int first = kept_as(rows, k);
+      if (first == k) {
+        places[static_cast<std::size_t>(k)] = static_cast<std::uint64_t>(shared_before_rows + at) |
+                                              static_cast<std::uint64_t>(varies ? p.block : 0)
+                                                  << 32;
+        at += bytes_of_vector(rows, p, k) * p.block * (varies ? p.vectors : 1);
+      }
+      a.descriptor = places[static_cast<std::size_t>(first)];
+    }
+    given.put(a);
+  }
+  given.put_strides(g, rows.operand_count());
+  const program_code& last = code.phase[code.phases - 1];
+  kernel_launch k{{kernels.kernel[static_cast<int>(p.kernel)], kernels.architectures, last.name,
+                   last.pass.view},
+                  p.grid,
+                  p.block,
+                  p.shared_bytes,
+                  given.range(),
+                  rows.operands(),
+                  rows.leaves(),
+                  rows.operand_count() - rows.leaves(),
+                  g.elements,
+                  exchanges,
+                  &cells,
+                  exchanges ? 1 : 0,
+                  rows.phases()[code.phases - 1].operands(),
+                  p.in_cluster ? p.blocks_a_row : 1};
+  if (exchanges) k.blocks_together = p.blocks_a_row;
+  launch_kernel(k, on);
+}
+
+}  // namespace dsl::detail

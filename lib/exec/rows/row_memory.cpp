@@ -1,0 +1,115 @@
+#include "exec/rows/row_memory.hpp"
+
+#include <algorithm>
+
+#include <dsl/exec/rows/row_policy.hpp>
+#include <dsl/exec/team/tagged.hpp>
+#include <dsl/exec/team/team.hpp>
+
+#include "exec/plan/layout.hpp"
+
+namespace dsl::detail {
+
+bool varies_along_row(const row_chain& rows, int k) {
+  return rows.space().layouts[k].strides[rows.space().rank - 1] != 0;
+}
+
+int kept_as(const row_chain& rows, int k) {
+  for (int first = 0; first < k; ++first)
+    if (rows.code().vector_bytes[first] > 0 &&
+        is_same_operand(rows.operands()[first], rows.operands()[k]))
+      return first;
+  return k;
+}
+
+int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf) {
+  return rows.code().vector_bytes[leaf] / rows.code().lanes * p.lanes;
+}
+
+int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies) {
+  int bytes = 0;
+  for (int k = 0; k < rows.leaves(); ++k)
+    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k)
+      bytes += bytes_of_vector(rows, p, k);
+  return bytes;
+}
+
+bool goes_in_vectors(const row_chain& rows) {
+  const geometry& g = rows.space();
+  bool all = g.count % rows.code().lanes == 0;
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    const operand& o = rows.operands()[k];
+    if (o.kind == operand_kind::array && g.layouts[k].strides[g.rank - 1] != 0)
+      all = all && g.layouts[k].how == access::wide;
+  }
+  return all;
+}
+
+bool lie_side_by_side(const row_chain& rows, int lanes) {
+  const geometry& g = rows.space();
+  const int across = g.rank - 2;
+  if (rows.lies_along_rows() || g.extents[across] % lanes != 0) return false;
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    const operand& o = rows.operands()[k];
+    const bool is_leaf = k < rows.leaves();
+    if (is_leaf ? rows.code().vector_bytes[k] == 0 : o.kind == operand_kind::result) continue;
+    const std::int64_t* const strides = g.layouts[k].strides;
+    if (is_leaf && strides[across] == 0) continue;
+    const std::int64_t vector = std::int64_t{size_of(o.type)} * lanes;
+    if (o.kind != operand_kind::array || strides[across] != 1 ||
+        o.word[0] % static_cast<std::uint64_t>(vector) != 0)
+      return false;
+    for (int d = 0; d < g.rank; ++d)
+      if (d != across && strides[d] * size_of(o.type) % vector != 0) return false;
+  }
+  return true;
+}
+
+int rows_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? p.lanes : 1; }
+
+int elements_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? 1 : p.lanes; }
+
+int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
+  const int crew = p.threads_a_row * p.rows_side_by_side;
+  const int bytes =
+      crew <= 32 ? 0
+                 : 2 * (p.block / 32) * p.rows_side_by_side * rows_of_vector(p) * accumulator_bytes;
+  return (bytes + 15) / 16 * 16;
+}
+
+int staged_pitch(const row_chain& rows, int k) {
+  const auto count = static_cast<int>(rows.space().count);
+  return !varies_along_row(rows, k) ? 1 : count % rows.code().lanes == 0 ? count + 1 : count;
+}
+
+int staged_bytes(const row_chain& rows, int k) {
+  const bool is_leaf = k < rows.leaves();
+  const operand& o = rows.operands()[k];
+  if (is_leaf ? rows.code().vector_bytes[k] == 0 || kept_as(rows, k) != k
+              : o.kind == operand_kind::result)
+    return 0;
+  return staged_pitch(rows, k) * size_of(o.type);
+}
+
+int staged_bytes(const row_chain& rows, int k, int count) {
+  return (staged_bytes(rows, k) * count + 15) / 16 * 16;
+}
+
+std::int64_t part_of_block(std::int64_t count, const row_plan& p) {
+  return pieces(pieces(count, p.blocks_a_row), elements_of_vector(p)) * elements_of_vector(p);
+}
+
+std::size_t bytes_of_cells(const row_plan& p, int accumulator_bytes) {
+  return 2 * static_cast<std::size_t>(p.grid) * static_cast<std::size_t>(p.rows_side_by_side) *
+         tagged_bytes(
+             static_cast<std::size_t>(exchanged_bytes(accumulator_bytes, rows_of_vector(p))));
+}
+
+int bytes_of_cluster(const row_plan& p, int accumulator_bytes) {
+  if (!p.in_cluster) return 0;
+  const int bytes = 2 * p.blocks_a_row * p.rows_side_by_side *
+                    exchanged_bytes(accumulator_bytes, rows_of_vector(p));
+  return 2 * static_cast<int>(sizeof(cluster_inbox)) + (bytes + 15) / 16 * 16;
+}
+
+}  // namespace dsl::detail

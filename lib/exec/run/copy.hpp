@@ -1,0 +1,22 @@
+// Copies between arrays of any strides.
+#pragma once
+
+#include <dsl/exec/run/run.hpp>
+
+namespace dsl::detail {
+
+/// The program that copies elements of 1, 2, 4, 8 or 16 bytes, whatever they mean.
+const program_code& copy_code(int size);
+
+/// Copies an operand's elements to another.
+void copy_elements(const operand& from, const operand& to);
+
+/// A target's stand-in, contiguous, in memory of its own; imagined, it has an address alone.
+operand temporary_for(const operand& target, buffer_ref& memory, bool imagined);
+
+struct prepared::late_copy {
+  operand from, to;
+  buffer_ref memory{};
+};
+
+}  // namespace dsl::detail

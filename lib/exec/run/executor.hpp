@@ -1,0 +1,178 @@
+// How the kernels of a kind of devices run: the seam's upper half.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <dsl/exec/run/run.hpp>
+
+#include "exec/plan/layout.hpp"
+#include "exec/run/calibration.hpp"
+
+namespace dsl::detail {
+
+class loop;
+class row_chain;
+struct by_key_code;
+struct by_key_request;
+struct compress_code;
+struct loop_part;
+struct loop_steps;
+struct pair_sort_task;
+struct scan_code;
+struct scan_parameters;
+struct scan_space;
+struct scatter_task;
+struct sort_task;
+
+/// What a kind of devices can do for a loop beside a kernel a step.
+struct loop_support {
+  bool one_kernel;       ///< all steps in one kernel
+  bool one_block;        ///< of which one block may have all elements
+  bool carries_scalars;  ///< such a kernel may reduce, and end on a condition
+  bool graphs;           ///< kernels recorded once and launched together
+  loop_policy policy;    ///< that loops are planned with
+};
+
+/// The partial results of a pass that reduces: for each group of results as many as blocks left, of
+/// one launch or of several. Those of a group lie side by side.
+struct partial_results_layout {
+  std::int64_t groups;
+  std::int64_t count;  // of each group
+  std::size_t bytes;   // of one
+
+  std::size_t all_bytes() const { return static_cast<std::size_t>(groups * count) * bytes; }
+};
+
+class kernel_graph;
+
+/// What a strategy is called in errors and plans.
+const char* name_of(strategy s);
+
+/// Runs what was compiled, on operands that have been laid out. One object for each kind of
+/// devices.
+class executor : public layout_services {
+ public:
+  static executor& of(const back_end& devices) { return static_cast<executor&>(devices.kernels()); }
+  static executor& of(device where) { return of(back_end::of(where)); }
+
+  void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from,
+                     const void* source, const mapping& elements, std::size_t size) const final;
+
+  /// "grid 12 x block 256, 4 lanes a thread": what a plan launches.
+  virtual std::string describe_launch(const plan& p) const = 0;
+  /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file
+  /// ...".
+  virtual std::string why_not_compiled(device where) const;
+
+  /// Throws device_error where no process has all elements: for what cannot do with some of them,
+  /// of however many it is asked.
+  virtual void require_one_process(const char* /*what*/, const pass_view* = nullptr,
+                                   const operand* = nullptr) const {}
+
+  /// Whether a pass has a path of its own for one contiguous dimension.
+  virtual bool has_linear_path(const program_code&) const { return true; }
+  /// Throws device_error where no file compiled the pass for these devices, or the launch asks for
+  /// what its kernel cannot keep to.
+  virtual reduction_plan plan_pass(const prepared& pass) const = 0;
+  /// As `prepared::run`.
+  virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
+                        const stream& on) const = 0;
+
+  // A reduction in two steps, between which a device's partial results may come together with
+  // others': of passes of the same code and plan, over elements of their own.
+
+  /// What the first step leaves.
+  virtual partial_results_layout partials_of(const prepared& pass) const = 0;
+  /// Queues the reduction of a pass's elements to partial results, which become those from number
+  /// `first` on in each group of `all`. `stop` as `prepared::run`'s.
+  virtual void reduce_to_partials(const prepared& pass, const partial_results_layout& all,
+                                  void* memory, std::int64_t first, const bool* stop,
+                                  const stream& on) const = 0;
+  /// Queues the computation of a pass's results from partial results; each is of `count` elements.
+  /// `recorded` and `stop` as `prepared::run`'s.
+  virtual void finish_partials(const prepared& pass, const partial_results_layout& all,
+                               void* memory, std::int64_t count, const std::uint64_t* recorded,
+                               const bool* stop, const stream& on) const = 0;
+
+  /// Whether a chain may run in one launch.
+  virtual bool runs_rows(const chain_code& code) const = 0;
+  /// As `plan_pass`.
+  virtual row_plan plan_rows(const row_chain& rows) const = 0;
+  /// Queues all phases.
+  virtual void run_rows(const row_chain& rows, const stream& on) const = 0;
+
+  virtual loop_support supports(const loop& of) const = 0;
+  /// Whether all blocks of a kernel can be on the device at once, and wait for each other.
+  virtual bool is_cooperative(int /*index*/) const { return false; }
+  /// The plan of a loop in one kernel.
+  virtual loop_plan plan_loop(const loop& of, strategy how) const = 0;
+  /// Queues steps in one kernel: all of it, or a part.
+  virtual void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps,
+                        const loop_part* part, const stream& on) const = 0;
+  /// Null where kernels cannot be recorded on that stream now.
+  virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
+
+  /// Times the device; null where times say nothing of it.
+  virtual std::unique_ptr<calibration> measure(int /*index*/) const { return nullptr; }
+
+  virtual scan_plan plan_scan(const scan_code& code, const operand* operands,
+                              const scan_space& s) const = 0;
+  virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
+                        const scan_parameters& parameters, const stream& on) const = 0;
+  /// Of operands in row-major order.
+  virtual void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                          const by_key_request& request, const stream& on) const = 0;
+  /// In this machine's memory, unless a kind of devices has its own.
+  virtual void sort(const sort_task& task, const stream& on) const;
+  virtual void sort(const pair_sort_task& task, const stream& on) const;
+  virtual void scatter(const scatter_task& task, const stream& on) const;
+  virtual void run_compress(const compress_code& code, const operand* operands, const geometry& g,
+                            const stream& on) const = 0;
+
+ protected:
+  ~executor() = default;
+};
+
+/// Throws device_error that names the kernel and its formula, which no file of the program compiled
+/// for a device.
+[[noreturn]] void throw_not_compiled(device where, const char* name, const pass_view& pass,
+                                     const operand* operands);
+
+template <class Code>
+const Code& compiled_for(device where, const Code* code, const char* name, const pass_view& pass,
+                         const operand* operands) {
+  if (code == nullptr) throw_not_compiled(where, name, pass, operands);
+  return *code;
+}
+
+/// Kernels one behind the other that are launched together, as often as wanted, with other
+/// parameters each time.
+class kernel_graph {
+ public:
+  kernel_graph() = default;
+  kernel_graph(const kernel_graph&) = delete;
+  virtual ~kernel_graph() = default;
+
+  /// What `record` launches becomes the graph, or its kernels' new parameters: the same kernels as
+  /// before, and as many. Then queues it.
+  template <class Record>
+  void run(const Record& record) {
+    begin();
+    try {
+      record();
+    } catch (...) {
+      end();
+      throw;
+    }
+    end();
+    launch();
+  }
+
+ private:
+  virtual void begin() = 0;
+  virtual void end() noexcept = 0;
+  virtual void launch() = 0;
+};
+
+}  // namespace dsl::detail

@@ -1,0 +1,323 @@
+// Passes on a grid of blocks of threads.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include <dsl/exec/reduce/pairs.hpp>
+
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
+#include "exec/run/grid_executor.hpp"
+#include "exec/run/parameters.hpp"
+#include "exec/run/scratch.hpp"
+#include "exec/run/shares.hpp"
+#include "exec/stencil/halos.hpp"
+
+namespace dsl::detail {
+
+void grid_executor::order_reduced(geometry& g, const operand* operands, int inputs, int count,
+                                  const pass_view& pass) const {
+  if (g.kept != 0) order_for_blocks(g, count);
+  if (may_pair(pass)) order_pairs(g, operands, inputs, count);
+}
+
+bool grid_executor::has_linear_path(const program_code& code) const {
+  return code.pass.kernels.linear;
+}
+
+std::string grid_executor::describe_launch(const plan& p) const {
+  std::string s = "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " +
+                  std::to_string(p.lanes) + " lanes a thread";
+  if (p.devices == 1)
+    s += ", on one of " + std::to_string(back_end::of(p.where).members().size()) + " devices";
+  if (p.devices > 1) s += ", shared by " + std::to_string(p.devices) + " devices";
+  return s;
+}
+
+namespace {
+
+pass_kernel_number kernel_number(const geometry& g, const tile_plan& t) {
+  return g.linear || t.patch_rows > 0 ? pass_linear_or_patches
+         : t.halos > 0                ? pass_halos
+                                      : pass_strided;
+}
+
+}  // namespace
+
+reduction_plan grid_executor::plan_pass(const prepared& pass) const {
+  const program_code& code = pass.code();
+  const geometry& g = pass.space();
+  const pass_kernels& kernels =
+      compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
+  reduction_plan found = plan_neighbours(g, pass.operands(), code.inputs, code.pass);
+  const kernel_entry entry{kernels.kernel[kernel_number(g, found.tile)], kernels.architectures,
+                           code.name, code.pass.view};
+  const int planned = found.tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;
+  const int block = pass.fixed().block > 0 ? pass.fixed().block : planned;
+  return make_plan(std::move(found), g, pass.operands(), code.inputs, code.pass, kernels.policy,
+                   attributes(entry, block, g.where.index), pass.fixed());
+}
+
+namespace {
+
+int log2_of(int power) {
+  int n = 0;
+  while ((1 << n) < power) ++n;
+  return n;
+}
+
+tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
+  tiling t{};
+  const auto pieces = [](std::int64_t n, std::int64_t piece) {
+    return std::max<std::int64_t>(1, (n + piece - 1) / piece);
+  };
+  t.extents[0] = g.extents[g.rank - 1];
+  t.extents[1] = g.rank > 1 ? g.extents[g.rank - 2] : 1;
+  t.log2_columns = log2_of(p.tile.columns);
+  t.rows = p.tile.rows;
+  t.outer_rank = std::max(0, g.rank - 2);
+  t.shared_bytes = p.tile.shared_bytes;
+  t.width = p.tile.width;
+  t.height = p.tile.height;
+  t.pairs = g.pairs && p.tile.shared_bytes > 0 ? 1 : 0;
+  for (int k = 0; t.pairs != 0 && k < inputs; ++k)
+    if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
+  t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
+  for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
+  t.across = divisor::of(pieces(t.extents[0] + (p.halos ? p.halos->before : 0), t.width));
+  t.down = divisor::of(pieces(t.extents[1], t.height));
+  t.in_column = divisor::of(std::min(t.height, p.block));
+  t.dimension_of_axis = dimensions_of_axes(g);
+  for (int d = 0; d < t.outer_rank; ++d) {
+    const std::int64_t extent = g.extents[g.rank - 3 - d];
+    t.outer[d] =
+        divisor::of(std::max<std::int64_t>(1, d == 0 ? pieces(extent, p.tile.planes) : extent));
+  }
+  t.planes = p.tile.planes;
+  t.third = g.rank > 2 ? g.extents[g.rank - 3] : 1;
+  return t;
+}
+
+}  // namespace
+
+kernel_parameters pass_parameters(const program_code& code, const operand* operands,
+                                  const geometry& g, const reduction_plan& p,
+                                  const std::uint64_t* recorded, const bool* stop) {
+  const int inputs = code.inputs, count = inputs + code.outputs();
+  const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
+  const kept_along kept = g.kept == 0    ? kept_along::none
+                          : columns_kept ? kept_along::columns
+                                         : kept_along::rows;
+  const sharing threads{log2_of(p.distance), log2_of(p.threads_a_result)};
+  kernel_parameters given(
+      {{},
+       g.elements,
+       p.tile.count,
+       {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
+  given.header().reduction.take_neighbours(p.tile.count, 0, p.splits);
+  given.header().phase = code.phase;
+  given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
+  if (!g.linear) given.put(tiling_of(g, inputs, p));
+  int shared = 0;
+  for (int k = 0; k < count; ++k) {
+    const operand& o = operands[k];
+    const operand_layout& w = g.layouts[k];
+    std::uint64_t descriptor = descriptor_of(operands, k, g, code.pass.view);
+    if (o.kind == operand_kind::result) descriptor = recorded != nullptr ? recorded[k - inputs] : 0;
+    if (w.how == access::row && p.tile.shared_bytes > 0)
+      descriptor = in_tile + static_cast<std::uint64_t>(k * pair_row_bytes);
+    if (o.kind == operand_kind::array && w.how == access::tiled) {
+      const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));
+      if (shared + tile <= p.tile.shared_bytes) {
+        descriptor = in_tile + static_cast<std::uint64_t>(shared);
+        shared += tile;
+      }
+    }
+    given.put(argument{o.word[0], descriptor});
+  }
+  for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
+  if (!g.linear) given.put_strides(g, count);
+  if (p.halos) {
+    given.put(tiles_of_halos(*p.halos));
+    for (int k = 0; k < count; ++k)
+      given.put(k < inputs ? place_in_halo(*p.halos, k) : std::uint32_t{0});
+    for (int k = 0; k < count; ++k)
+      given.put(k < inputs ? step_in_halo(*p.halos, k) : std::int32_t{0});
+  }
+  return given;
+}
+
+namespace {
+
+// Whether a mesh's members take neighbouring tiles of each group.
+bool takes_neighbours(const reduction_plan& p, const reduction_schedule& reduction) {
+  return reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1;
+}
+
+struct neighbouring_tiles final : member_parameters {
+  int blocks_together;
+  explicit neighbouring_tiles(int groups) : blocks_together(groups) {}
+  void fill(kernel_parameters& given, int, std::int64_t first, std::int64_t blocks) const override {
+    given.take_neighbours(first / blocks_together, blocks / blocks_together);
+  }
+};
+
+}  // namespace
+
+void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p,
+                                kernel_parameters& given, const memory_range* others,
+                                int other_count, const stream& on) const {
+  const program_code& code = pass.code();
+  const pass_kernels& kernels = *compiled(code.kernels);
+  kernel_launch k{{kernels.kernel[kernel_number(pass.space(), p.tile)], kernels.architectures,
+                   code.name, code.pass.view},
+                  p.grid,
+                  p.block,
+                  p.shared_bytes,
+                  given.range(),
+                  pass.operands(),
+                  code.inputs,
+                  code.outputs(),
+                  p.elements,
+                  false,
+                  others,
+                  other_count};
+  if (p.tile.columns == 0 && !code.reduces()) k.elements_a_block = p.tile.width;
+  argument_header& header = given.header();
+  const neighbouring_tiles tiles(static_cast<int>(p.groups));
+  if (takes_neighbours(p, header.reduction)) {
+    k.parameters = &given;
+    k.of_members = &tiles;
+    k.blocks_together = tiles.blocks_together;
+    if (p.groups > 1) header.reduction.by_splits = static_cast<std::uint32_t>(p.groups);
+  }
+  launch_kernel(k, on);
+}
+
+namespace {
+
+// The partial results of a launch that takes the plan.
+partial_results_layout partials_of_plan(const reduction_plan& p, const program_code& code) {
+  return {p.groups, p.splits,
+          static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) *
+                                   code.pass.accumulator_bytes)};
+}
+
+// Where results go a second time; gives how many ranges that are.
+int add_recorded(memory_range* others, const program_code& code, const std::uint64_t* recorded) {
+  int count = 0;
+  for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
+    if (recorded[i] != 0)
+      others[count++] = {reinterpret_cast<const void*>(recorded[i]),
+                         static_cast<std::size_t>(size_of(code.pass.view.type(i))), false};
+  return count;
+}
+
+}  // namespace
+
+void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
+                             const stream& on) const {
+  const program_code& code = pass.code();
+  const reduction_plan p = plan_pass(pass);
+  kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
+  memory_range others[max_operands + 2 + max_members];
+  int other_count = add_recorded(others, code, recorded);
+  workspace scratch{};
+  if (code.reduces() && p.splits > 1) {
+    const std::size_t bytes = partials_of_plan(p, code).all_bytes();
+    scratch = p.in_two_launches ? scratch_of_two_launches(on, bytes) : scratch_of(on, bytes);
+    reduction_schedule& reduction = given.header().reduction;
+    reduction.partials = scratch.partials;
+    reduction.tickets = scratch.tickets;
+    reduction.partial_count = p.splits;
+    reduction.steps =
+        p.in_two_launches ? reduction_steps::to_partials : reduction_steps::by_last_block;
+    others[other_count++] = {scratch.partials, bytes, true};
+    const std::size_t ticket_bytes = static_cast<std::size_t>(p.groups) * sizeof(unsigned);
+    if (!p.in_two_launches) others[other_count++] = {scratch.tickets, ticket_bytes, false};
+    if (!p.in_two_launches && takes_neighbours(p, reduction)) {
+      reduction.ticket_step = scratch.ticket_step;
+      reduction.members = static_cast<std::uint32_t>(std::min(p.splits, p.devices));
+      for (int m = 0; m < p.devices; ++m)
+        others[other_count++] = {reduction.of_member(m, 0).counter, ticket_bytes, false};
+    }
+  }
+  launch_pass(pass, p, given, others, other_count, on);
+  if (!p.in_two_launches) return;
+  others[other_count - 1].is_empty = false;
+  launch_finish(pass, p, given.header().reduction, recorded, others, other_count, on);
+}
+
+// The results of all elements, by one block.
+void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
+                                  const reduction_schedule& left, const std::uint64_t* recorded,
+                                  const memory_range* others, int other_count,
+                                  const stream& on) const {
+  const program_code& code = pass.code();
+  const pass_kernels& kernels = *compiled(code.kernels);
+  const int inputs = code.inputs, count = inputs + code.outputs();
+  kernel_parameters given({{}, p.elements, 0, left});
+  for (int k = 0; k < count; ++k) {
+    const operand& o = pass.operands()[k];
+    const bool is_result = o.kind == operand_kind::result;
+    given.put(argument{o.word[0],
+                       !is_result ? descriptor_of(pass.operands(), k, pass.space(), code.pass.view)
+                       : recorded == nullptr ? 0
+                                             : recorded[k - inputs]});
+  }
+  kernel_launch k{{kernels.kernel[pass_finish], kernels.architectures, code.name, code.pass.view},
+                  1,
+                  finish_threads,
+                  finish_threads / 32 * code.pass.accumulator_bytes,
+                  given.range(),
+                  pass.operands(),
+                  inputs,
+                  code.outputs(),
+                  p.elements};
+  k.others = others;
+  k.other_count = other_count;
+  k.waits_itself = true;
+  launch_kernel(k, on);
+}
+
+partial_results_layout grid_executor::partials_of(const prepared& pass) const {
+  return partials_of_plan(plan_pass(pass), pass.code());
+}
+
+void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all,
+                                       void* memory, std::int64_t first, const bool* stop,
+                                       const stream& on) const {
+  const reduction_plan p = plan_pass(pass);
+  kernel_parameters given =
+      pass_parameters(pass.code(), pass.operands(), pass.space(), p, nullptr, stop);
+  reduction_schedule& reduction = given.header().reduction;
+  reduction.partials =
+      static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
+  reduction.partial_count = static_cast<std::int32_t>(all.count);
+  reduction.steps = reduction_steps::to_partials;
+  const memory_range range{memory, all.all_bytes(), false};
+  launch_pass(pass, p, given, &range, 1, on);
+}
+
+// A block a group, which has no tiles of its own.
+void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all,
+                                    void* memory, std::int64_t count, const std::uint64_t* recorded,
+                                    const bool* stop, const stream& on) const {
+  reduction_plan p = plan_pass(pass);
+  p.grid = p.groups;
+  p.splits = 1;
+  p.tile.count = 0;
+  kernel_parameters given =
+      pass_parameters(pass.code(), pass.operands(), pass.space(), p, recorded, stop);
+  reduction_schedule& reduction = given.header().reduction;
+  reduction.count = count;
+  reduction.partials = memory;
+  reduction.partial_count = static_cast<std::int32_t>(all.count);
+  reduction.steps = reduction_steps::of_partials;
+  memory_range others[max_operands + 1];
+  int other_count = add_recorded(others, pass.code(), recorded);
+  others[other_count++] = {memory, all.all_bytes(), false};
+  launch_pass(pass, p, given, others, other_count, on);
+}
+
+}  // namespace dsl::detail

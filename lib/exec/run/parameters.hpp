@@ -1,0 +1,94 @@
+// A kernel's parameters, as bytes: the launcher does not know the kernel.
+#pragma once
+
+#include <cstring>
+
+#include <dsl/exec/run/run.hpp>
+#include <dsl/exec/team/arguments.hpp>
+
+#include "exec/plan/layout.hpp"
+
+namespace dsl::detail {
+
+/// An operand's `argument::descriptor`, but for a reduction's result and for tiles in shared
+/// memory.
+inline std::uint64_t descriptor_of(const operand* operands, int k, const geometry& g,
+                                   const pass_view& pass) {
+  const operand& o = operands[k];
+  const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+  const reach how = g.layouts[k].how == access::wide ? in_vectors : by_elements;
+  // The linear kernel's places are the elements'.
+  const std::int64_t unit = g.linear && is_one_address(g, o, k) ? 0 : o.size;
+  const std::uint64_t reached =
+      o.kind == operand_kind::address ? static_cast<std::uint64_t>(unit) : how;
+  if (o.kind == operand_kind::value || o.kind == operand_kind::device_scalar) return o.word[1];
+  if (o.kind != operand_kind::step && !is_beside)
+    return o.kind == operand_kind::index ? 0 : reached;
+  std::uint32_t single = 0;
+  for (int axis = 0; axis < max_rank; ++axis)
+    single |= dimension_of_axis(g, o, axis) < 0 ? 1u << axis : 0;
+  const int dimension = g.dimension[o.axis];
+  const std::int64_t n = dimension < 0 ? 1 : g.extents[dimension];
+  const path_step step{o.axis, o.beyond, least_distance(o.beyond, o.distance, n)};
+  return neighbour_word::make(reached, step, single).word;
+}
+
+/// `tiling::dimension_of_axis`.
+inline std::uint32_t dimensions_of_axes(const geometry& g) {
+  std::uint32_t all = 0;
+  for (int axis = 0; axis < max_rank; ++axis) {
+    const int d = g.dimension[axis] < 0 ? tiling::no_dimension : g.rank - 1 - g.dimension[axis];
+    all |= static_cast<std::uint32_t>(d) << 4 * axis;
+  }
+  return all;
+}
+
+/// Whether all arrays are reached in whole vectors.
+inline bool are_in_vectors(const operand* operands, const geometry& g, int count) {
+  for (int k = 0; k < count; ++k)
+    if (operands[k].kind == operand_kind::array && g.layouts[k].how != access::wide) return false;
+  return true;
+}
+
+/// Filled from front to back, in the order of `linear_arguments` or `strided_arguments`.
+class kernel_parameters {
+ public:
+  explicit kernel_parameters(const argument_header& header) { put(header); }
+  template <class T> void put(const T& value) {
+    std::memcpy(bytes_ + used_, &value, sizeof(T));
+    used_ += sizeof(T);
+  }
+  void put_strides(const geometry& g, int operands) {
+    for (int k = 0; k < operands; ++k)
+      for (int d = 0; d < max_rank; ++d)
+        put(d < g.rank ? g.layouts[k].strides[g.rank - 1 - d] : std::int64_t{0});
+  }
+  argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
+  /// What was put last.
+  template <class T> T& last() { return *reinterpret_cast<T*>(bytes_ + used_ - sizeof(T)); }
+  /// As `reduction_schedule`'s.
+  void take_neighbours(std::int64_t first, std::int64_t blocks) {
+    header().reduction.take_neighbours(header().tiles, first, blocks);
+  }
+  /// Its first member, and what a launch takes.
+  block_range* range() { return &header().range; }
+
+ private:
+  // What a kernel takes beside its operands' addresses and strides; a loop by tiles two addresses
+  // more of each, as many bytes as where halos have them.
+  static constexpr std::size_t beside =
+      256 + sizeof(halo_tiles) + max_operands * 2 * sizeof(std::uint64_t);
+  alignas(
+      16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
+                               max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) +
+                               beside];
+  std::size_t used_ = 0;
+};
+
+/// Those of a pass's kernel for a plan; `recorded` and `stop` as `prepared::run`'s.
+kernel_parameters pass_parameters(const program_code& code, const operand* operands,
+                                  const geometry& g, const reduction_plan& p,
+                                  const std::uint64_t* recorded = nullptr,
+                                  const bool* stop = nullptr);
+
+}  // namespace dsl::detail
