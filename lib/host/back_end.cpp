@@ -99,14 +99,26 @@ class host_executor final : public executor {
     compiled_for(s.space.where, code.host, nullptr, code.view, operands);
     scan_on_host(code, operands, s, parameters);
   }
-  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                  const by_key_request& request, const stream&) const override {
+  by_key_plan plan_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                          const by_key_request& request) const override {
     compiled_for(g.where, code.host, nullptr, code.view, operands);
-    reduce_by_key_on_host(code, operands, g, request);
+    by_key_plan p{plan_of(g, code.lanes)};
+    p.groups = p.span = request.groups;
+    p.tables = static_cast<int>(tables_by_key(code, g, request));
+    return p;
+  }
+  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                  const by_key_request& request, const by_key_plan& p,
+                  const stream&) const override {
+    reduce_by_key_on_host(code, operands, g, request, p.tables);
+  }
+  plan plan_compress(const compress_code& code, const operand* operands,
+                     const geometry& g) const override {
+    compiled_for(g.where, code.host, nullptr, code.view, operands);
+    return plan_of(g, code.lanes);
   }
   void run_compress(const compress_code& code, const operand* operands, const geometry& g,
-                    const stream&) const override {
-    compiled_for(g.where, code.host, nullptr, code.view, operands);
+                    const plan&, const stream&) const override {
     compress_on_host(code, operands, g);
   }
 

@@ -62,10 +62,14 @@ void run_rows_on_host(const row_chain& rows);
 void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s,
                   const scan_parameters& parameters);
 
-/// Chunks of elements fill a table each, which are joined in order; how many chunks there are
-/// depends on the sizes alone.
-void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g,
+/// The number of tables of a reduction by key, which depends on sizes alone: results are the same
+/// on any number of threads.
+std::int64_t tables_by_key(const by_key_code& code, const geometry& g,
                            const by_key_request& request);
+/// Cuts the elements into as many chunks as there are tables. Each chunk fills one; the tables are
+/// joined in order.
+void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g,
+                           const by_key_request& request, std::int64_t tables);
 
 /// In two phases: how many elements each chunk has that are chosen, and their values.
 void compress_on_host(const compress_code& code, const operand* operands, const geometry& g);

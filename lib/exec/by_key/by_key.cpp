@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/explain/explain.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/run/copy.hpp"
@@ -35,24 +36,23 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
   const executor& kernels = executor::of(s.space.where);
   kernels.require_one_process("a reduction by key", &code.view, operands);
   if (request.groups == 0) return;
-  // Groups may take several launches, and results of the first are written before the last has
-  // read.
+  // Groups may take several launches, and results of the first are written before the last reads.
   for (int i = 0; i < code.targets; ++i)
     for (int k = 0; k < code.inputs; ++k) {
       if (operands[k].memory == nullptr || !share_memory(operands[k].memory, targets[i].memory))
         continue;
-      std::vector<operand> by_way(operands, operands + code.inputs + code.targets);
-      buffer_ref memory;
-      operand& instead = by_way[static_cast<std::size_t>(code.inputs + i)];
-      instead = temporary_for(targets[i], memory, false);
-      run_by_key(code, by_way.data(), request);
-      return copy_elements(instead, targets[i]);
+      std::vector<operand> redirected(operands, operands + code.inputs + code.targets);
+      const late_copy copy = redirect(redirected[static_cast<std::size_t>(code.inputs + i)]);
+      run_by_key(code, redirected.data(), request);
+      return copy_elements(copy.from, copy.to);
     }
-  const profiled_range range(
-      [&] { return work_of("by key: ", code.view, operands, s.space.elements); });
-  const stream on = stream::current(s.space.where);
-  use_operands(operands, code.inputs, code.targets, on);
-  kernels.run_by_key(code, operands, s.space, request, on);
+  const by_key_plan p = kernels.plan_by_key(code, operands, s.space, request);
+  if (run_notes::wanted())
+    run_notes::note({&code}, [&] { return explain_by_key(code, operands, request); });
+  queue_work(
+      s.space.where, operands, code.inputs, code.targets,
+      [&] { return work_of("by key: ", code.view, operands, s.space.elements); },
+      [&](const stream& on) { kernels.run_by_key(code, operands, s.space, request, p, on); });
 }
 
 bool is_space_of_keys(const operand* leaves, int first, int second) {

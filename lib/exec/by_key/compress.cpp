@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/explain/explain.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/run/copy.hpp"
@@ -35,19 +36,21 @@ void run_compress(const compress_code& code, const operand* operands) {
                           std::string(to.memory->where.name()) + " and " +
                           std::string(g.where.name()) + ", in " + spell_pass(code.view, operands));
     if (!shares_memory(i)) continue;
-    // What is behind the last element stays as it was, so the stand-in begins with it.
-    std::vector<operand> by_way(operands, operands + code.inputs + outputs);
-    buffer_ref memory;
-    operand& stand_in = by_way[static_cast<std::size_t>(code.inputs + i)];
-    stand_in = temporary_for(to, memory, false);
-    copy_elements(to, stand_in);
-    run_compress(code, by_way.data());
-    return copy_elements(stand_in, to);
+    // Elements behind the last one that is selected keep their values, so the temporary begins with
+    // them.
+    std::vector<operand> redirected(operands, operands + code.inputs + outputs);
+    const late_copy copy = redirect(redirected[static_cast<std::size_t>(code.inputs + i)]);
+    copy_elements(copy.to, copy.from);
+    run_compress(code, redirected.data());
+    return copy_elements(copy.from, copy.to);
   }
-  const profiled_range range([&] { return work_of("compress ", code.view, operands, g.elements); });
-  const stream on = stream::current(g.where);
-  use_operands(operands, code.inputs, outputs, on);
-  kernels.run_compress(code, operands, g, on);
+  const plan p = kernels.plan_compress(code, operands, g);
+  if (run_notes::wanted())
+    run_notes::note({&code}, [&] { return explain_selection(code, operands); });
+  queue_work(
+      g.where, operands, code.inputs, outputs,
+      [&] { return work_of("compress ", code.view, operands, g.elements); },
+      [&](const stream& on) { kernels.run_compress(code, operands, g, p, on); });
 }
 
 std::int64_t elements_of(const operand* operands, int count, const pass_view& pass) {

@@ -79,26 +79,21 @@ table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool
   return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0)), 0);
 }
 
-// A reduction by key's launches.
-class grid_by_key {
+// What is known of a reduction by key before its launches.
+class by_key_planner {
  public:
-  grid_by_key(const grid_executor& kernels, const by_key_kernels& compiled, const by_key_code& code,
-              const operand* operands, const geometry& g, const by_key_request& request,
-              const stream& on)
+  by_key_planner(const grid_executor& kernels, const by_key_kernels& compiled,
+                 const by_key_code& code, const operand* operands, const geometry& g,
+                 const by_key_request& request)
       : kernels_(kernels),
         code_(code),
-        operands_(operands),
         space_(g),
         groups_(request.groups),
-        on_(on),
         device_(properties(g.where)),
         tiles_(tile_by_warps(g, code.lanes, code.view, operands)),
         elements_{compiled.kernel[g.linear ? by_key_linear : by_key_strided],
                   compiled.architectures, nullptr, code.view},
         results_{compiled.kernel[by_key_results], compiled.architectures, nullptr, code.view} {
-    parameters_.groups = groups_;
-    parameters_.ignores_others = request.ignores_others ? 1 : 0;
-    parameters_.warps_of_all = -1;
     room_ = static_cast<std::int64_t>(device_.shared_per_block);
     for (const kernel_entry* each : {&elements_, &results_})
       room_ = std::min(room_,
@@ -106,58 +101,73 @@ class grid_by_key {
                            kernels_.attributes(*each, by_key_threads, g.where.index).static_shared);
   }
 
-  void run() {
-    const table_plan plan = plan_for(groups_);
+  by_key_plan plan() const {
+    const table_plan tables = plan_for(groups_);
     // Pairs in buckets take as long as some four launches that read all elements, or warps that
     // take turns at one table.
     constexpr std::int64_t most = std::int64_t{1} << 31;
     const bool fits = !code_.counts && has_words()
-                          ? groups_ <= plan.span && (plan.tags == 0 || plan.tables > 1)
-                          : groups_ <= 4 * plan.span;
-    if (fits || groups_ >= most || slots() >= most) run_tables(plan);
-    else run_buckets();
+                          ? groups_ <= tables.span && (tables.tags == 0 || tables.tables > 1)
+                          : groups_ <= 4 * tables.span;
+    by_key_plan p;
+    p.where = space_.where;
+    p.elements = space_.elements;
+    p.lanes = code_.lanes;
+    p.groups = groups_;
+    const kernel_attributes known =
+        kernels_.attributes(elements_, by_key_threads, space_.where.index);
+    p.registers = known.registers;
+    if (fits || groups_ >= most || slots() >= most) {
+      p.path = "tables";
+      set_tables(p, tables);
+      p.grid = std::clamp<std::int64_t>(pieces(tiles_.count, p.block / 32), 1, multiprocessors());
+    } else {
+      p.path = "buckets";
+      p.log2_bucket = log2_bucket(bits());
+      set_tables(p, plan_for(std::int64_t{1} << p.log2_bucket));
+      p.buckets = pieces(groups_, p.span);
+      p.grid = std::max<std::int64_t>(1, pieces(slots(), slice()));
+    }
+    return p;
   }
 
- private:
+ protected:
   std::int64_t slots() const { return tiles_.count * 32 * code_.lanes; }
+  // Pairs that a block takes of those that are sorted into buckets.
+  std::int64_t slice() const {
+    return std::max<std::int64_t>(
+        32, pieces(pieces(slots(), std::int64_t{multiprocessors()}), 32) * 32);
+  }
   int multiprocessors() const { return std::max(1, device_.multiprocessors); }
+  int bits() const { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_))); }
   // Whether a pair's value is all there is of it.
   bool has_words() const {
     return code_.counts || code_.accumulator_bytes == sizeof(std::uint32_t);
   }
 
+  const grid_executor& kernels_;
+  const by_key_code& code_;
+  const geometry& space_;
+  std::int64_t groups_;
+  const device_properties& device_;
+  warp_tiling tiles_;
+  kernel_entry elements_, results_;
+
+ private:
+  void set_tables(by_key_plan& p, const table_plan& tables) const {
+    p.span = tables.span;
+    p.tables = tables.tables;
+    p.turns = tables.turns;
+    p.log2_copies = tables.log2_copies;
+    p.tags = tables.tags;
+    p.shared_bytes = tables.shared_bytes;
+    p.block = 32 * (code_.counts ? most_warps : tables.warps());
+  }
   table_plan plan_for(std::int64_t groups) const {
     return code_.counts
                ? plan_counters(groups, room_)
                : plan_tables(groups, code_.accumulator_bytes, code_.combines_quickly, room_);
   }
-  void set_tables(const table_plan& plan) {
-    parameters_.span = static_cast<std::int32_t>(plan.span);
-    parameters_.tables = plan.tables;
-    parameters_.turns = plan.turns;
-    parameters_.log2_copies = plan.log2_copies;
-    parameters_.tags = plan.tags;
-  }
-
-  void run_tables(const table_plan& plan) {
-    const int warps = code_.counts ? most_warps : plan.warps();
-    const std::int64_t blocks =
-        std::clamp<std::int64_t>(pieces(tiles_.count, warps), 1, multiprocessors());
-    set_tables(plan);
-    parameters_.partials = allocate(blocks * plan.span * code_.accumulator_bytes);
-    parameters_.left_tables = static_cast<std::int32_t>(blocks);
-    for (std::int64_t first = 0; first < groups_; first += plan.span) {
-      parameters_.first_group = first;
-      parameters_.span = static_cast<std::int32_t>(std::min(plan.span, groups_ - first));
-      parameters_.results = parameters_.span;
-      others_[0].is_empty = true;
-      if (first == 0) leave_all(blocks * warps);
-      launch(elements_, space_, by_key_step::tables, blocks, 32 * warps, plan.shared_bytes);
-      launch_results(by_key_step::results, threads_of_results());
-      parameters_.warps_of_all = -1;
-    }
-  }
-
   // The fewest passes of the sort that leave no more groups in a bucket than a few tables of a
   // block have room for.
   int log2_bucket(int bits) const {
@@ -166,21 +176,56 @@ class grid_by_key {
     while (most > 0 && plan_for(std::int64_t{1} << most).tables < enough_tables) --most;
     return std::max(0, bits - bits_a_pass * static_cast<int>(pieces(bits - most, bits_a_pass)));
   }
+  std::int64_t room_;  // of a block's shared memory
+};
+
+// A reduction by key's launches.
+class grid_by_key : by_key_planner {
+ public:
+  grid_by_key(const by_key_planner& known, const operand* operands, const by_key_request& request,
+              const by_key_plan& p, const stream& on)
+      : by_key_planner(known), operands_(operands), plan_(p), on_(on) {
+    parameters_.groups = groups_;
+    parameters_.span = static_cast<std::int32_t>(p.span);
+    parameters_.tables = p.tables;
+    parameters_.turns = p.turns;
+    parameters_.log2_copies = p.log2_copies;
+    parameters_.tags = p.tags;
+    parameters_.ignores_others = request.ignores_others ? 1 : 0;
+    parameters_.warps_of_all = -1;
+  }
+
+  void run() {
+    if (plan_.buckets > 0) run_buckets();
+    else run_tables();
+  }
+
+ private:
+  void run_tables() {
+    const std::int64_t blocks = plan_.grid;
+    parameters_.partials = allocate(blocks * plan_.span * code_.accumulator_bytes);
+    parameters_.left_tables = static_cast<std::int32_t>(blocks);
+    for (std::int64_t first = 0; first < groups_; first += plan_.span) {
+      parameters_.first_group = first;
+      parameters_.span = static_cast<std::int32_t>(std::min(plan_.span, groups_ - first));
+      parameters_.results = parameters_.span;
+      others_[0].is_empty = true;
+      if (first == 0) leave_all(blocks * plan_.block / 32);
+      launch(elements_, space_, by_key_step::tables, blocks, plan_.block, plan_.shared_bytes);
+      launch_results(by_key_step::results, threads_of_results());
+      parameters_.warps_of_all = -1;
+    }
+  }
 
   void run_buckets() {
     by_key_pairs& p = parameters_.pairs;
-    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_)));
-    p.log2_span = log2_bucket(bits);
-    const table_plan plan = plan_for(std::int64_t{1} << p.log2_span);
-    set_tables(plan);
+    p.log2_span = static_cast<std::int32_t>(plan_.log2_bucket);
     p.count = slots();
-    p.buckets = pieces(groups_, plan.span);
-    p.slice = std::max<std::int64_t>(
-        32, pieces(pieces(p.count, std::int64_t{multiprocessors()}), 32) * 32);
-    const std::int64_t blocks = std::max<std::int64_t>(1, pieces(p.count, p.slice)),
-                       warps = by_key_finish_threads / 32;
+    p.buckets = plan_.buckets;
+    p.slice = slice();
+    const std::int64_t blocks = plan_.grid, warps = by_key_finish_threads / 32;
     parameters_.results = groups_;
-    parameters_.partials = allocate((p.buckets + blocks) * plan.span * code_.accumulator_bytes);
+    parameters_.partials = allocate((p.buckets + blocks) * plan_.span * code_.accumulator_bytes);
     p.bounds = static_cast<std::int64_t*>(
         allocate((p.buckets + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))));
     p.keys = allocate_words();
@@ -195,13 +240,12 @@ class grid_by_key {
           std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 8);
       leave_all(readers * warps);
       launch(elements_, space_, by_key_step::pairs, readers, by_key_finish_threads, 0);
-      kernels_.sort({p.count, p.keys, p.values, p.sorted_keys, p.sorted_values, p.log2_span, bits},
-                    on_);
+      kernels_.sort(
+          {p.count, p.keys, p.values, p.sorted_keys, p.sorted_values, p.log2_span, bits()}, on_);
     }
     launch_results(by_key_step::bounds, p.buckets + 1);
     if (p.count > 0)
-      launch(results_, line(), by_key_step::buckets, blocks,
-             32 * (code_.counts ? most_warps : plan.warps()), plan.shared_bytes);
+      launch(results_, line(), by_key_step::buckets, blocks, plan_.block, plan_.shared_bytes);
     launch_results(by_key_step::results, threads_of_results());
   }
   // A warp more where there are results of all elements.
@@ -257,28 +301,28 @@ class grid_by_key {
     for (memory_range& each : others_) each.is_empty = false;
   }
 
-  const grid_executor& kernels_;
-  const by_key_code& code_;
   const operand* operands_;
-  const geometry& space_;
-  std::int64_t groups_;
+  const by_key_plan& plan_;
   const stream& on_;
-  const device_properties& device_;
-  warp_tiling tiles_;
-  kernel_entry elements_, results_;
   by_key_parameters parameters_{};
-  std::int64_t room_;  // of a block's shared memory
   std::vector<buffer_ref> memory_{};
   std::vector<memory_range> others_{};
 };
 
 }  // namespace
 
-void grid_executor::run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                               const by_key_request& request, const stream& on) const {
+by_key_plan grid_executor::plan_by_key(const by_key_code& code, const operand* operands,
+                                       const geometry& g, const by_key_request& request) const {
   const by_key_kernels& kernels =
       compiled_for(g.where, compiled(code.kernels), nullptr, code.view, operands);
-  grid_by_key(*this, kernels, code, operands, g, request, on).run();
+  return by_key_planner(*this, kernels, code, operands, g, request).plan();
+}
+
+void grid_executor::run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                               const by_key_request& request, const by_key_plan& p,
+                               const stream& on) const {
+  const by_key_planner known(*this, *compiled(code.kernels), code, operands, g, request);
+  grid_by_key(known, operands, request, p, on).run();
 }
 
 }  // namespace dsl::detail

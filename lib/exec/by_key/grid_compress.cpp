@@ -14,23 +14,39 @@
 
 namespace dsl::detail {
 
-void grid_executor::run_compress(const compress_code& code, const operand* operands,
-                                 const geometry& g, const stream& on) const {
+plan grid_executor::plan_compress(const compress_code& code, const operand* operands,
+                                  const geometry& g) const {
   const compress_kernels& kernels =
       compiled_for(g.where, compiled(code.kernels), nullptr, code.view, operands);
-  const int values = code.view.target_count - 1;
-  const operand* const targets = operands + code.inputs;
-  const warp_tiling tiles = tile_by_warps(g, code.lanes, code.view, operands);
-  const std::int64_t blocks =
-      std::max<std::int64_t>(1, pieces(tiles.count, scan_block_threads / 32 * code.tiles_a_warp));
-  if (blocks > 0x7fffffff)
+  plan p;
+  p.where = g.where;
+  p.path = "selection";
+  p.elements = g.elements;
+  p.lanes = code.lanes;
+  p.block = scan_block_threads;
+  p.grid = std::max<std::int64_t>(1, pieces(tile_by_warps(g, code.lanes, code.view, operands).count,
+                                            p.block / 32 * code.tiles_a_warp));
+  if (p.grid > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) +
                        " elements need more blocks than a grid has: a selection of " +
                        spell_pass(code.view, operands));
+  p.registers =
+      attributes({kernels.kernel[g.linear ? 0 : 1], kernels.architectures, nullptr, code.view},
+                 p.block, g.where.index)
+          .registers;
+  return p;
+}
+
+void grid_executor::run_compress(const compress_code& code, const operand* operands,
+                                 const geometry& g, const plan& of, const stream& on) const {
+  const compress_kernels& kernels = *compiled(code.kernels);
+  const int values = code.view.target_count - 1;
+  const operand* const targets = operands + code.inputs;
+  const warp_tiling tiles = tile_by_warps(g, code.lanes, code.view, operands);
 
   compress_parameters p{};
   const std::size_t cell = tagged_bytes(sizeof(std::int64_t));
-  const auto of_tiles = static_cast<std::size_t>(blocks), groups = of_tiles / scan_groups + 1,
+  const auto of_tiles = static_cast<std::size_t>(of.grid), groups = of_tiles / scan_groups + 1,
              prefixes = groups / scan_groups + 2;
   const std::size_t bytes = 16 + cell * (of_tiles + groups + prefixes);
   const buffer_ref scratch =
@@ -55,8 +71,8 @@ void grid_executor::run_compress(const compress_code& code, const operand* opera
   given.put(p);
   const memory_range other{at, bytes, false};
   kernel_launch k{{kernels.kernel[g.linear ? 0 : 1], kernels.architectures, nullptr, code.view},
-                  blocks,
-                  scan_block_threads,
+                  of.grid,
+                  of.block,
                   0,
                   given.range(),
                   operands,

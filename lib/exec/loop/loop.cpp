@@ -134,6 +134,12 @@ bool loop::is_aligned() const {
   return true;
 }
 
+const loop_plan& loop::plan_as(strategy how) const {
+  std::optional<loop_plan>& plan = plans_[static_cast<std::size_t>(how)];
+  if (!plan) plan = executor::of(where()).plan_loop(*this, how);
+  return *plan;
+}
+
 strategy loop::choose() const {
   const executor& kernels = executor::of(where());
   const loop_support can = kernels.supports(*this);
@@ -156,7 +162,7 @@ strategy loop::choose() const {
           "it reads no near neighbours, shares the variables' memory with an operand, or this is "
           "not a GPU that can "
           "launch cooperative kernels");
-    check(kernels.plan_loop(*this, wanted_).grid > 0,
+    check(plan_as(wanted_).grid > 0,
           "its variables do not fit on chip, or lie otherwise than in rows along which neighbours "
           "are read");
     return wanted_;
@@ -173,21 +179,20 @@ strategy loop::choose() const {
     check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
   if (wanted_ != strategy::automatic) {
     if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative)
-      check(kernels.plan_loop(*this, wanted_).streamed == 0, "its variables do not fit on chip");
+      check(plan_as(wanted_).streamed == 0, "its variables do not fit on chip");
     return wanted_;
   }
   const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
   if (has_tiles) {
     // Where more comes and goes, a kernel a step has more threads for it (docs/performance.md).
-    const loop_plan tiled = kernels.plan_loop(*this, strategy::tiled);
+    const loop_plan& tiled = plan_as(strategy::tiled);
     if (tiled.grid > 0 && 4 * tiled.tile_in_memory * tiled.grid <= tiled.elements)
       return strategy::tiled;
   }
   if (!closed) return by_steps;
   if (!reduces) return strategy::elementwise;
   if (!can.carries_scalars) return by_steps;
-  const loop_plan one = kernels.plan_loop(*this, strategy::one_block),
-                  all = kernels.plan_loop(*this, strategy::cooperative);
+  const loop_plan &one = plan_as(strategy::one_block), &all = plan_as(strategy::cooperative);
   const double work =
       static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
   if (can.one_block && one.streamed == 0 &&
@@ -200,7 +205,7 @@ strategy loop::choose() const {
 
 loop_plan loop::make_plan() const {
   const strategy how = choose();
-  loop_plan p = is_one_kernel(how) ? executor::of(where()).plan_loop(*this, how)
+  loop_plan p = is_one_kernel(how) ? plan_as(how)
                                    : loop_plan{prepared::make_plan(), how,
                                                executor::of(where()).supports(*this).policy};
   p.loop = how;
@@ -236,7 +241,7 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
   // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which
   // reduces nothing here, looks whether the loop has ended, and records in the same launch.
   if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
-    const loop_plan step = kernels.plan_loop(*this, strategy::elementwise);
+    const loop_plan& step = plan_as(strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k)
       in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
     return;

@@ -170,9 +170,16 @@ class process_executor final : public executor {
                         "put together what the "
                         "processes have");
   }
+  by_key_plan plan_by_key(const by_key_code&, const operand*, const geometry&,
+                          const by_key_request&) const override {
+    return {};
+  }
   void run_by_key(const by_key_code&, const operand*, const geometry&, const by_key_request&,
-                  const stream&) const override {}
-  void run_compress(const compress_code&, const operand*, const geometry&,
+                  const by_key_plan&, const stream&) const override {}
+  plan plan_compress(const compress_code&, const operand*, const geometry&) const override {
+    return {};
+  }
+  void run_compress(const compress_code&, const operand*, const geometry&, const plan&,
                     const stream&) const override {}
 
  private:
@@ -284,7 +291,7 @@ class process_executor final : public executor {
   std::optional<joined_partials> partials_together(const prepared& pass,
                                                    const prepared& own) const {
     const partial_results_layout left = runs_.partials_of(own);
-    const reduction_plan p = runs_.plan_pass(own);
+    const reduction_plan& p = own.plan();
     joined_partials joined{.forms = forms->of(pass, {left.groups,
                                                      static_cast<std::int64_t>(left.bytes),
                                                      p.block,

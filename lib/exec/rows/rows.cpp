@@ -28,7 +28,7 @@ bool have_one_shape(const geometry& a, const geometry& b) {
 }  // namespace
 
 std::optional<row_chain> row_chain::of(const prepared* passes, int count,
-                                       const std::vector<prepared::late_copy>& later) {
+                                       const std::vector<late_copy>& later) {
   const chain_code* const code = passes->code().chain;
   if (code == nullptr || code->phases > count) return {};
   for (int p = 0; p < code->phases; ++p)
@@ -42,7 +42,7 @@ std::optional<row_chain> row_chain::of(const prepared* passes, int count,
   for (int k = made.leaves(); k < made.operand_count(); ++k) {
     operand& o = made.operands_[static_cast<std::size_t>(k)];
     if (o.kind != operand_kind::result) continue;
-    const bool copied = std::any_of(later.begin(), later.end(), [&](const prepared::late_copy& c) {
+    const bool copied = std::any_of(later.begin(), later.end(), [&](const late_copy& c) {
       return share_memory(c.from.memory, o.memory);
     });
     if (o.source != nullptr && o.number < 0 && !copied && !is_read(o, passes + code->phases, end))
@@ -188,10 +188,10 @@ void row_chain::make_plan() {
 }
 
 void row_chain::run() const {
-  const stream on = stream::current(where());
-  const profiled_range range([this] { return work_of(phases_[count() - 1]); });
-  use_operands(operands_.data(), leaves(), operand_count() - leaves(), on);
-  executor::of(where()).run_rows(*this, on);
+  queue_work(
+      where(), operands_.data(), leaves(), operand_count() - leaves(),
+      [this] { return work_of(phases_[count() - 1]); },
+      [this](const stream& on) { executor::of(where()).run_rows(*this, on); });
 }
 
 }  // namespace dsl::detail

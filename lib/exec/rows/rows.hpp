@@ -17,7 +17,7 @@ class row_chain {
   /// in what another row reads, or a row finds no room. What is left for the phases alone is not
   /// stored, unless a later pass or one of `later` reads it. Throws as `prepared::make_plan`.
   static std::optional<row_chain> of(const prepared* passes, int count,
-                                     const std::vector<prepared::late_copy>& later);
+                                     const std::vector<late_copy>& later);
 
   const chain_code& code() const { return *code_; }
   const prepared* phases() const { return phases_; }

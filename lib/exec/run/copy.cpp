@@ -59,6 +59,12 @@ operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) 
   return o;
 }
 
+late_copy redirect(operand& target, bool imagined) {
+  late_copy copy{{}, target, {}};
+  target = copy.from = temporary_for(target, copy.memory, imagined);
+  return copy;
+}
+
 void copy_elements(const operand& from, const operand& to) { copy_all(&from, &to, 1); }
 
 void copy_all(const operand* from, const operand* to, int count) {

@@ -14,9 +14,13 @@ void copy_elements(const operand& from, const operand& to);
 /// A target's stand-in, contiguous, in memory of its own; imagined, it has an address alone.
 operand temporary_for(const operand& target, buffer_ref& memory, bool imagined);
 
-struct prepared::late_copy {
+struct late_copy {
   operand from, to;
   buffer_ref memory{};
 };
+
+/// Has what is written to a target go to a temporary, in its place among the operands, and gives
+/// the copy from there. Imagined, the temporary has no memory.
+late_copy redirect(operand& target, bool imagined = false);
 
 }  // namespace dsl::detail

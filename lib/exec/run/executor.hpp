@@ -120,15 +120,20 @@ class executor : public layout_services {
                               const scan_space& s) const = 0;
   virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
                         const scan_parameters& parameters, const stream& on) const = 0;
-  /// Of operands in row-major order.
+  /// Of operands in row-major order, as the next one.
+  virtual by_key_plan plan_by_key(const by_key_code& code, const operand* operands,
+                                  const geometry& g, const by_key_request& request) const = 0;
   virtual void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                          const by_key_request& request, const stream& on) const = 0;
+                          const by_key_request& request, const by_key_plan& p,
+                          const stream& on) const = 0;
   /// In this machine's memory, unless a kind of devices has its own.
   virtual void sort(const sort_task& task, const stream& on) const;
   virtual void sort(const pair_sort_task& task, const stream& on) const;
   virtual void scatter(const scatter_task& task, const stream& on) const;
+  virtual plan plan_compress(const compress_code& code, const operand* operands,
+                             const geometry& g) const = 0;
   virtual void run_compress(const compress_code& code, const operand* operands, const geometry& g,
-                            const stream& on) const = 0;
+                            const plan& p, const stream& on) const = 0;
 
  protected:
   ~executor() = default;

@@ -113,10 +113,15 @@ class grid_executor : public executor {
                       const scan_space& s) const override;
   void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
                 const scan_parameters& parameters, const stream& on) const override;
+  by_key_plan plan_by_key(const by_key_code& code, const operand* operands, const geometry& g,
+                          const by_key_request& request) const override;
   void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                  const by_key_request& request, const stream& on) const override;
+                  const by_key_request& request, const by_key_plan& p,
+                  const stream& on) const override;
+  plan plan_compress(const compress_code& code, const operand* operands,
+                     const geometry& g) const override;
   void run_compress(const compress_code& code, const operand* operands, const geometry& g,
-                    const stream& on) const override;
+                    const plan& p, const stream& on) const override;
 
  protected:
   ~grid_executor() = default;

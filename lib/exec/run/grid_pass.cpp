@@ -218,7 +218,7 @@ int add_recorded(memory_range* others, const program_code& code, const std::uint
 void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
                              const stream& on) const {
   const program_code& code = pass.code();
-  const reduction_plan p = plan_pass(pass);
+  const reduction_plan& p = pass.plan();
   kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
   memory_range others[max_operands + 2 + max_members];
   int other_count = add_recorded(others, code, recorded);
@@ -281,13 +281,13 @@ void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
 }
 
 partial_results_layout grid_executor::partials_of(const prepared& pass) const {
-  return partials_of_plan(plan_pass(pass), pass.code());
+  return partials_of_plan(pass.plan(), pass.code());
 }
 
 void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all,
                                        void* memory, std::int64_t first, const bool* stop,
                                        const stream& on) const {
-  const reduction_plan p = plan_pass(pass);
+  const reduction_plan& p = pass.plan();
   kernel_parameters given =
       pass_parameters(pass.code(), pass.operands(), pass.space(), p, nullptr, stop);
   reduction_schedule& reduction = given.header().reduction;
@@ -303,7 +303,7 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
 void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all,
                                     void* memory, std::int64_t count, const std::uint64_t* recorded,
                                     const bool* stop, const stream& on) const {
-  reduction_plan p = plan_pass(pass);
+  reduction_plan p = pass.plan();
   p.grid = p.groups;
   p.splits = 1;
   p.tile.count = 0;

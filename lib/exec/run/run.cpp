@@ -22,6 +22,7 @@ prepared::prepared(const program_code& code, const operand* operands, const laun
 void prepared::lay_out() {
   detail::lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes,
                   code_->pass.view);
+  plan_.reset();
   space_.linear = space_.linear && executor::of(space_.where).has_linear_path(*code_);
 }
 
@@ -31,8 +32,13 @@ cost prepared::cost_per_element() const {
   });
 }
 
+const reduction_plan& prepared::plan() const {
+  if (!plan_) plan_ = executor::of(space_.where).plan_pass(*this);
+  return *plan_;
+}
+
 reduction_plan prepared::make_plan() const {
-  reduction_plan p = executor::of(space_.where).plan_pass(*this);
+  reduction_plan p = plan();
   p.per_element = cost_per_element();
   return p;
 }
@@ -50,10 +56,10 @@ void prepared::count_step(std::int64_t number) {
 
 void prepared::run(const std::uint64_t* recorded, const bool* stop) {
   if (code_->reduces() ? space_.results == 0 : space_.elements == 0) return;
-  const stream on = stream::current(space_.where);
-  const profiled_range range([this] { return work_of(*this); });
-  use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
-  executor::of(space_.where).run_pass(*this, recorded, stop, on);
+  queue_work(
+      space_.where, operands_.data(), code_->inputs, code_->outputs(),
+      [this] { return work_of(*this); },
+      [&](const stream& on) { executor::of(space_.where).run_pass(*this, recorded, stop, on); });
 }
 
 namespace {

@@ -13,4 +13,17 @@ profiled_work work_of(const prepared& pass, std::int64_t steps = 1);
 profiled_work work_of(const char* kind, const pass_view& pass, const operand* operands,
                       std::int64_t elements);
 
+/// Queues one launch's work on the device's current stream, in a range that profilers show: the one
+/// way in which passes, chains, loops, scans, selections and reductions by key are run. `describe`
+/// gives its profiled_work where a profiler asks; `queue` is called with the stream, behind which
+/// the operands' memory is kept.
+template <class Describe, class Queue>
+void queue_work(device where, const operand* operands, int inputs, int outputs,
+                const Describe& describe, const Queue& queue) {
+  const stream on = stream::current(where);
+  const profiled_range range(describe);
+  use_operands(operands, inputs, outputs, on);
+  queue(on);
+}
+
 }  // namespace dsl::detail

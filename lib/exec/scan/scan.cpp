@@ -8,11 +8,9 @@
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/run/copy.hpp"
-#include "exec/run/divided.hpp"
 #include "exec/run/executor.hpp"
 #include "exec/run/work.hpp"
 #include "exec/scan/scan.hpp"
-#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -94,45 +92,29 @@ void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int ou
   }
 }
 
-namespace {
-
-void run_in_place(const scan_code& code, const operand* operands, const scan_space& s,
-                  const scan_request& request) {
-  const profiled_range range(
-      [&] { return work_of("scan of ", code.view, operands, s.space.elements); });
-  const stream on = stream::current(s.space.where);
-  use_operands(operands, code.inputs, 1, on);
+void run_scan(const scan_code& code, const operand* operands, const scan_request& request) {
+  scan_space s;
+  lay_out_scan(s, code, operands, request.axis);
+  if (s.space.elements == 0) return;
+  if (overlaps(operands, code.inputs, 1, s.space)) {
+    std::vector<operand> redirected(operands, operands + code.inputs + 1);
+    const late_copy copy = redirect(redirected.back());
+    run_scan(code, redirected.data(), request);
+    return copy_elements(copy.from, copy.to);
+  }
+  if (run_notes::wanted())
+    run_notes::note({&code}, [&] { return explain_scan(code, operands, request); });
   scan_parameters parameters{};
   parameters.row = s.row;
   parameters.init = request.init;
   parameters.has_init = request.has_init;
   parameters.exclusive = request.exclusive;
-  executor::of(s.space.where).run_scan(code, operands, s, parameters, on);
-}
-
-}  // namespace
-
-void run_scan(const scan_code& code, const operand* operands, const scan_request& request) {
-  scan_space s;
-  lay_out_scan(s, code, operands, request.axis);
-  if (s.space.elements == 0) return;
-  if (run_notes::wanted())
-    run_notes::note({&code}, [&] { return explain_scan(code, operands, request); });
-  if (!overlaps(operands, code.inputs, 1, s.space)) return run_in_place(code, operands, s, request);
-  std::vector<operand> by_way(operands, operands + code.inputs + 1);
-  operand& temporary = by_way.back();
-  const buffer_ref memory = memory_like(temporary);
-  temporary.memory = memory.get();
-  temporary.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
-  std::int64_t step = 1;
-  for (int d = temporary.rank - 1; d >= 0; --d) {
-    temporary.strides[d] = step;
-    step *= temporary.extents[d];
-  }
-  lay_out_scan(s, code, by_way.data(), request.axis);
-  run_in_place(code, by_way.data(), s, request);
-  const operand from_to[] = {temporary, operands[code.inputs]};
-  prepared(copy_code(size_of(temporary.type)), from_to, {}).run();
+  queue_work(
+      s.space.where, operands, code.inputs, 1,
+      [&] { return work_of("scan of ", code.view, operands, s.space.elements); },
+      [&](const stream& on) {
+        executor::of(s.space.where).run_scan(code, operands, s, parameters, on);
+      });
 }
 
 scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_request& request) {

@@ -1,6 +1,8 @@
 // Explanations of statements: their kernels, in order, and why there is more than one.
 #include <dsl/exec/explain/explanation.hpp>
 
+#include <dsl/exec/by_key/by_key.hpp>
+#include <dsl/exec/by_key/compress.hpp>
 #include <dsl/exec/loop/loop.hpp>
 
 #include <algorithm>
@@ -170,8 +172,7 @@ std::vector<std::string> why_apart(const prepared* passes, int k,
   return why;
 }
 
-explained_statement explain_all(std::vector<prepared> passes,
-                                const std::vector<prepared::late_copy>& later) {
+explained_statement explain_all(std::vector<prepared> passes, const std::vector<late_copy>& later) {
   explained_statement s;
   s.where = passes.front().where();
   const int count = static_cast<int>(passes.size());
@@ -180,11 +181,10 @@ explained_statement explain_all(std::vector<prepared> passes,
     for (int i = p.code().inputs; i < p.code().inputs + p.code().outputs(); ++i)
       if (const operand& o = p.operands()[i]; !o.discarded && o.source == nullptr)
         targets = std::max(targets, (o.number >= 0 ? o.number : i - p.code().inputs) + 1);
-  for (const prepared::late_copy& c : later) targets = std::max(targets, c.to.number + 1);
+  for (const late_copy& c : later) targets = std::max(targets, c.to.number + 1);
   const operand_names names = names_of(passes.data(), count);
   const target_names called(names, targets);
-  std::vector<prepared::late_copy> copies =
-      prepared::divert(passes.data(), count, /*imagined=*/true);
+  std::vector<late_copy> copies = prepared::divert(passes.data(), count, /*imagined=*/true);
   copies.insert(copies.end(), later.begin(), later.end());
   std::vector<std::size_t> kernel(passes.size());
   for (int k = 0; k < count; ++k) {
@@ -203,7 +203,7 @@ explained_statement explain_all(std::vector<prepared> passes,
   for (const explained_kernel& k : s.kernels)
     if (k.formula.find(" = ") != k.formula.npos)
       s.formula += (s.formula.empty() ? "" : "; ") + k.formula;
-  for (const prepared::late_copy& c : copies) {
+  for (const late_copy& c : copies) {
     const std::string to = called.of(c.to, std::max(0, c.to.number));
     const bool is_value = c.from.source != nullptr;
     if (is_value) {
@@ -263,6 +263,97 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   s.formula = k.formula;
   s.kernels.push_back(std::move(k));
   return explanation(s);
+}
+
+namespace {
+
+std::string counted(std::int64_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+std::string spell_tables(const by_key_plan& p) {
+  std::string s = counted(p.tables, "table") + " of " + counted(p.span, "group");
+  if (p.where.kind == backend::host)
+    return s + ", one for each chunk of the elements, joined in order";
+  s += " in a block's shared memory";
+  if (p.log2_copies == 5) s += ", a copy for each lane";
+  else if (p.log2_copies > 0)
+    s += ", " + std::to_string(1 << p.log2_copies) + " copies of each entry";
+  if (p.turns > 1) s += ", at each of which " + std::to_string(p.turns) + " warps take turns";
+  return s;
+}
+
+std::string spell_path(const by_key_plan& p) {
+  if (p.buckets > 0)
+    return "buckets: pairs of a key and a value are sorted into " + counted(p.buckets, "bucket") +
+           "; " + spell_tables(p) + " reduce each";
+  const std::string s = "tables: " + spell_tables(p);
+  return p.launches() > 1 ? s + "; " + counted(p.launches(), "launch") + "es read all elements" : s;
+}
+
+// A kernel whose targets are made of groups, or lie one behind the other where elements are chosen:
+// as a pass whose first output, the key or the condition, is stored nowhere.
+explained_kernel list_keyed(const pass_view& view, const operand* operands, int inputs, int targets,
+                            const geometry& g, int lanes, const operand_names& names,
+                            std::string& key) {
+  std::vector<operand> all(operands, operands + inputs);
+  all.emplace_back().discarded = true;
+  for (int i = 0; i < targets; ++i) {
+    all.push_back(operands[inputs + i]);
+    operand& o = all.back();
+    if (o.number < 0) o.number = i;
+    if (!view.is_result(1 + i)) continue;
+    o.kind = operand_kind::result;
+    o.reduced = ~0u;
+  }
+  formula_speller first(view, operands, names, 160);
+  first.target(0);
+  key = first.take();
+  return list_pass(view, all.data(), inputs, 1 + targets, g, lanes, names,
+                   target_names(names, targets));
+}
+
+explanation explain_keyed(explained_kernel k, const plan& p, const operand* operands, int inputs,
+                          const pass_view& view, const geometry& g) {
+  k.launch = spell_plan(p);
+  k.demand = demand_of(view, operands, inputs, 0, g, p);
+  k.predicted.why_none = "how long tables and selections take is not modelled";
+  explained_statement s;
+  s.where = p.where;
+  s.formula = k.formula;
+  s.kernels.push_back(std::move(k));
+  return explanation(s);
+}
+
+}  // namespace
+
+explanation explain_by_key(const by_key_code& code, const operand* operands,
+                           const by_key_request& request) {
+  scan_space s;
+  lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
+  const by_key_plan p = executor::of(s.space.where).plan_by_key(code, operands, s.space, request);
+  const operand_names names(operands, code.inputs);
+  std::string key;
+  explained_kernel k =
+      list_keyed(code.view, operands, code.inputs, code.targets, s.space, code.lanes, names, key);
+  k.formula += "; by key " + key + ", " + counted(request.groups, "group");
+  k.path = spell_path(p);
+  return explain_keyed(std::move(k), p, operands, code.inputs, code.view, s.space);
+}
+
+explanation explain_selection(const compress_code& code, const operand* operands) {
+  scan_space s;
+  lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
+  const plan p = executor::of(s.space.where).plan_compress(code, operands, s.space);
+  const operand_names names(operands, code.inputs);
+  std::string condition;
+  explained_kernel k = list_keyed(code.view, operands, code.inputs, code.view.target_count - 1,
+                                  s.space, code.lanes, names, condition);
+  k.formula += "; where " + condition;
+  k.path = s.space.where.kind == backend::host
+               ? "selection: chunks count their elements, then write them"
+               : "selection: blocks take tiles in order, each waits for the count before it";
+  return explain_keyed(std::move(k), p, operands, code.inputs, code.view, s.space);
 }
 
 explanation explain_scan(const scan_code& code, const operand* operands,

@@ -21,9 +21,7 @@ void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
     operand& o = operands_[static_cast<std::size_t>(code_->inputs + i)];
-    late_copy copy{{}, o, {}};
-    o = copy.from = temporary_for(o, copy.memory, imagined);
-    copies.push_back(std::move(copy));
+    copies.push_back(redirect(o, imagined));
   }
   lay_out();
 }
@@ -33,7 +31,7 @@ bool prepared::reads_memory_of(const operand& target) const {
                      [&](const operand& o) { return share_memory(o.memory, target.memory); });
 }
 
-std::vector<prepared::late_copy> prepared::divert(prepared* passes, int count, bool imagined) {
+std::vector<late_copy> prepared::divert(prepared* passes, int count, bool imagined) {
   std::vector<late_copy> copies;
   for (prepared* p = passes; p != passes + count; ++p) {
     const int inputs = p->code_->inputs, outputs = p->code_->outputs();
@@ -60,7 +58,7 @@ void prepared::assign_all(prepared* passes, int count, const std::vector<late_co
   for (int i = 0; i < count && count > 1; ++i) {
     std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
     chain = row_chain::of(passes + i, count - i, later);  // throws
-    if (!chain) (void)passes[i].make_plan();              // throws
+    if (!chain) (void)passes[i].plan();                   // throws
     else i += chain->count() - 1;
   }
   for (int i = 0; i < count; ++i) {

@@ -22,7 +22,7 @@ class statement {
 
  private:
   std::vector<prepared> passes_;
-  std::vector<prepared::late_copy> copies_;
+  std::vector<late_copy> copies_;
 };
 
 }  // namespace dsl::detail

@@ -39,6 +39,9 @@ namespace detail {
 
 class prepared;
 class loop;
+struct by_key_code;
+struct by_key_request;
+struct compress_code;
 struct scan_code;
 struct scan_request;
 
@@ -47,6 +50,9 @@ explanation explain_pass(const prepared& pass);
 explanation explain_loop(const loop& of, std::int64_t steps = 0);
 explanation explain_scan(const scan_code& code, const operand* operands,
                          const scan_request& request);
+explanation explain_by_key(const by_key_code& code, const operand* operands,
+                           const by_key_request& request);
+explanation explain_selection(const compress_code& code, const operand* operands);
 
 /// While it lives, what the calling thread runs is explained as well, one call after another.
 class explained_runs {

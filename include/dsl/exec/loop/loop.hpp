@@ -1,6 +1,8 @@
 // A pass whose outputs are its operands again, step after step.
 #pragma once
 
+#include <optional>
+
 #include <vector>
 
 #include <dsl/exec/loop/loop_kernel.hpp>
@@ -143,6 +145,8 @@ class loop : public prepared {
  private:
   bool is_closed() const;
   bool is_aligned() const;
+  /// The plan of the loop in one kernel, made when it is first asked for.
+  const loop_plan& plan_as(strategy how) const;
   strategy choose() const;
   std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
   void queue(const loop_plan& p, const loop_steps& steps);
@@ -159,6 +163,7 @@ class loop : public prepared {
   std::uint64_t beside_ = 0;  // a bit for each such variable
   loop_buffers* buffers_ = nullptr;
   bool stopped_ = false;
+  mutable std::optional<loop_plan> plans_[static_cast<int>(strategy::tiled) + 1];
 };
 
 }  // namespace detail

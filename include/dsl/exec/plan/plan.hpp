@@ -160,6 +160,23 @@ struct scan_plan : plan {
   text describe() const;
 };
 
+/// A reduction by key's.
+struct by_key_plan : plan {
+  std::int64_t groups = 0;   ///< in all
+  std::int64_t span = 0;     ///< groups of a table
+  int tables = 0;            ///< tables of a block; on the host, of all chunks of elements
+  int turns = 1;             ///< warps that take turns at one table; 1: each has its own
+  int log2_copies = 0;       ///< of the copies of an entry, which a warp's lanes share out
+  int tags = 0;              ///< of a table: lanes leave them where they might meet at one entry
+  std::int64_t buckets = 0;  ///< by which elements are sorted before; 0: there are none
+  std::int64_t log2_bucket = 0;  ///< of the groups of a bucket
+
+  /// Launches that read all elements, each for the groups of one table.
+  std::int64_t launches() const {
+    return buckets > 0 || span == 0 ? 1 : (groups + span - 1) / span;
+  }
+};
+
 namespace detail {
 
 template <class Stream>

@@ -1,6 +1,7 @@
 // Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <dsl/exec/host/host.hpp>
@@ -186,6 +187,9 @@ constexpr bool only_moves(const pass_view& p) {
 /// The code of a pass that only moves elements.
 program_code code_of_move(const pass_view& pass);
 
+/// A copy from a temporary to the target that it stands for, made when all passes are queued.
+struct late_copy;
+
 /// A pass bound to its operands: laid out once, run as often as wanted.
 class prepared {
  public:
@@ -201,7 +205,10 @@ class prepared {
   bool is_reduction(std::size_t output) const {
     return code_->pass.view.is_result(static_cast<int>(output));
   }
-  /// Of a pass that does not reduce, its `map_plan` as the same type.
+  /// The plan, made when it is first asked for: all launches of the pass have the same one. Where
+  /// nothing is reduced it is a `map_plan` as the same type. Throws device_error.
+  const reduction_plan& plan() const;
+  /// The plan with what an element costs, for those who read it.
   reduction_plan make_plan() const;
   /// What an element costs, where what several operands read of one array is read once.
   cost cost_per_element() const;
@@ -213,8 +220,6 @@ class prepared {
   /// As `run`, as if the right side were complete before the first write. Once: what overlapped is
   /// bound to a temporary after it.
   void assign();
-  // A target that is written when all passes have run, from a temporary.
-  struct late_copy;
   /// The same for several, as if all of them were complete, and then copies. What may be thrown is
   /// thrown before the first is queued.
   static void assign_all(prepared* passes, int count, const std::vector<late_copy>& later);
@@ -237,6 +242,7 @@ class prepared {
   std::vector<operand> operands_;
   geometry space_;
   launch fixed_;
+  mutable std::optional<reduction_plan> plan_;
 };
 
 /// Evaluates a pass on its operands, inputs and then outputs, as if the right side were complete
