@@ -18,8 +18,9 @@ buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
     return mesh->allocate_copies(bytes, where);
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   void* const data = home.on.allocate(size, home.index, home.native);
+  // As home and as the first writer.
   home.retain();
-  home.retain();  // as home and as the first writer
+  home.retain();
   return buffer_ref(new buffer{where, data, size, &home, &home});
 }
 buffer_ref buffer_ref::allocate(const std::int64_t* extents, int rank, std::size_t size,
@@ -98,7 +99,7 @@ void use(buffer* memory, const stream& on, bool writes) {
     return;
   }
   behind(memory->writer);
-  for (stream_state* reader : memory->readers) behind(reader);  // all of which may throw
+  for (stream_state* reader : memory->readers) behind(reader);  // any of these may throw
   for (stream_state* reader : memory->readers) reader->release();
   memory->readers.clear();
   s.retain();
@@ -107,7 +108,7 @@ void use(buffer* memory, const stream& on, bool writes) {
 
 namespace {
 
-// The current stream of a buffer's device, behind what other streams do with the buffer.
+// The current stream of a buffer's device, ordered after other streams' work on the buffer.
 class stream_with {
  public:
   stream_with(const buffer_ref& memory, bool writes) : current_(stream::current(memory.where())) {
@@ -120,7 +121,7 @@ class stream_with {
   stream current_;
 };
 
-// Describes a copy or a fill.
+// Describes a copy or a fill for a profiler.
 auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
   return [=, &memory] {
     const std::string where = memory.where().name().c_str();
@@ -128,7 +129,7 @@ auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
   };
 }
 
-// Queues a copy of bytes from the host or to it.
+// Queues a copy of bytes from or to the host.
 stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes,
                        direction way) {
   const bool is_upload = way == direction::to_device;
@@ -139,7 +140,7 @@ stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std
   return s;
 }
 
-// What a mesh of processes has there; null of other memory.
+// The memory's part of a mesh of processes; null for other memory.
 const process_part* part_of(const buffer_ref& memory) {
   return memory ? memory.get()->part.get() : nullptr;
 }
@@ -147,7 +148,8 @@ std::int64_t number_of_byte(const buffer_ref& memory, const void* at) {
   return static_cast<const unsigned char*>(at) - static_cast<const unsigned char*>(memory.data());
 }
 
-// The elements of a mapping one after another: where they lie, or in memory of their own.
+// The elements of a mapping in contiguous memory: in place if they are contiguous, otherwise in a
+// temporary.
 struct packed_elements {
   packed_elements(const buffer_ref& memory, const void* origin, const mapping& elements,
                   std::size_t size)
@@ -169,8 +171,8 @@ struct packed_elements {
   buffer_ref owner{};
 };
 
-// Both ways of moving elements from the host and to it: `move(owner, at, bytes)` takes them one
-// after another.
+// Both directions of moving elements between host and device: `move(owner, at, bytes)` moves
+// contiguous bytes.
 template <class Move>
 void move_in(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size,
              const Move& move) {

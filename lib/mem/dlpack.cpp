@@ -47,7 +47,7 @@ dtype dtype_of_tensor(const dlpack::data_type& t) {
                      " lanes: no dtype of an array here");
 }
 
-// The host's memory is the simulator's as well, where that is the current device.
+// Host memory also belongs to the simulator if that is the current device.
 device device_of_tensor(const dlpack::device& d) {
   switch (d.device_type) {
     case on_host:
@@ -89,12 +89,12 @@ taken_dlpack take(Managed* t, dtype type, int rank, bool writes) {
                    std::move(kept), address_check::trusted),
             e.data, e.elements};
   } catch (...) {
-    mine.tensor = nullptr;  // `borrow` takes the keeper when nothing can fail any more
+    mine.tensor = nullptr;  // `borrow` takes ownership of the keeper once nothing can fail
     throw;
   }
 }
 
-// What a tensor that is given away keeps.
+// A tensor given to a consumer, with the memory that it keeps alive.
 template <class Managed>
 struct given_tensor {
   Managed tensor;

@@ -81,7 +81,7 @@ void bring_to_disk(const fs::path& file, const fs::path& replaced) {
   const open_file written(file, O_RDONLY, replaced, unwritable);
   struct stat before{};
   if (stat(replaced.c_str(), &before) == 0)
-    fchmod(written.number(), before.st_mode & 07777);  // some file systems have none
+    fchmod(written.number(), before.st_mode & 07777);  // some file systems have no permissions
   written.sync();
 }
 

@@ -7,7 +7,7 @@
 namespace dsl {
 
 namespace {
-// Innermost last. A thread's own, so that host threads do not disturb each other.
+// Innermost last. Thread-local, so that host threads do not disturb each other.
 thread_local std::vector<stream> guards;
 }  // namespace
 
@@ -90,7 +90,7 @@ bool marker::is_reached() const { return event_ == nullptr || on_->is_reached(ev
 
 namespace {
 
-// The object of a device's kind. Throws device_error where there is no such device.
+// The object of a device's kind. Throws device_error if the device does not exist.
 back_end& present(device where) {
   properties(where);
   return back_end::of(where);
