@@ -9,7 +9,7 @@ namespace {
 template <class Managed>
 nb::object capsule_of(Managed* tensor, const char* name) {
   PyObject* const made = PyCapsule_New(tensor, name, [](PyObject* capsule) {
-    // Whoever takes the tensor over gives the capsule another name.
+    // A consumer that takes the tensor over renames the capsule.
     const char* const now = PyCapsule_GetName(capsule);
     if (now == nullptr || std::strncmp(now, "used_", 5) == 0) return;
     if (auto* const t = static_cast<Managed*>(PyCapsule_GetPointer(capsule, now))) t->deleter(t);
@@ -18,7 +18,7 @@ nb::object capsule_of(Managed* tensor, const char* name) {
   return nb::steal(made);
 }
 
-// Orders the consumer's stream behind what is queued on the memory.
+// Makes the consumer's stream wait for the work queued on the memory.
 void hand_over(const dsl::detail::buffer_ref& memory, nb::handle stream) {
   if (memory.where().kind != backend::cuda) return;
   constexpr std::intptr_t without_order = -1, legacy_default = 1;
