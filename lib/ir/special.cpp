@@ -108,11 +108,12 @@ DSL_DETAIL_FN double minus_log_of(double x) {
   return ((half - lower) - f) - exponent * 0x1.62e42fefa398p-1;
 }
 
-// Of what is not negative: added to 2^23 a number becomes a whole one, and larger ones are. x86-64
-// has no instruction for that.
+// All bits set, or none.
 DSL_DETAIL_FN std::uint32_t mask_of(bool condition) {
   return math::select(condition, ~std::uint32_t{0}, std::uint32_t{0});
 }
+// Whether x, which is not negative, is a whole number: adding 2^23 rounds it to one, and every
+// number from 2^23 on is whole. Baseline x86-64 has no instruction that rounds.
 DSL_DETAIL_FN bool is_whole(float x) { return ((x + 0x1p23f) - 0x1p23f == x) | (x >= 0x1p23f); }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int max_meshes = 256;
 std::atomic<back_end*> meshes[max_meshes];
-std::mutex mutex;  // of writers
+std::mutex mutex;  // held by writers
 int mesh_count = 0;
 
 int append(back_end& made) {

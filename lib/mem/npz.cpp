@@ -190,7 +190,7 @@ std::uint64_t most_by(zip_uint16_t method) {
   switch (method) {
     case ZIP_CM_STORE: return 1;
     case ZIP_CM_DEFLATE: return 1032;  // zlib.net/zlib_tech.html
-    default: return 1 << 24;           // 45,899,235 of 42 by bzip2
+    default: return 1 << 24;           // bzip2: 45,899,235 bytes from 42
   }
 }
 

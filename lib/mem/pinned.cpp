@@ -51,7 +51,7 @@ void drop_owner(pinned_memory& m) noexcept {
   if (m.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   try {
     wait_for_uses(m);
-  } catch (const error&) {  // of work that failed, and is over
+  } catch (const error&) {  // the work failed, so it is over
   }
   for (const pinned_memory::use& u : m.uses) u.stream->release();
   if (m.data != nullptr) m.on.release_pinned(m.data, m.index);

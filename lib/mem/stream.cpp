@@ -68,7 +68,7 @@ void stream_state::synchronize_quietly() noexcept {
   if (!has_ended) return on.synchronize_quietly(index, native);
   try {
     if (end != nullptr) on.wait_for_event(end);
-  } catch (const error&) {  // of work that failed, and is over
+  } catch (const error&) {  // the work failed, so it is over
   }
 }
 

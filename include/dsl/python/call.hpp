@@ -66,7 +66,7 @@ class call {
  public:
   argument arguments[max_parameters];
   elements results[max_parameters];
-  // Of a loop.
+  // Used by loops.
   std::int64_t steps = 0, every = 1;
 
   /// Makes the array for a result for which the caller gave none. Throws the exception of the array
