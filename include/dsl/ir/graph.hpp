@@ -197,7 +197,7 @@ class graph {
 
 /// A reduction's rule: how two tuples of values combine to one. `combine` has nodes op::value 0, 1,
 /// ... for the first tuple, then for the second; its outputs are the combined tuple. `identity` is
-/// the neutral tuple.
+/// the identity of this combination.
 struct reduction_rule {
   graph combine;
   sequence<literal> identity;

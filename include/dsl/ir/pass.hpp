@@ -18,7 +18,7 @@ struct target_word {
 };
 
 /// A reduction's rule: a program whose inputs are two tuples of values (op::value 0, 1, ... for the
-/// first, then for the second), and two words for each value of the neutral tuple. `First`: number
+/// first, then for the second), and two words for each value of the identity. `First`: number
 /// of the elements' output that is the tuple's first value. `NeedsElements`: reducing no elements
 /// is an error.
 template <class Combine, class Identity, int First, bool NeedsElements> struct pass_reduction;
@@ -325,7 +325,7 @@ struct pass_spelled {
   }
   template <std::size_t P> using program_at = program_with<nodes_at<P>(), Calls...>;
 
-  // Reduction J's neutral tuple begins after those of the preceding reductions.
+  // Reduction J's identity begins after those of the preceding reductions.
   static constexpr std::size_t identity(std::size_t j) {
     return from.identity + 2 * (begin(2 + j, 1) - begin(2, 1));
   }
