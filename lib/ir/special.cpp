@@ -82,7 +82,7 @@ DSL_DETAIL_FN double power_of_two(double y) {
 
 // The exponent of a positive number, and its significand, from sqrt(1/2) to sqrt(2), minus 1.
 struct binary { double exponent, rest; };
-DSL_DETAIL_FN binary taken_apart(double x) {
+DSL_DETAIL_FN binary split_exponent(double x) {
   constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1),
                           exponent_of_one = std::uint64_t{1} << 62;
   const std::uint64_t bits = math::to_integer(x),
@@ -94,7 +94,7 @@ DSL_DETAIL_FN binary taken_apart(double x) {
 // log2(size) with a relative error of 2e-11. It is 0 only for 1; for 0 and infinity it is large,
 // with the correct sign.
 DSL_DETAIL_FN double log2_of(double size) {
-  const binary of = taken_apart(size);
+  const binary of = split_exponent(size);
   return of.exponent + of.rest * polynomial(log2_terms, of.rest);
 }
 
@@ -102,7 +102,7 @@ DSL_DETAIL_FN double log2_of(double size) {
 // series(s^2)), as in fdlibm's log, with coefficients of our own. The product of the upper part of
 // log(2) and an exponent is exact.
 DSL_DETAIL_FN double minus_log_of(double x) {
-  const auto [exponent, f] = taken_apart(x);
+  const auto [exponent, f] = split_exponent(x);
   const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   const double lower = s * (half + z * polynomial(log_terms, z)) + exponent * 0x1.bcd5e4f1d9ccp-47;
   return ((half - lower) - f) - exponent * 0x1.62e42fefa398p-1;

@@ -61,7 +61,7 @@ void drop_owner(buffer& b) noexcept {
   if (b.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {
     const auto lasting = b.home->hold();
-    stream_state& home = b.home->or_stand_in();
+    stream_state& home = b.home->or_default_stream();
     const auto follow = [&](stream_state* s) {
       if (s == &home || s == b.home) return;
       try {
@@ -109,9 +109,10 @@ void use(buffer* memory, const stream& on, bool writes) {
 namespace {
 
 // The current stream of a buffer's device, ordered after other streams' work on the buffer.
-class stream_with {
+class ordered_stream {
  public:
-  stream_with(const buffer_ref& memory, bool writes) : current_(stream::current(memory.where())) {
+  ordered_stream(const buffer_ref& memory, bool writes)
+      : current_(stream::current(memory.where())) {
     use(memory.get(), current_, writes);
   }
   stream_state* operator->() const { return &stream_state::of(current_); }
@@ -130,12 +131,12 @@ auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
 }
 
 // Queues a copy of bytes from or to the host.
-stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes,
-                       direction way) {
+ordered_stream queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes,
+                          direction way) {
   const bool is_upload = way == direction::to_device;
   const profiled_range range(
       transfer(is_upload ? "copy from the host to " : "copy to the host from ", memory, bytes));
-  stream_with s(memory, is_upload);
+  ordered_stream s(memory, is_upload);
   s->on.copy(to, from, bytes, way, s->index, s->native);
   return s;
 }
@@ -197,7 +198,7 @@ void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes)
   require_memory(to, "a copy from the host");
   if (const process_part* const part = part_of(to))
     return part->upload(number_of_byte(to, at), from, static_cast<std::int64_t>(bytes));
-  const stream_with s = queue_copy(to, at, from, bytes, direction::to_device);
+  const ordered_stream s = queue_copy(to, at, from, bytes, direction::to_device);
   if (s->on.is_page_locked(from) && !s->is_captured()) s->synchronize();
 }
 
@@ -285,7 +286,7 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
                       static_cast<std::int64_t>(bytes));
   const profiled_range range(transfer("copy on ", to, bytes));
   use(from.get(), stream::current(from.where()), false);
-  const stream_with s(to, true);
+  const ordered_stream s(to, true);
   s->on.copy(at, source, bytes, direction::on_device, s->index, s->native);
 }
 
@@ -301,7 +302,7 @@ void fill(const buffer_ref& to, void* at, const void* element, std::size_t size,
   if (const process_part* const part = part_of(to))
     return part->fill(number_of_byte(to, at), element, size, count);
   const profiled_range range(transfer("fill on ", to, static_cast<std::size_t>(count) * size));
-  const stream_with s(to, true);
+  const ordered_stream s(to, true);
   s->on.fill(at, element, size, count, s->index, s->native);
 }
 

@@ -28,7 +28,7 @@ fs::path trimmed(fs::path folder) {
 // its name is complete; between the two renames only `previous` exists.
 struct places {
   fs::path folder, unfinished, previous;
-  explicit places(file_path name) : folder(trimmed(behind_links(trimmed(path_of(name))))) {
+  explicit places(file_path name) : folder(trimmed(resolve_links(trimmed(path_of(name))))) {
     if (!folder.has_filename() || folder.filename() == "..")
       raise<file_error>("\"" + std::string(name.name) +
                         "\": a checkpoint needs the name of a folder of its own");
@@ -173,7 +173,7 @@ std::vector<npy_file> open_files(file_path folder, const char* const* members, i
   const process_steps together(where);
   fs::path from;
   together.first([&] { from = find_checkpoint(at, variables); });
-  from = together.told_by_first(from.string());
+  from = together.from_first_process(from.string());
   std::vector<npy_file> files;
   for (int k = 0; k < variables; ++k)
     files.emplace_back((from / variable_file(k, members[k])).c_str(), where);

@@ -20,7 +20,7 @@ inline constexpr const char *unreadable = "cannot be read", *unwritable = "canno
 /// Throws file_error if there is no name.
 std::filesystem::path path_of(file_path file);
 /// The file to which a symbolic link leads, which need not exist yet; any other path unchanged.
-std::filesystem::path behind_links(std::filesystem::path file);
+std::filesystem::path resolve_links(std::filesystem::path file);
 
 /// Replaces a file: all processes call write_new(path, replaced), which makes the new one. An
 /// existing file must be a regular file; for a symbolic link, the file it leads to is replaced.

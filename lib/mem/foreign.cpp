@@ -88,21 +88,21 @@ class registry {
   void add(const buffer& b) {
     const std::lock_guard lock(mutex_);
     largest_ = std::max(largest_, b.bytes);
-    there_.emplace(begin_of(b), &b);
+    by_address_.emplace(begin_of(b), &b);
   }
   void remove(const buffer& b) {
     const std::lock_guard lock(mutex_);
-    const auto [first, last] = there_.equal_range(begin_of(b));
+    const auto [first, last] = by_address_.equal_range(begin_of(b));
     const auto mine =
         std::find_if(first, last, [&](const auto& each) { return each.second == &b; });
-    if (mine != last) there_.erase(mine);
+    if (mine != last) by_address_.erase(mine);
   }
   template <class Visit>
   void visit_overlapping(const buffer& b, const Visit& visit) {
     const std::lock_guard lock(mutex_);
     const std::uintptr_t begin = begin_of(b), end = begin + b.bytes;
-    for (auto at = there_.lower_bound(begin - std::min(begin, largest_));
-         at != there_.end() && at->first < end; ++at)
+    for (auto at = by_address_.lower_bound(begin - std::min(begin, largest_));
+         at != by_address_.end() && at->first < end; ++at)
       if (at->second != &b && at->second->where == b.where && at->first + at->second->bytes > begin)
         visit(const_cast<buffer&>(*at->second));
   }
@@ -112,12 +112,12 @@ class registry {
     return reinterpret_cast<std::uintptr_t>(b.data);
   }
   std::mutex mutex_;
-  std::multimap<std::uintptr_t, const buffer*> there_;
+  std::multimap<std::uintptr_t, const buffer*> by_address_;
   // The most bytes of any buffer so far.
   std::size_t largest_ = 0;
 };
 // Never destroyed: views may outlive everything else.
-registry& living() {
+registry& foreign_views() {
   static registry& all = *new registry;
   return all;
 }
@@ -149,12 +149,12 @@ buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, 
   made->is_foreign = true;
   made->kept = std::move(kept);
   buffer_ref ref(made);
-  if (now.on.traits.is_asynchronous && !is_empty) living().add(*made);
+  if (now.on.traits.is_asynchronous && !is_empty) foreign_views().add(*made);
   return ref;
 }
 
 void use_overlapping(const buffer& memory, stream_state& on, bool writes) {
-  living().visit_overlapping(memory, [&](buffer& other) {
+  foreign_views().visit_overlapping(memory, [&](buffer& other) {
     const std::lock_guard lock(other.mutex);
     if (other.writer != &on) on.wait_for(*other.writer);
     if (!writes) return;
@@ -164,7 +164,7 @@ void use_overlapping(const buffer& memory, stream_state& on, bool writes) {
 }
 
 void forget_foreign(const buffer& memory) noexcept {
-  if (back_end::of(memory.where).traits.is_asynchronous) living().remove(memory);
+  if (back_end::of(memory.where).traits.is_asynchronous) foreign_views().remove(memory);
 }
 
 }  // namespace detail

@@ -285,15 +285,15 @@ void npy_file::contents::read(const byte_runs& runs, const mapping& part, unsign
   const auto size = static_cast<std::size_t>(size_of(type)),
              count = static_cast<std::size_t>(element_count(part));
   const bool in_order = !is_fortran || part.rank < 2;
-  const host_bytes as_they_lie(in_order ? 0 : count, size);
-  unsigned char* at = in_order ? to : as_they_lie.data();
+  const host_bytes in_file_order(in_order ? 0 : count, size);
+  unsigned char* at = in_order ? to : in_file_order.data();
   for (std::int64_t k = 0; k < runs.count; ++k, at += runs.length) {
     const auto length = static_cast<std::size_t>(runs.length);
     if (in->read(at, length, header_bytes + runs.first + k * runs.step) != length)
       fail("cannot be read to its end");
   }
   in->finish();
-  if (!in_order) gather(fortran_order(part), size, as_they_lie.data(), to);
+  if (!in_order) gather(fortran_order(part), size, in_file_order.data(), to);
   // In memory a bool is a byte of 0 or 1, whatever the file contains.
   if (type == dtype::boolean)
     std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });

@@ -25,7 +25,7 @@ class process_steps {
   /// The first process runs `call`.
   void first(const std::function<void()>& call) const;
   /// Returns the first process's text in all processes.
-  std::string told_by_first(const std::string& text) const;
+  std::string from_first_process(const std::string& text) const;
 
   bool operator==(const process_steps&) const = default;
 

@@ -52,7 +52,7 @@ void stream_state::drop_handle() noexcept {
   release();
 }
 
-stream_state& stream_state::or_stand_in() {
+stream_state& stream_state::or_default_stream() {
   if (!has_ended) return *this;
   stream_state& other = on.default_stream(index);
   try {

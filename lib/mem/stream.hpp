@@ -50,7 +50,7 @@ struct stream_state {
   std::unique_lock<std::recursive_mutex> hold() const;
   /// The stream itself. For a foreign stream that has ended: the device's default stream, ordered
   /// after the stream's work.
-  stream_state& or_stand_in();
+  stream_state& or_default_stream();
 
   void synchronize() { on.synchronize(index, native); }
   void synchronize_quietly() noexcept;

@@ -110,8 +110,8 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
 // Whether an integer is less (or greater) than a real number. Rounding to double keeps the order,
 // so the rounded values decide unless they are equal: then b is a whole number, either
 // representable in A or beyond all of A's values.
-template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool integer_beside(
-    A a, B b) {
+template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool
+compares_integer(A a, B b) {
   const auto rounded = static_cast<double>(a), other = static_cast<double>(b);
   if (rounded != other) return Greater ? rounded > other : rounded < other;
   if (other >= power_of_two<double>(8 * static_cast<int>(sizeof(A)) - std::signed_integral<A>))
@@ -122,8 +122,8 @@ template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr 
 /// rounds one of them.
 template <class A, class B> DSL_DETAIL_FN constexpr bool exactly_less(A a, B b) {
   if constexpr (std::floating_point<A> && std::floating_point<B>) return a < b;
-  else if constexpr (std::floating_point<B>) return integer_beside<false>(a, b);
-  else if constexpr (std::floating_point<A>) return integer_beside<true>(b, a);
+  else if constexpr (std::floating_point<B>) return compares_integer<false>(a, b);
+  else if constexpr (std::floating_point<A>) return compares_integer<true>(b, a);
   else if constexpr (std::signed_integral<A> == std::signed_integral<B>) return a < b;
   else if constexpr (std::signed_integral<A>) return a < 0 || static_cast<std::uint64_t>(a) < b;
   else return b > 0 && a < static_cast<std::uint64_t>(b);
@@ -227,11 +227,11 @@ template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) {
 /// many 16-bit elements into a vector as possible. `inverts`: whether computing an inverse pays.
 /// For 64 bits on a GPU it takes longer than dividing a thread's few elements.
 #if DSL_DETAIL_ON_DEVICE
-template <class T> using divided_as =
+template <class T> using magnitude_type =
     std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 template <class T> inline constexpr bool inverts = sizeof(T) < 8;
 #else
-template <class T> using divided_as = std::make_unsigned_t<T>;
+template <class T> using magnitude_type = std::make_unsigned_t<T>;
 template <class T> inline constexpr bool inverts = true;
 #endif
 
@@ -240,7 +240,7 @@ template <class T> inline constexpr bool inverts = true;
 /// 1), and the remainder shows which.
 template <wraps T>
 struct shared_divisor {
-  using U = divided_as<T>;
+  using U = magnitude_type<T>;
   T value;
   // The divisor's magnitude, 1 if the divisor is 0; its inverse in units of 2^-bits.
   U size, inverse;
@@ -264,7 +264,7 @@ template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, T b) {
   return {quotient, select(b == 0, T(0), subtract(a, multiply(quotient, b)))};
 }
 template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, const shared_divisor<T>& b) {
-  using U = divided_as<T>;
+  using U = magnitude_type<T>;
   const U size = magnitude(a), least = upper_half_of_product(size, b.inverse);
   const U left = static_cast<U>(size - static_cast<U>(least * b.size));
   const bool one_more = left >= b.size;

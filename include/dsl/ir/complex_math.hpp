@@ -40,20 +40,20 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
 // Special cases of sinh and cosh. A zero operand gives a zero part, even if the other factor is
 // infinite. A finite operand determines the sign. An infinite real part gives an infinite part even
 // if the direction is unknown.
-template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) {
+template <class T> DSL_DETAIL_FN bool has_unknown_direction(complex_value<T> z) {
   const bool infinite = isinf(z.re), finite = isfinite(z.im);
   return infinite & !finite;
 }
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
-  const T re = select(endless_anyhow(z), infinity<T>, sinh * math::cos(z.im) * scale);
+  const T re = select(has_unknown_direction(z), infinity<T>, sinh * math::cos(z.im) * scale);
   return {select((z.re == 0) & !isfinite(z.im), z.re, re),
           select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
 }
 template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
   const T zero = select(z.re != z.re, z.im, copysign(T(1), z.re) * z.im);
-  const T re = select(endless_anyhow(z), infinity<T>, cosh * math::cos(z.im) * scale);
+  const T re = select(has_unknown_direction(z), infinity<T>, cosh * math::cos(z.im) * scale);
   const T im = select((z.re == 0) & !isfinite(z.im), T(0), sinh * math::sin(z.im) * scale);
   return {re, select(z.im == 0, zero, im)};
 }

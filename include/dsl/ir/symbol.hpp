@@ -25,7 +25,7 @@ constexpr T no_number(const graph& g) {
 }
 // Reports an access to a neighbour or to another array's element inside a formula.
 template <class... I>
-constexpr void no_other_element() {
+constexpr void refuse_other_element() {
   static_assert(sizeof...(I) > 64,
                 "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to "
                 "the array and pass the result "
@@ -69,12 +69,12 @@ struct symbol {
 
   template <class I>
   constexpr symbol operator[](const I&) const {
-    detail::no_other_element<I>();
+    detail::refuse_other_element<I>();
     return *this;
   }
   template <class... I>
   constexpr symbol operator()(const I&...) const {
-    detail::no_other_element<I...>();
+    detail::refuse_other_element<I...>();
     return *this;
   }
 };
