@@ -11,7 +11,7 @@ struct tolerance {
   double relative = 1e-3, absolute = 1e-6;  ///< one of them may be 0
   double first_step = 0;                    ///< magnitude; 0: chosen by `integrate`
   double largest_step = dsl::detail::math::infinity<double>;  ///< magnitude
-  std::int64_t most_steps = 100'000;                          ///< 0: none are taken
+  std::int64_t most_steps = 100'000;                          ///< at most this many; 0: none
 };
 
 /// How an integration ended: it reached its end, no step was small enough for the tolerance, or the
