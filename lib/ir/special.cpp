@@ -1,7 +1,7 @@
-// Functions that the C library lacks, for the host. The simd attribute makes GCC compile each once
-// more for every vector width, and the functions that they call are vector functions there as well.
-// Those of random numbers call none, and products are not joined with sums: each width gives the
-// same bits.
+// Host versions of functions that the C library lacks. The simd attribute makes GCC compile each
+// function again for every vector width; the functions that they call are then vector functions
+// too. The functions for random numbers call no others, and their products are not fused into sums,
+// so every vector width gives the same bits.
 #include <dsl/ir/random.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -39,9 +39,9 @@ DSL_DETAIL_FN double at_the_ends(double size, double x, double inside) {
   return math::copysign(math::select(size == 1, math::infinity<double>, inside), x);
 }
 
-// i0(x) by its power series (Abramowitz and Stegun 9.6.12), whose terms are all positive, up to 8,
-// and as e^x / sqrt(x) times a polynomial in 1 / x from there on. x^2 / 4 is not exact: the series'
-// derivative makes up for that.
+// i0(x): up to 8 by its power series (Abramowitz and Stegun 9.6.12), whose terms are all positive;
+// beyond as e^x / sqrt(x) times a polynomial in 1 / x. x^2 / 4 is not exact; the derivative of the
+// series corrects for that.
 DSL_DETAIL_FN double bessel_i0(double x) {
   const double size = math::abs(x), small = math::min(size, 8.0), large = math::max(size, 8.0);
   const double z = small * small / 4;
@@ -60,29 +60,29 @@ DSL_DETAIL_FN double bessel_i0(double x) {
   return math::select(size > 8, math::select(math::isinf(x), size, far), series + slope * missing);
 }
 
-// The argument is brought to [-1/2, 1/2] before it is multiplied with pi; every step of that is
-// exact.
+// The argument is reduced to [-1/2, 1/2] before it is multiplied by pi. Each step of the reduction
+// is exact.
 DSL_DETAIL_FN double from_period(double x) { return x - 2 * math::rint(x / 2); }
 DSL_DETAIL_FN double sine_of_pi(double x) {
   const double y = from_period(x), size = math::abs(y);
   const double sine = dsl_detail_sin(math::pi<double> * math::select(size > 0.5, 1 - size, size));
-  return math::copysign(
-      sine, math::select(size * (1 - size) == 0, x, y));  // of a whole number: a zero with its sign
+  // A whole number gives a zero with the number's sign.
+  return math::copysign(sine, math::select(size * (1 - size) == 0, x, y));
 }
 DSL_DETAIL_FN double cosine_of_pi(double x) {
   return dsl_detail_sin(math::pi<double> * (0.5 - math::abs(from_period(x))));
 }
 
-// 2^y to 3e-9, for y up to 1000: added to 1.5 2^52 a number becomes an integer, in the lowest bits.
+// 2^y to 3e-9, for y up to 1000. Adding 1.5 2^52 leaves the nearest integer in the lowest bits.
 DSL_DETAIL_FN double power_of_two(double y) {
   const double shifted = y + 0x1.8p52,
                power = polynomial(power_of_two_terms, y - (shifted - 0x1.8p52));
   return __builtin_bit_cast(double, math::to_integer(power) + (math::to_integer(shifted) << 52));
 }
 
-// A positive number's exponent and what is left of it, from sqrt(1/2) to sqrt(2), less 1.
+// The exponent of a positive number, and its significand, from sqrt(1/2) to sqrt(2), minus 1.
 struct binary { double exponent, rest; };
-DSL_DETAIL_FN binary taken_apart(double x) {
+DSL_DETAIL_FN binary split_exponent(double x) {
   constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1),
                           exponent_of_one = std::uint64_t{1} << 62;
   const std::uint64_t bits = math::to_integer(x),
@@ -91,33 +91,35 @@ DSL_DETAIL_FN binary taken_apart(double x) {
           __builtin_bit_cast(double, bits + exponent_of_one - (exponent << 52)) - 1};
 }
 
-// log2(size) to 2e-11, relative to it; 0 of 1 alone; large, with its sign, of 0 and infinity.
+// log2(size) with a relative error of 2e-11. It is 0 only for 1; for 0 and infinity it is large,
+// with the correct sign.
 DSL_DETAIL_FN double log2_of(double size) {
-  const binary of = taken_apart(size);
+  const binary of = split_exponent(size);
   return of.exponent + of.rest * polynomial(log2_terms, of.rest);
 }
 
-// Minus log(x), within 1.1 ULP. With f = m - 1 and s = f / (2 + f), log(m) = f - f^2 / 2 + s (f^2 /
-// 2 + series(s^2)), as in fdlibm's log, with coefficients of our own. The upper part of log(2)
-// times an exponent is exact.
+// -log(x), within 1.1 ULP. With f = m - 1 and s = f / (2 + f), log(m) = f - f^2 / 2 + s (f^2 / 2 +
+// series(s^2)), as in fdlibm's log, with coefficients of our own. The product of the upper part of
+// log(2) and an exponent is exact.
 DSL_DETAIL_FN double minus_log_of(double x) {
-  const auto [exponent, f] = taken_apart(x);
+  const auto [exponent, f] = split_exponent(x);
   const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   const double lower = s * (half + z * polynomial(log_terms, z)) + exponent * 0x1.bcd5e4f1d9ccp-47;
   return ((half - lower) - f) - exponent * 0x1.62e42fefa398p-1;
 }
 
-// Of what is not negative: added to 2^23 a number becomes a whole one, and larger ones are. x86-64
-// has no instruction for that.
+// All bits set, or none.
 DSL_DETAIL_FN std::uint32_t mask_of(bool condition) {
   return math::select(condition, ~std::uint32_t{0}, std::uint32_t{0});
 }
+// Whether x, which is not negative, is a whole number: adding 2^23 rounds it to one, and every
+// number from 2^23 on is whole. Baseline x86-64 has no instruction that rounds.
 DSL_DETAIL_FN bool is_whole(float x) { return ((x + 0x1p23f) - 0x1p23f == x) | (x >= 0x1p23f); }
 
 }  // namespace
 
-// e^(-x^2) times a polynomial, in double: within 0.6 ULP, and a double's exponents hold a float's
-// subnormal results.
+// e^(-x^2) times a polynomial, in double: within 0.6 ULP. The exponent range of double holds
+// results that are subnormal floats.
 DSL_SIMD_FUNCTION float dsl_detail_own_erfcf(float x) {
   constexpr double minus_log2_e = -1.44269504088896340736;
   const double size = math::select(math::abs(x) < 10.25f, math::abs(x), 10.25f);
@@ -126,8 +128,8 @@ DSL_SIMD_FUNCTION float dsl_detail_own_erfcf(float x) {
   return math::select(x == x, static_cast<float>(math::select(x < 0, 2 - power, power)), x);
 }
 
-// 2^(y log2 |x|), in double: within 0.6 ULP. 1^y and x^0 are 1 even of NaN. Conditions are masks of
-// bits: GCC does not vectorise all that can be made of a bool.
+// 2^(y log2 |x|), in double: within 0.6 ULP. 1^y and x^0 are 1 even for NaN. Conditions are bit
+// masks: GCC cannot vectorise every use of a bool.
 DSL_SIMD_FUNCTION float dsl_detail_own_powf(float x, float y) {
   constexpr float infinity = math::infinity<float>;
   const float size = math::abs(x), y_size = math::abs(y);
@@ -144,13 +146,13 @@ DSL_SIMD_FUNCTION float dsl_detail_own_powf(float x, float y) {
   const std::uint32_t sign = math::to_integer(x) & whole & ~even & math::sign_bit<float>;
   const std::uint32_t no_value =
       mask_of(x < 0) & ~whole & ~mask_of(is_end) & math::to_integer(math::quiet_nan<float>);
-  // As formulas whose exponent is known compute a square.
+  // A square, as in formulas whose exponent is known.
   return math::select(y == 2, x * x, __builtin_bit_cast(float, power | sign | no_value));
 }
 
 DSL_SIMD_FUNCTION double dsl_detail_erfinv(double x) {
   const double size = math::abs(x), y = approximate_erfinv(size);
-  // One step of Halley's method, on erfc where erf is flat: within 1.4 ULP.
+  // One step of Halley's method, applied to erfc where erf is flat: within 1.4 ULP.
   const double excess =
       math::select(size < 0.5, dsl_detail_erf(y) - size, (1 - size) - dsl_detail_erfc(y));
   const double newton = excess * 0.88622692545275801365 * dsl_detail_exp(y * y);

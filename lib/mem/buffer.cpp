@@ -18,8 +18,9 @@ buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
     return mesh->allocate_copies(bytes, where);
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   void* const data = home.on.allocate(size, home.index, home.native);
+  // As home and as the first writer.
   home.retain();
-  home.retain();  // as home and as the first writer
+  home.retain();
   return buffer_ref(new buffer{where, data, size, &home, &home});
 }
 buffer_ref buffer_ref::allocate(const std::int64_t* extents, int rank, std::size_t size,
@@ -60,7 +61,7 @@ void drop_owner(buffer& b) noexcept {
   if (b.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {
     const auto lasting = b.home->hold();
-    stream_state& home = b.home->or_stand_in();
+    stream_state& home = b.home->or_default_stream();
     const auto follow = [&](stream_state* s) {
       if (s == &home || s == b.home) return;
       try {
@@ -98,7 +99,7 @@ void use(buffer* memory, const stream& on, bool writes) {
     return;
   }
   behind(memory->writer);
-  for (stream_state* reader : memory->readers) behind(reader);  // all of which may throw
+  for (stream_state* reader : memory->readers) behind(reader);  // any of these may throw
   for (stream_state* reader : memory->readers) reader->release();
   memory->readers.clear();
   s.retain();
@@ -107,10 +108,11 @@ void use(buffer* memory, const stream& on, bool writes) {
 
 namespace {
 
-// The current stream of a buffer's device, behind what other streams do with the buffer.
-class stream_with {
+// The current stream of a buffer's device, ordered after other streams' work on the buffer.
+class ordered_stream {
  public:
-  stream_with(const buffer_ref& memory, bool writes) : current_(stream::current(memory.where())) {
+  ordered_stream(const buffer_ref& memory, bool writes)
+      : current_(stream::current(memory.where())) {
     use(memory.get(), current_, writes);
   }
   stream_state* operator->() const { return &stream_state::of(current_); }
@@ -120,7 +122,7 @@ class stream_with {
   stream current_;
 };
 
-// Describes a copy or a fill.
+// Describes a copy or a fill for a profiler.
 auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
   return [=, &memory] {
     const std::string where = memory.where().name().c_str();
@@ -128,18 +130,18 @@ auto transfer(const char* what, const buffer_ref& memory, std::size_t bytes) {
   };
 }
 
-// Queues a copy of bytes from the host or to it.
-stream_with queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes,
-                       direction way) {
+// Queues a copy of bytes from or to the host.
+ordered_stream queue_copy(const buffer_ref& memory, void* to, const void* from, std::size_t bytes,
+                          direction way) {
   const bool is_upload = way == direction::to_device;
   const profiled_range range(
       transfer(is_upload ? "copy from the host to " : "copy to the host from ", memory, bytes));
-  stream_with s(memory, is_upload);
+  ordered_stream s(memory, is_upload);
   s->on.copy(to, from, bytes, way, s->index, s->native);
   return s;
 }
 
-// What a mesh of processes has there; null of other memory.
+// The memory's part of a mesh of processes; null for other memory.
 const process_part* part_of(const buffer_ref& memory) {
   return memory ? memory.get()->part.get() : nullptr;
 }
@@ -147,7 +149,8 @@ std::int64_t number_of_byte(const buffer_ref& memory, const void* at) {
   return static_cast<const unsigned char*>(at) - static_cast<const unsigned char*>(memory.data());
 }
 
-// The elements of a mapping one after another: where they lie, or in memory of their own.
+// The elements of a mapping in contiguous memory: in place if they are contiguous, otherwise in a
+// temporary.
 struct packed_elements {
   packed_elements(const buffer_ref& memory, const void* origin, const mapping& elements,
                   std::size_t size)
@@ -169,8 +172,8 @@ struct packed_elements {
   buffer_ref owner{};
 };
 
-// Both ways of moving elements from the host and to it: `move(owner, at, bytes)` takes them one
-// after another.
+// Both directions of moving elements between host and device: `move(owner, at, bytes)` moves
+// contiguous bytes.
 template <class Move>
 void move_in(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size,
              const Move& move) {
@@ -195,7 +198,7 @@ void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes)
   require_memory(to, "a copy from the host");
   if (const process_part* const part = part_of(to))
     return part->upload(number_of_byte(to, at), from, static_cast<std::int64_t>(bytes));
-  const stream_with s = queue_copy(to, at, from, bytes, direction::to_device);
+  const ordered_stream s = queue_copy(to, at, from, bytes, direction::to_device);
   if (s->on.is_page_locked(from) && !s->is_captured()) s->synchronize();
 }
 
@@ -283,7 +286,7 @@ void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* so
                       static_cast<std::int64_t>(bytes));
   const profiled_range range(transfer("copy on ", to, bytes));
   use(from.get(), stream::current(from.where()), false);
-  const stream_with s(to, true);
+  const ordered_stream s(to, true);
   s->on.copy(at, source, bytes, direction::on_device, s->index, s->native);
 }
 
@@ -299,7 +302,7 @@ void fill(const buffer_ref& to, void* at, const void* element, std::size_t size,
   if (const process_part* const part = part_of(to))
     return part->fill(number_of_byte(to, at), element, size, count);
   const profiled_range range(transfer("fill on ", to, static_cast<std::size_t>(count) * size));
-  const stream_with s(to, true);
+  const ordered_stream s(to, true);
   s->on.fill(at, element, size, count, s->index, s->native);
 }
 

@@ -24,11 +24,11 @@ fs::path trimmed(fs::path folder) {
   return folder == "." ? "" : folder;
 }
 
-// A checkpoint is written beside its folder, and takes its place by two renames. Each folder that
-// has its name is complete; between the two it is the previous one alone that does.
+// A checkpoint is written next to its folder, and put in place by two renames. Every folder with
+// its name is complete; between the two renames only `previous` exists.
 struct places {
   fs::path folder, unfinished, previous;
-  explicit places(file_path name) : folder(trimmed(behind_links(trimmed(path_of(name))))) {
+  explicit places(file_path name) : folder(trimmed(resolve_links(trimmed(path_of(name))))) {
     if (!folder.has_filename() || folder.filename() == "..")
       raise<file_error>("\"" + std::string(name.name) +
                         "\": a checkpoint needs the name of a folder of its own");
@@ -37,7 +37,7 @@ struct places {
   }
 };
 
-// "0.npy", of a struct's member "0.position.npy".
+// "0.npy"; "0.position.npy" for a struct's member.
 fs::path variable_file(int number, const char* member) {
   return std::to_string(number) + (member != nullptr ? std::string(".") + member : "") + ".npy";
 }
@@ -51,7 +51,7 @@ bool is_checkpoint_file(const std::string& file) {
   return file == steps_file || is_variable_file(file);
 }
 
-// A folder that is to be replaced or removed has nothing in it that someone else may have put
+// A folder that is to be replaced or removed must contain no files that someone else may have put
 // there.
 void require_checkpoint(const fs::path& folder) {
   const fs::file_status what = fs::symlink_status(folder);
@@ -72,15 +72,15 @@ void remove_checkpoint(const fs::path& folder) {
   fs::remove(folder);
 }
 
-// After a stop between the two renames the previous checkpoint takes its name again: there is one
-// to be replaced.
+// If the program stopped between the two renames, gives the previous checkpoint its name again, so
+// that it can be replaced.
 void restore_previous(const places& at) {
   if (fs::exists(at.folder) || !fs::exists(at.previous)) return;
   require_checkpoint(at.previous);
   fs::rename(at.previous, at.folder);
 }
 
-// Who may read the checkpoint that is there may read what takes its place.
+// The new checkpoint is readable by the same users as the existing one.
 void make_unfinished(const places& at) {
   remove_checkpoint(at.unfinished);
   if (at.unfinished.has_parent_path()) fs::create_directories(at.unfinished.parent_path());
@@ -93,7 +93,7 @@ void make_unfinished(const places& at) {
   }
 }
 
-// After an error, which is to be reported, and not another one.
+// Called after an error; that error is reported, so another one here is ignored.
 void discard(const fs::path& unfinished) {
   try {
     remove_checkpoint(unfinished);
@@ -119,7 +119,7 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
   const process_steps together =
       steps_of(variables, static_cast<std::size_t>(count), "save_checkpoint");
   const places at(folder);
-  const auto with_folders = [&](const std::function<void()>& call) {  // by the first process
+  const auto with_folders = [&](const std::function<void()>& call) {  // called by the first process
     together.first([&] {
       try {
         call();
@@ -152,7 +152,7 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* va
 
 namespace {
 
-// The folder with the checkpoint's files, of which there are as many as variables.
+// The folder of the checkpoint's files. Throws file_error if their number is not `variables`.
 fs::path find_checkpoint(const places& at, int variables) {
   std::error_code ignored;
   const fs::path from = fs::exists(at.folder / steps_file, ignored) ? at.folder : at.previous;
@@ -173,7 +173,7 @@ std::vector<npy_file> open_files(file_path folder, const char* const* members, i
   const process_steps together(where);
   fs::path from;
   together.first([&] { from = find_checkpoint(at, variables); });
-  from = together.told_by_first(from.string());
+  from = together.from_first_process(from.string());
   std::vector<npy_file> files;
   for (int k = 0; k < variables; ++k)
     files.emplace_back((from / variable_file(k, members[k])).c_str(), where);

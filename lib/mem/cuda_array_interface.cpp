@@ -77,8 +77,8 @@ cuda_array_interface to_interface(const buffer_ref& owner, const void* data, dty
       raise<device_error>(std::string(what) + "cannot describe memory of " +
                           std::string(owner.where().name()) + ": copy it to one device");
     void* const native = current.native();
-    made.stream = native != nullptr ? reinterpret_cast<std::uintptr_t>(native)
-                                    : 1;  // null is CUDA's legacy default stream
+    // Null is CUDA's legacy default stream.
+    made.stream = native != nullptr ? reinterpret_cast<std::uintptr_t>(native) : 1;
   }
   return made;
 }

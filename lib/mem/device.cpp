@@ -19,7 +19,7 @@ thread_local std::optional<device> guarded;
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-// Those that are always there come first.
+// Devices that always exist are listed first.
 std::string valid_names() {
   std::string names, missing;
   for (const bool is_numbered : {false, true})

@@ -47,7 +47,7 @@ dtype dtype_of_tensor(const dlpack::data_type& t) {
                      " lanes: no dtype of an array here");
 }
 
-// The host's memory is the simulator's as well, where that is the current device.
+// Host memory also belongs to the simulator if that is the current device.
 device device_of_tensor(const dlpack::device& d) {
   switch (d.device_type) {
     case on_host:
@@ -89,19 +89,19 @@ taken_dlpack take(Managed* t, dtype type, int rank, bool writes) {
                    std::move(kept), address_check::trusted),
             e.data, e.elements};
   } catch (...) {
-    mine.tensor = nullptr;  // `borrow` takes the keeper when nothing can fail any more
+    mine.tensor = nullptr;  // `borrow` takes ownership of the keeper once nothing can fail
     throw;
   }
 }
 
-// What a tensor that is given away keeps.
+// A tensor given to a consumer, with the memory that it keeps alive.
 template <class Managed>
-struct given_tensor {
+struct exported_tensor {
   Managed tensor;
   buffer_ref owner;
   std::int64_t shape[max_rank], strides[max_rank];
 
-  given_tensor(buffer_ref from, void* data, dtype type, const mapping& elements)
+  exported_tensor(buffer_ref from, void* data, dtype type, const mapping& elements)
       : tensor{}, owner(std::move(from)) {
     std::copy_n(elements.extents, max_rank, shape);
     std::copy_n(elements.strides, max_rank, strides);
@@ -113,7 +113,7 @@ struct given_tensor {
     t.shape = shape;
     t.strides = strides;
     tensor.manager_ctx = this;
-    tensor.deleter = [](Managed* self) { delete static_cast<given_tensor*>(self->manager_ctx); };
+    tensor.deleter = [](Managed* self) { delete static_cast<exported_tensor*>(self->manager_ctx); };
   }
 };
 
@@ -164,11 +164,12 @@ void make_dlpack(dlpack::managed_tensor*& made, const buffer_ref& owner, void* d
     raise<value_error>(
         "const elements as a DLManagedTensor, which cannot say so: make it a "
         "DLManagedTensorVersioned");
-  made = &(new given_tensor<dlpack::managed_tensor>(owner, data, type, elements))->tensor;
+  made = &(new exported_tensor<dlpack::managed_tensor>(owner, data, type, elements))->tensor;
 }
 void make_dlpack(dlpack::managed_tensor_versioned*& made, const buffer_ref& owner, void* data,
                  dtype type, const mapping& elements, bool is_read_only) {
-  made = &(new given_tensor<dlpack::managed_tensor_versioned>(owner, data, type, elements))->tensor;
+  made =
+      &(new exported_tensor<dlpack::managed_tensor_versioned>(owner, data, type, elements))->tensor;
   made->version = spoken;
   made->flags = is_read_only ? is_read_only_flag : 0;
 }

@@ -28,7 +28,7 @@ fs::path path_of(file_path file) {
   return file.name;
 }
 
-fs::path behind_links(fs::path file) {
+fs::path resolve_links(fs::path file) {
   std::error_code failed;
   for (int links = 0; links < 40 && fs::is_symlink(file, failed); ++links) {
     const fs::path to = fs::read_symlink(file, failed);
@@ -81,7 +81,7 @@ void bring_to_disk(const fs::path& file, const fs::path& replaced) {
   const open_file written(file, O_RDONLY, replaced, unwritable);
   struct stat before{};
   if (stat(replaced.c_str(), &before) == 0)
-    fchmod(written.number(), before.st_mode & 07777);  // some file systems have none
+    fchmod(written.number(), before.st_mode & 07777);  // some file systems have no permissions
   written.sync();
 }
 
@@ -95,13 +95,13 @@ void sync_folder(const fs::path& folder) {
 void replace_file(file_path to, const process_steps& together,
                   const std::function<void(const fs::path&, const fs::path&)>& write_new) {
   static std::atomic<unsigned> count{0};
-  const fs::path target = behind_links(path_of(to));
+  const fs::path target = resolve_links(path_of(to));
   together.first([&] {
     std::error_code ignored;
     if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))
       throw_file_error(target, "is no regular file, and is not replaced by one");
   });
-  const fs::path unfinished = together.told_by_first(
+  const fs::path unfinished = together.from_first_process(
       target.string() + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".new");
   try {
     write_new(unfinished, target);

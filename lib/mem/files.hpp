@@ -1,4 +1,4 @@
-// Files that take their places when all of them is on the disk.
+// Files that replace others only once they are completely on the disk.
 #pragma once
 
 #include <filesystem>
@@ -13,34 +13,33 @@ namespace dsl::detail {
 
 /// "a/b.npy: what is wrong"
 [[noreturn]] void throw_file_error(const std::filesystem::path& file, const std::string& what);
-/// "a/b.npy: cannot be written: No space left on device", by errno.
+/// "a/b.npy: cannot be written: No space left on device", from errno.
 [[noreturn]] void throw_system_error(const std::filesystem::path& file, const char* what);
 inline constexpr const char *unreadable = "cannot be read", *unwritable = "cannot be written";
 
-/// Throws file_error where there is no name.
+/// Throws file_error if there is no name.
 std::filesystem::path path_of(file_path file);
-/// What a name stands for where it is a symbolic link, which may lead to a file that is not there
-/// yet.
-std::filesystem::path behind_links(std::filesystem::path file);
+/// The file to which a symbolic link leads, which need not exist yet; any other path unchanged.
+std::filesystem::path resolve_links(std::filesystem::path file);
 
-/// Puts a new file in a name's place: write_new(path, replaced), called in all processes, makes it.
-/// One that is there has to be a regular file; of a link it is what the link leads to. Throws
-/// file_error, and then the new file is gone.
+/// Replaces a file: all processes call write_new(path, replaced), which makes the new one. An
+/// existing file must be a regular file; for a symbolic link, the file it leads to is replaced.
+/// Throws file_error, after removing the new file.
 void replace_file(file_path to, const process_steps& together,
                   const std::function<void(const std::filesystem::path& file,
                                            const std::filesystem::path& replaced)>& write_new);
 
-/// A file is on the disk when this returns, with the permissions of the one that it is to replace
-/// if that is there. Errors name the latter.
+/// Flushes a file to the disk and gives it the permissions of the existing file that it replaces.
+/// Error messages name `replaced`.
 void bring_to_disk(const std::filesystem::path& file, const std::filesystem::path& replaced);
-/// Makes what was created, renamed and removed in a folder lasting.
+/// Flushes a folder, so that created, renamed and removed files are durable.
 void sync_folder(const std::filesystem::path& folder);
 
-/// A file that is open, by its number; closed at the end.
+/// An open file descriptor, closed by the destructor.
 class open_file {
  public:
-  /// As open(2). Throws file_error that calls the file `name` and says that it is `unreadable` or
-  /// `unwritable`.
+  /// Opens a file as open(2) does. Throws file_error that names the file `name` and says `what`:
+  /// `unreadable` or `unwritable`.
   open_file(const std::filesystem::path& file, int flags, const std::filesystem::path& name,
             const char* what);
   open_file(const open_file&) = delete;
@@ -48,10 +47,10 @@ class open_file {
 
   int number() const { return number_; }
   std::int64_t size() const;
-  /// How many were read: fewer where the file ends.
+  /// Returns the number of bytes read, which is less at the end of the file.
   std::size_t read(void* to, std::size_t bytes, std::int64_t place) const;
   void write(const void* from, std::size_t bytes, std::int64_t place) const;
-  /// Brings what was written to the disk.
+  /// Flushes the written data to the disk.
   void sync() const;
 
  private:

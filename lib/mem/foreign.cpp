@@ -19,7 +19,7 @@ struct found_memory {
   device where;
   bool is_managed;
 };
-// A mesh's is its members' as well, and found first.
+// Memory of a mesh belongs to its members as well; meshes are searched first.
 std::optional<found_memory> find_memory(const void* address) {
   for (const device mesh : known_meshes())
     if (const auto home = back_end::of(mesh).find_memory(address))
@@ -43,7 +43,8 @@ void require_reach(const void* address, device where) {
                       ": copy it, or have the view where the memory is");
 }
 
-// Bytes from the first element in memory, before which `begin` is, to behind the last.
+// The bytes from the lowest address of any element to the end of the highest. `begin`: offset of
+// the lowest address from the first element, not positive.
 struct span { std::int64_t begin, bytes; };
 span span_of(const mapping& m, std::size_t size) {
   span s{0, static_cast<std::int64_t>(size)};
@@ -60,7 +61,8 @@ span span_of(const mapping& m, std::size_t size) {
   return s;
 }
 
-// Strides of which each passes over all that the smaller ones reach.
+// Whether no two elements share an address: ordered by size, each stride exceeds the reach of the
+// smaller ones.
 bool are_places_distinct(const mapping& m) {
   std::array<int, max_rank> order{};
   std::size_t rank = 0;
@@ -80,27 +82,27 @@ bool are_places_distinct(const mapping& m) {
   return true;
 }
 
-// Views of foreign memory that live, by address, on devices that queue their work.
+// The existing views of foreign memory, by address, on devices that queue work.
 class registry {
  public:
   void add(const buffer& b) {
     const std::lock_guard lock(mutex_);
     largest_ = std::max(largest_, b.bytes);
-    there_.emplace(begin_of(b), &b);
+    by_address_.emplace(begin_of(b), &b);
   }
   void remove(const buffer& b) {
     const std::lock_guard lock(mutex_);
-    const auto [first, last] = there_.equal_range(begin_of(b));
+    const auto [first, last] = by_address_.equal_range(begin_of(b));
     const auto mine =
         std::find_if(first, last, [&](const auto& each) { return each.second == &b; });
-    if (mine != last) there_.erase(mine);
+    if (mine != last) by_address_.erase(mine);
   }
   template <class Visit>
   void visit_overlapping(const buffer& b, const Visit& visit) {
     const std::lock_guard lock(mutex_);
     const std::uintptr_t begin = begin_of(b), end = begin + b.bytes;
-    for (auto at = there_.lower_bound(begin - std::min(begin, largest_));
-         at != there_.end() && at->first < end; ++at)
+    for (auto at = by_address_.lower_bound(begin - std::min(begin, largest_));
+         at != by_address_.end() && at->first < end; ++at)
       if (at->second != &b && at->second->where == b.where && at->first + at->second->bytes > begin)
         visit(const_cast<buffer&>(*at->second));
   }
@@ -110,11 +112,12 @@ class registry {
     return reinterpret_cast<std::uintptr_t>(b.data);
   }
   std::mutex mutex_;
-  std::multimap<std::uintptr_t, const buffer*> there_;
-  std::size_t largest_ = 0;  // bytes of any so far
+  std::multimap<std::uintptr_t, const buffer*> by_address_;
+  // The most bytes of any buffer so far.
+  std::size_t largest_ = 0;
 };
 // Never destroyed: views may outlive everything else.
-registry& living() {
+registry& foreign_views() {
   static registry& all = *new registry;
   return all;
 }
@@ -140,17 +143,18 @@ buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, 
   if (where != nullptr && !is_empty && how == address_check::looked_up) require_reach(first, home);
   auto* const data = static_cast<unsigned char*>(const_cast<void*>(first)) + bytes.begin;
   auto* const made = new buffer{home, data, static_cast<std::size_t>(bytes.bytes), &now, &now};
+  // As home and as the first writer.
   now.retain();
-  now.retain();  // as home and as the first writer
+  now.retain();
   made->is_foreign = true;
   made->kept = std::move(kept);
   buffer_ref ref(made);
-  if (now.on.traits.is_asynchronous && !is_empty) living().add(*made);
+  if (now.on.traits.is_asynchronous && !is_empty) foreign_views().add(*made);
   return ref;
 }
 
 void use_overlapping(const buffer& memory, stream_state& on, bool writes) {
-  living().visit_overlapping(memory, [&](buffer& other) {
+  foreign_views().visit_overlapping(memory, [&](buffer& other) {
     const std::lock_guard lock(other.mutex);
     if (other.writer != &on) on.wait_for(*other.writer);
     if (!writes) return;
@@ -160,7 +164,7 @@ void use_overlapping(const buffer& memory, stream_state& on, bool writes) {
 }
 
 void forget_foreign(const buffer& memory) noexcept {
-  if (back_end::of(memory.where).traits.is_asynchronous) living().remove(memory);
+  if (back_end::of(memory.where).traits.is_asynchronous) foreign_views().remove(memory);
 }
 
 }  // namespace detail

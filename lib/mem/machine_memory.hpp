@@ -1,4 +1,4 @@
-// Devices in this machine's own memory, whose work is done at once.
+// Devices in this machine's own memory, which complete work immediately.
 #pragma once
 
 #include "mem/back_end.hpp"

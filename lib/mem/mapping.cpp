@@ -15,7 +15,7 @@ namespace {
 
 std::string spell(const mapping& m) { return spell_shape(m.extents, m.rank); }
 
-// Of an expression whose shape is not known its rank is told.
+// The message names the rank if the expression's shape is unknown.
 [[noreturn]] void fail(const mapping& m, const char* function, const std::string& why) {
   const bool is_known = m.rank == 0 || m.extents[0] >= 0;
   const std::string of =
@@ -36,7 +36,7 @@ int axis_of(const mapping& m, int axis, int rank, const char* function) {
   return axis < 0 ? axis + rank : axis;
 }
 
-// Whether each of `rank` axes is among the chosen ones.
+// Marks which of `rank` axes are chosen.
 struct chosen_axes { bool is[max_rank] = {}; };
 chosen_axes choose(const mapping& m, const int* axes, int count, int rank, const char* function) {
   chosen_axes chosen;
@@ -53,15 +53,16 @@ void append(mapping& m, std::int64_t extent, std::int64_t stride) {
   m.strides[m.rank++] = stride;
 }
 
-// The elements along an axis from `first`: an axis of at most one element keeps its stride, whose
-// product with the step could overflow.
+// Appends the elements along an axis from `first` on. An axis of at most one element keeps its
+// stride: the product of stride and step could overflow.
 void append_axis(mapping& m, std::int64_t extent, std::int64_t stride, std::int64_t first,
                  std::int64_t step) {
   if (extent > 0) m.offset += first * stride;
   append(m, extent, extent > 1 ? stride * step : stride);
 }
 
-// Python's rule for a bound: from the end if negative, clipped to where a slice can start or stop.
+// Python's rule for a bound: negative bounds count from the end, and bounds are clipped to where a
+// slice can start or stop.
 std::int64_t place(const bound& b, std::int64_t extent, bool backwards, std::int64_t omitted) {
   if (b.omitted) return omitted;
   const std::int64_t at = b.at < 0 ? b.at + extent : b.at;
@@ -73,7 +74,7 @@ void append_slice(mapping& to, const slice& s, std::int64_t extent, std::int64_t
   const bool backwards = s.step < 0;
   const std::int64_t first = place(s.start, extent, backwards, backwards ? extent - 1 : 0);
   const std::int64_t past = place(s.stop, extent, backwards, backwards ? -1 : extent);
-  // In unsigned arithmetic, where the least step of all has a magnitude.
+  // In unsigned arithmetic, because the most negative step has no positive counterpart.
   const std::uint64_t step =
       backwards ? -static_cast<std::uint64_t>(s.step) : static_cast<std::uint64_t>(s.step);
   const std::int64_t distance = backwards ? first - past : past - first;
@@ -162,8 +163,8 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
   }
   if (element_count(to.extents, rank, 1) != elements) fail("the numbers of elements differ");
 
-  // The axes that one stride covers, merged; a new axis lies within one of them or cannot be a
-  // view.
+  // Axes that one stride covers are merged. A new axis must lie within one of the merged axes;
+  // otherwise it needs a copy.
   mapping runs;
   for (int d = 0; d < from.rank; ++d) {
     if (from.extents[d] == 1) continue;
@@ -185,8 +186,8 @@ mapping reshape(const mapping& from, const std::int64_t* sizes, int rank) {
           "its elements do not lie in an order that allows it without a copy (dsl::eval makes "
           "one)");
     if (elements != 0) left /= to.extents[d];
-    if (elements == 0 || left > 1)
-      stride *= to.extents[d];  // where a run ends, the product may be no number
+    // At the end of a merged axis the product may overflow.
+    if (elements == 0 || left > 1) stride *= to.extents[d];
   }
   return to;
 }
@@ -228,7 +229,8 @@ mapping flip(const mapping& from, int axis) {
 mapping diagonal(const mapping& from, std::int64_t offset) {
   mapping to{0, {}, {}, from.offset};
   for (int d = 2; d < from.rank; ++d) append(to, from.extents[d], from.strides[d]);
-  // An offset past the matrix gives an empty diagonal; clipped, so that nothing below overflows.
+  // An offset beyond the matrix gives an empty diagonal. It is clipped so that nothing below
+  // overflows.
   const std::int64_t down = std::clamp<std::int64_t>(offset, -from.extents[0], from.extents[1]);
   const std::int64_t row = down < 0 ? -down : 0, column = down < 0 ? 0 : down;
   const std::int64_t length =
@@ -273,7 +275,7 @@ mapping index_mapping(int axis, const std::int64_t* sizes, int rank) {
 
 namespace {
 
-// What lies between, and how far a step goes, without a sign.
+// The number of steps in a distance; both are unsigned.
 std::int64_t count_between(std::uint64_t distance, std::uint64_t step) {
   if (distance == 0) return 0;
   const std::uint64_t steps = (distance - 1) / step;
@@ -324,7 +326,8 @@ void require_axes(const int* axes, int count, const std::int64_t* shape, int ran
 }
 
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size) {
-  // Extents of 0 are left out, so that strides and products of some of the extents are numbers too.
+  // Extents of 0 are left out, so that strides and products of other extents do not overflow
+  // either.
   constexpr int largest_element = 16;
   std::int64_t n = 1, bytes = 0;
   bool fits = true, empty = false;

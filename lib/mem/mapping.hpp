@@ -1,4 +1,4 @@
-// Dimensions that follow each other in memory.
+// Dimensions that are contiguous in memory.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace dsl::detail {
 
-/// Whether a dimension and the one inside it are one: the outer stride is where the inner dimension
-/// ends.
+/// Whether a dimension and the one inside it can be merged: the outer stride equals stride times
+/// extent of the inner dimension.
 inline bool strides_merge(std::int64_t outer_stride, std::int64_t stride, std::int64_t extent) {
   std::int64_t end = 0;
   return !__builtin_mul_overflow(stride, extent, &end) && outer_stride == end;
 }
 
-/// The same extents, elements one after another in row-major order.
+/// The same extents, contiguous in row-major order.
 inline mapping row_major(mapping of) {
   std::int64_t step = 1;
   of.offset = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int max_meshes = 256;
 std::atomic<back_end*> meshes[max_meshes];
-std::mutex mutex;  // of writers
+std::mutex mutex;  // held by writers
 int mesh_count = 0;
 
 int append(back_end& made) {
@@ -93,7 +93,7 @@ std::vector<device> known_meshes() {
   return known;
 }
 
-// Numbers that no name has given out are those of devices that are not there.
+// A number that no name has received is that of a device that does not exist.
 back_end& back_end::of_mesh(device where) noexcept {
   const int i = where.index - max_devices;
   back_end* const mesh = i < max_meshes ? meshes[i].load(std::memory_order_acquire) : nullptr;

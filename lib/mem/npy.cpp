@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A file of its own.
+// A file that is not a member of an archive.
 class whole_file final : public npy_bytes {
  public:
   explicit whole_file(const fs::path& name) : file_(name, O_RDONLY, name, unreadable) {}
@@ -40,7 +40,7 @@ std::string spell_array(dtype type, const std::int64_t* sizes, int rank) {
   return std::string(name(type)) + " " + spell_shape(sizes, rank);
 }
 
-// The extents of row-major elements of a file in Fortran order, as strides.
+// The strides, in elements, of a file in Fortran order for a row-major traversal.
 mapping fortran_order(const mapping& shape) {
   mapping m = shape;
   std::int64_t step = 1;
@@ -51,7 +51,7 @@ mapping fortran_order(const mapping& shape) {
   return m;
 }
 
-/// Elements of a mapping, in row-major order.
+/// Gathers the elements of a mapping in row-major order.
 void gather(const mapping& from, std::size_t size, const unsigned char* source, unsigned char* to) {
   std::int64_t index[max_rank] = {}, offset = 0;
   for (std::int64_t n = element_count(from); n > 0; --n, to += size) {
@@ -65,10 +65,11 @@ void gather(const mapping& from, std::size_t size, const unsigned char* source, 
   }
 }
 
-// Runs of bytes, each so far behind the one before.
+// Equal runs of bytes at regular distances (`step`).
 struct byte_runs { std::int64_t first, length, step, count; };
 
-// Where a file has some indices of an axis, counted from its elements' first byte.
+// The runs that hold a range of indices of an axis, counted from the first byte of the file's
+// elements.
 byte_runs runs_of(const mapping& shape, int axis, const index_range& part, bool is_fortran,
                   std::int64_t size) {
   byte_runs runs{0, size, size, 1};
@@ -82,12 +83,13 @@ byte_runs runs_of(const mapping& shape, int axis, const index_range& part, bool 
   return runs;
 }
 
-// What this process has of elements, or all of them, and where a file has these, counted from its
-// elements' first byte.
+// This process's elements, or all elements, and the runs of the file that hold them, counted from
+// the first byte of the file's elements.
 struct own_elements_of_file {
   stored elements;
   byte_runs runs;
-  bool is_apart;  // others have the others
+  // Other processes hold the other elements.
+  bool is_apart;
 };
 own_elements_of_file own_elements_of(const stored& all, bool is_fortran) {
   const std::int64_t size = size_of(all.type);
@@ -104,7 +106,7 @@ own_elements_of_file own_elements_of(const stored& all, bool is_fortran) {
   return {all, {0, element_count(all.elements) * size, 0, 1}, false};
 }
 
-// Of elements that lie one after another.
+// Writes contiguous elements to the runs.
 void write_runs(const fs::path& file, const fs::path& name, const std::string& header,
                 const byte_runs& runs, const void* elements) {
   const open_file out(file, O_WRONLY, name, unwritable);
@@ -155,7 +157,7 @@ void write_npy(const process_steps& together, const fs::path& file, const fs::pa
   const own_elements_of_file mine = own_elements_of(from, false);
   std::optional<host_bytes> bytes;
   const auto bring = [&] { bytes.emplace(to_host(mine.elements)); };
-  mine.is_apart ? together.all(bring) : bring();  // all elements come from all processes
+  mine.is_apart ? together.all(bring) : bring();  // all processes take part in copying elements
   together.all([&] {
     if (mine.is_apart || together.is_first())
       write_runs(file, replaced, header, mine.runs, bytes->data());
@@ -188,7 +190,7 @@ struct npy_file::contents {
 
   [[noreturn]] void fail(const std::string& what) const { throw_file_error(path, what); }
   void read_header();
-  /// Elements of the extents of `part`, whose bytes are these runs of the file.
+  /// Reads the elements with the extents of `part` from these runs of the file.
   void read(const byte_runs& runs, const mapping& part, unsigned char* to);
   void set_type(const std::string& description);
   void set_shape(const std::vector<std::int64_t>& sizes);
@@ -283,16 +285,16 @@ void npy_file::contents::read(const byte_runs& runs, const mapping& part, unsign
   const auto size = static_cast<std::size_t>(size_of(type)),
              count = static_cast<std::size_t>(element_count(part));
   const bool in_order = !is_fortran || part.rank < 2;
-  const host_bytes as_they_lie(in_order ? 0 : count, size);
-  unsigned char* at = in_order ? to : as_they_lie.data();
+  const host_bytes in_file_order(in_order ? 0 : count, size);
+  unsigned char* at = in_order ? to : in_file_order.data();
   for (std::int64_t k = 0; k < runs.count; ++k, at += runs.length) {
     const auto length = static_cast<std::size_t>(runs.length);
     if (in->read(at, length, header_bytes + runs.first + k * runs.step) != length)
       fail("cannot be read to its end");
   }
   in->finish();
-  if (!in_order) gather(fortran_order(part), size, as_they_lie.data(), to);
-  // A bool is a byte of 0 or 1 in memory, whatever a file has.
+  if (!in_order) gather(fortran_order(part), size, in_file_order.data(), to);
+  // In memory a bool is a byte of 0 or 1, whatever the file contains.
   if (type == dtype::boolean)
     std::transform(to, to + count, to, [](unsigned char byte) { return byte != 0 ? 1 : 0; });
   if (!is_swapped) return;

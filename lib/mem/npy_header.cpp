@@ -10,7 +10,7 @@ namespace dsl::detail {
 
 namespace {
 
-// NumPy's letter for a dtype's kind; 0 for bfloat16, which it does not have.
+// NumPy's letter for a dtype's kind; 0 for bfloat16, which NumPy lacks.
 char letter_of(dtype type) {
   if (type == dtype::bfloat16) return 0;
   switch (kind_of(type)) {
@@ -57,7 +57,7 @@ std::string header_of(dtype type, const mapping& shape) {
 
 namespace {
 
-// The literal of a Python dictionary, as far as headers go.
+// Parses the literal of a Python dictionary, as far as headers use it.
 class literal_reader {
  public:
   explicit literal_reader(const std::string& text)
@@ -69,7 +69,7 @@ class literal_reader {
     ++at_;
     return true;
   }
-  /// Whether nothing but white space is left.
+  /// Whether only white space is left.
   bool is_at_end() {
     while (at_ < end_ && std::string_view(" \t\r\n").find(*at_) != std::string_view::npos) ++at_;
     return at_ == end_;
@@ -97,8 +97,8 @@ class literal_reader {
     const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const std::string_view rest =
         std::string_view(digits).substr(static_cast<std::size_t>(end - digits.data()));
-    const bool is_padded =
-        digits.size() - rest.size() > 1 && digits[0] == '0';  // 03, which is no number in Python
+    // 03 is not a number in Python.
+    const bool is_padded = digits.size() - rest.size() > 1 && digits[0] == '0';
     failed_ = failed_ || wrong != std::errc() || is_padded ||
               !(rest.empty() || rest == "L");  // Python 2 wrote 3L
     return value;

@@ -1,4 +1,4 @@
-// How NumPy writes dtypes and the headers of .npy files.
+// NumPy's spelling of dtypes, and the headers of .npy files.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace dsl::detail {
 
-/// A dtype as NumPy's array protocol has it, "<f4"; empty for bfloat16, which it does not know. And
-/// the other way round, of this machine's byte order.
+/// A dtype as in NumPy's array protocol, "<f4"; empty for bfloat16, which NumPy lacks. The inverse
+/// accepts this machine's byte order only.
 std::string description_of(dtype type);
 std::optional<dtype> dtype_of_description(std::string_view description);
 
-/// What stands before the elements, to the byte as NumPy writes it: with room for a first extent of
-/// 21 digits, and of a length that is a multiple of 64.
+/// The bytes before the elements, exactly as NumPy writes them: with room for a first extent of 21
+/// digits, padded to a multiple of 64.
 std::string header_of(dtype type, const mapping& shape);
 
 struct npy_header {
@@ -27,8 +27,8 @@ struct npy_header {
   std::vector<std::int64_t> shape;
 };
 
-/// The header's dictionary: each of the three keys once, in any order, and nothing behind it. False
-/// where it is something else.
+/// Parses a header's dictionary: each of the three keys once, in any order, and nothing after it.
+/// Returns false for anything else.
 bool parse(const std::string& text, npy_header& to);
 
 }  // namespace dsl::detail

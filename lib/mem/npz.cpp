@@ -1,4 +1,4 @@
-// .npz files, by libzip.
+// .npz files, with libzip.
 #include <dsl/mem/npz.hpp>
 
 #include <zip.h>
@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view suffix = ".npy";   // of the names of what an archive holds
-constexpr std::size_t longest_name = 0xffff;  // of what an archive holds, in bytes
+constexpr std::string_view suffix = ".npy";   // of the names of members
+constexpr std::size_t longest_name = 0xffff;  // of a member's name, in bytes
 
 struct discard_archive {
   void operator()(zip_t* z) const { zip_discard(z); }
@@ -38,8 +38,8 @@ std::string spell_error(int code) {
   return text;
 }
 
-// Whether a name is one of those that every reader of an archive finds again: UTF-8, and no control
-// characters, which libzip takes for another encoding.
+// Whether every reader of an archive can find a member by this name: UTF-8 without control
+// characters. libzip takes names with control characters for another encoding.
 bool is_plain_text(std::string_view name) {
   while (!name.empty()) {
     const auto first = static_cast<unsigned char>(name[0]);
@@ -82,8 +82,8 @@ void check_names(const fs::path& file, const npz_member* members, std::size_t co
   }
 }
 
-// A new archive, written when it is closed: what it is made of has to live until then. Errors name
-// the file that it replaces.
+// Writes a new archive. libzip writes it when it is closed, so `contents` must live until then.
+// Error messages name the file that it replaces.
 void write_archive(const fs::path& file, const fs::path& replaced, const npz_member* members,
                    const std::vector<host_bytes>& contents, zip_int32_t method) {
   create_file(file, replaced, {}, 0);
@@ -104,13 +104,13 @@ void write_archive(const fs::path& file, const fs::path& replaced, const npz_mem
     require(added >= 0);
     const auto number = static_cast<zip_uint64_t>(added);
     require(zip_set_file_compression(out.get(), number, method, 0) == 0);
-    constexpr zip_uint16_t first_of_january_1980 =
-        1 << 5 | 1;  // as NumPy: the same arrays are the same file
+    // As NumPy: equal arrays give equal files.
+    constexpr zip_uint16_t first_of_january_1980 = 1 << 5 | 1;
     require(zip_file_set_dostime(out.get(), number, 0, first_of_january_1980, 0) == 0);
   }
   zip_t* const written = out.release();
   const bool is_closed = zip_close(written) == 0;
-  if (!is_closed) out.reset(written);  // and is discarded
+  if (!is_closed) out.reset(written);  // discards the archive
   require(is_closed);
 }
 
@@ -137,7 +137,7 @@ void save_npz(file_path to, const npz_member* members, std::size_t count,
 
 namespace {
 
-// The bytes of one file in an archive. Their checksum is known when the last one has been read.
+// The bytes of one member of an archive. Their checksum is verified when the last byte was read.
 class archived_file final : public npy_bytes {
  public:
   archived_file(zip_t* archive, zip_uint64_t number, std::int64_t size, fs::path name)
@@ -184,13 +184,13 @@ class archived_file final : public npy_bytes {
   std::unique_ptr<zip_file_t, close_file> in_;
 };
 
-// How many bytes one byte in an archive becomes at most. Memory is asked for by what the archive
-// says, so it has to be possible.
+// The greatest expansion of one compressed byte. Memory is allocated for the size that the archive
+// states, so a size that is impossible must be rejected first.
 std::uint64_t most_by(zip_uint16_t method) {
   switch (method) {
     case ZIP_CM_STORE: return 1;
     case ZIP_CM_DEFLATE: return 1032;  // zlib.net/zlib_tech.html
-    default: return 1 << 24;           // 45,899,235 of 42 by bzip2
+    default: return 1 << 24;           // bzip2: 45,899,235 bytes from 42
   }
 }
 
@@ -203,7 +203,8 @@ struct npz_file::archive {
   detail::archive_handle in;
   std::uint64_t bytes = 0;
   std::vector<std::string> names;  // without ".npy"
-  /// Of several of one name the last one, as NumPy has it, and "x.npy" before "x".
+  /// If several members have one name, the last one, as in NumPy; "x.npy" takes precedence over
+  /// "x".
   std::unordered_map<std::string, std::size_t> numbers;
 
   explicit archive(std::filesystem::path file);

@@ -1,4 +1,4 @@
-// .npz files where there was no libzip.
+// .npz files without libzip: all functions throw.
 #include <dsl/mem/npz.hpp>
 
 #include "mem/npy.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 void detail::save_npz(file_path to, const npz_member*, std::size_t, npz_compression) { refuse(to); }
 
-// An object is never made, so what follows is never called.
+// The constructor throws, so the functions below are never called.
 npz_file::npz_file(file_path from) : archive_(nullptr) { refuse(from); }
 npz_file::~npz_file() = default;
 std::int64_t npz_file::size() const { return 0; }

@@ -16,10 +16,11 @@ struct pinned_memory {
   std::atomic<int> owners{1};
   std::mutex mutex{};
   struct use {
-    stream_state* stream;  // retained: another one at its address is not taken for it
+    stream_state* stream;  // retained, so that no other stream gets its address
     marker end;
   };
-  std::vector<use> uses{};  // the last of each stream, since it was waited for
+  // The last use by each stream since the last wait.
+  std::vector<use> uses{};
 };
 
 pinned_ref pinned_ref::allocate(std::size_t count, std::size_t size, device where) {
@@ -50,7 +51,7 @@ void drop_owner(pinned_memory& m) noexcept {
   if (m.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   try {
     wait_for_uses(m);
-  } catch (const error&) {  // of work that failed, and is over
+  } catch (const error&) {  // the work failed, so it is over
   }
   for (const pinned_memory::use& u : m.uses) u.stream->release();
   if (m.data != nullptr) m.on.release_pinned(m.data, m.index);

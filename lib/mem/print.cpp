@@ -1,7 +1,7 @@
-// Arrays as text, to the byte as NumPy 2 prints them with its default options. Its rules, as far as
-// they are not plain to see: all numbers of an array are printed alike, in the fewest digits that
-// tell each from its neighbours, but no more than 8 after the point; with an exponent where the
-// largest is too large, the smallest too small, or their ratio above 1000.
+// Arrays as text, exactly as NumPy 2 prints them with its default options. The less obvious of its
+// rules: all numbers of an array have the same format, with the fewest digits that distinguish each
+// number from its neighbouring floating point numbers, but at most 8 after the point; an exponent
+// is used if the largest number is too large, the smallest too small, or their ratio exceeds 1000.
 #include <dsl/mem/print.hpp>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 
 constexpr int most_digits = 8, line_width = 75, threshold = 1000, edge = 3;
 
-// ---- One number.
+// ---- A single number.
 
-// From where on numbers are printed with an exponent: in an array, and alone. 10 to the digits that
-// a dtype holds for sure, except for double.
+// The magnitudes from which numbers are printed with an exponent, in an array and alone: 10 to the
+// number of digits that the dtype holds reliably, except for double.
 template <class T> struct real_traits;
 template <> struct real_traits<double> {
   static constexpr double exponent_from = 1e8, exponent_from_alone = 1e16;
@@ -48,7 +48,7 @@ std::string formatted(const char* format, int digits, double x) {
   return line;
 }
 
-// The fewest digits that give x back, as d.ddde+dd, for a finite magnitude.
+// The fewest digits that reproduce x when read back, as d.ddde+dd, for a finite magnitude.
 template <class T>
 std::string shortest(T x) {
   char line[32];
@@ -58,7 +58,7 @@ std::string shortest(T x) {
 template <class T>
   requires(sizeof(T) == 2)
 std::string shortest(T x) {
-  // Slightly above as well: a power of two has twice the room above as below.
+  // A slightly larger candidate is tried too: the gap above a power of two is twice the gap below.
   for (int digits = 0;; ++digits)
     for (const double candidate : {to_double(x), to_double(x) * (1 + 0x1p-12)})
       if (const std::string line = formatted("%.*e", digits, candidate);
@@ -66,8 +66,8 @@ std::string shortest(T x) {
         return line;
 }
 
-// A decimal number's parts. `point` is always there; `exponent` has its sign and at least two
-// digits.
+// The parts of a decimal number. The point is always printed; `exponent` has its sign and at least
+// two digits.
 struct decimal { std::string whole, fraction, exponent; };
 
 decimal parts_of(const std::string& line) {
@@ -78,8 +78,8 @@ decimal parts_of(const std::string& line) {
   return d;
 }
 
-// In the fewest digits, of which at most `most` (none: -1) stand behind the point. A number that
-// needs more is rounded from its exact value, as printf does.
+// The fewest digits, of which at most `most` (-1: no limit) follow the point. A number that needs
+// more is rounded from its exact value, as by printf.
 template <class T>
 decimal scientific(T magnitude, int most) {
   const decimal d = parts_of(shortest(magnitude));
@@ -101,8 +101,7 @@ decimal positional(T magnitude, int most) {
   return {all.substr(0, whole), all.substr(whole), ""};
 }
 
-// ---- One number after another: a writer learns from all numbers that are printed, and then writes
-// each.
+// ---- Numbers of an array: a writer first sees all numbers that are printed, then writes each.
 
 template <class T>
 class real_writer {
@@ -144,7 +143,7 @@ class real_writer {
       return std::string(whole_ + right_ + 1 - name.size(), ' ') + name;
     }
     decimal d = digits_of(x);
-    // What the number does not need but others do are its exact digits.
+    // Digits that only other numbers need are this number's exact digits.
     if (exponential_ && d.fraction.size() < fraction_)
       d = parts_of(formatted("%.*e", static_cast<int>(fraction_), std::fabs(x)));
     d.fraction.resize(fraction_, exponential_ ? '0' : ' ');
@@ -162,8 +161,8 @@ class real_writer {
   }
 
   bool plus_, exponential_ = false;
-  std::size_t whole_ = 0, fraction_ = 0, exponent_ = 0,
-              right_ = 0;  // characters; whole with the sign, exponent with its own
+  // Widths in characters; `whole_` includes the sign, `exponent_` its own sign.
+  std::size_t whole_ = 0, fraction_ = 0, exponent_ = 0, right_ = 0;
 };
 
 template <class T>
@@ -217,7 +216,7 @@ struct writer_of<T> {
 };
 template <class T> struct writer_of<complex_value<T>> { using type = complex_writer<T>; };
 
-// ---- A number that stands alone, in as many digits as it needs.
+// ---- A number that stands alone, with as many digits as it needs.
 
 template <class T>
 std::string alone(T n) {
@@ -251,7 +250,7 @@ std::string alone(complex_value<T> z) {
   return '(' + part(z.re) + (im[0] == '-' ? "" : "+") + im + ')';
 }
 
-// ---- All of them in brackets.
+// ---- All elements, in brackets.
 
 // Calls visit(place) for each element from `axis` on, in row-major order.
 template <class Visit>
@@ -261,7 +260,7 @@ void for_each_place(const mapping& m, int axis, std::int64_t place, const Visit&
     for_each_place(m, axis + 1, place + i * m.strides[axis], visit);
 }
 
-// The elements that are printed: of a long array's axes the ends.
+// The elements that are printed: the ends of a long array's axes.
 struct excerpt {
   mapping whole, shown;  // `shown` is packed
   bool shortened = false;
@@ -279,8 +278,8 @@ excerpt excerpt_of(const mapping& whole) {
   return e;
 }
 
-// Copies the block that starts at `to` and its corresponding one, halving each shortened axis from
-// `axis` on, to packed host memory.
+// Copies the printed elements to packed host memory: the block that starts at `to`, and the
+// corresponding block at the other end of each shortened axis from `axis` on.
 void copy_shown(const excerpt& e, int axis, mapping from, mapping to, std::size_t size,
                 const buffer_ref& owner, const void* origin, unsigned char* packed) {
   while (axis < from.rank && e.whole.extents[axis] == e.shown.extents[axis]) ++axis;
@@ -307,14 +306,14 @@ class printer {
     write_.learn(numbers);
   }
 
-  // The block from `axis` on.
+  // Writes the block from `axis` on.
   void block(int axis, std::int64_t place) {
     const std::int64_t shown = e_.shown.extents[axis], stride = e_.shown.strides[axis];
     const bool shortened = e_.shown.extents[axis] != e_.whole.extents[axis],
                innermost = axis + 1 == e_.whole.rank;
     out_ += '[';
     const std::size_t indent = static_cast<std::size_t>(axis) + 1;
-    // The innermost lines leave room for the brackets that close behind them.
+    // The innermost lines leave room for the closing brackets.
     width_ = line_width - static_cast<std::size_t>(e_.whole.rank);
     column_ = indent;
     const auto separate = [&](std::int64_t i) {

@@ -35,7 +35,7 @@ void process_steps::first(const std::function<void()>& call) const {
   });
 }
 
-std::string process_steps::told_by_first(const std::string& text) const {
+std::string process_steps::from_first_process(const std::string& text) const {
   return group_ == nullptr ? text : gather(is_first() ? text : std::string()).front();
 }
 

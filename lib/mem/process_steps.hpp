@@ -1,4 +1,4 @@
-// What processes do together with files.
+// File operations that several processes perform together.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,21 @@ namespace dsl::detail {
 
 class process_group;
 
-/// Steps that all processes of a mesh take one after another. What fails in one fails in all of
-/// them: in each `all` and `first` throw, and what another process has thrown is a file_error that
-/// names it.
+/// Steps that all processes of a mesh take together, one after another. If one process fails, all
+/// of them throw in the same call of `all` or `first`: the others throw a file_error that names the
+/// process.
 class process_steps {
  public:
-  /// The processes of a mesh; on another device there is this one alone.
+  /// The processes of a mesh; this process alone for any other device.
   explicit process_steps(device where);
 
   bool is_first() const;
-  /// Each process calls it.
+  /// Each process runs `call`.
   void all(const std::function<void()>& call) const;
-  /// The first process calls it.
+  /// The first process runs `call`.
   void first(const std::function<void()>& call) const;
-  /// What the first process gives.
-  std::string told_by_first(const std::string& text) const;
+  /// Returns the first process's text in all processes.
+  std::string from_first_process(const std::string& text) const;
 
   bool operator==(const process_steps&) const = default;
 

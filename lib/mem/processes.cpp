@@ -76,7 +76,7 @@ buffer_ref process_mesh::allocate_rows(const std::int64_t* extents, int rank, st
 
 namespace {
 
-// One piece behind the other.
+// Addresses that were not used before: consecutive ranges.
 void* new_addresses(std::size_t bytes) {
   constexpr std::size_t alignment = 4096;
   static std::atomic<std::uintptr_t> next{first_false_address};
@@ -112,7 +112,7 @@ index_range process_part::rows_of(int process, std::int64_t first, std::int64_t 
         .within({0, rows});
   const bool begin_here = first >= bytes.first && first < bytes.end;
   if (stride == 0) return {0, begin_here ? rows : 0};
-  // Backwards: byte `first - i * -stride` is in the part.
+  // The stride is negative: byte `first - i * -stride` must be in the part.
   return index_range{pieces(first - bytes.end + 1, -stride),
                      pieces(first - bytes.first + 1, -stride)}
       .within({0, rows});
@@ -151,7 +151,7 @@ void process_part::fill(std::int64_t at, const void* element, std::size_t size,
 
 void process_part::copy(std::int64_t at, const process_part& from, std::int64_t source,
                         std::int64_t bytes) const {
-  bool is_local = true;  // no process's bytes come from another one
+  bool is_local = true;  // no bytes come from another process
   for (int p = 0; p < mesh_.size() && is_divided() && from.is_divided(); ++p) {
     const index_range to = bytes_of(p).within({at, at + bytes}),
                       there = from.bytes_of(p).within({source, source + bytes});
@@ -170,8 +170,8 @@ void process_part::copy(std::int64_t at, const process_part& from, std::int64_t 
 
 namespace {
 
-// Calls each(place, number): where an element is, in elements from the origin, and which it is in
-// row-major order.
+// Calls each(place, number) for each element: its position in memory, in elements from the origin,
+// and its number in row-major order.
 template <class Each>
 void each_element(const mapping& m, const Each& each) {
   std::int64_t index[max_rank] = {}, place = m.offset;
@@ -200,7 +200,8 @@ index_range bytes_spanned(const mapping& m, std::size_t size) {
   return {places.first * bytes, places.end * bytes};
 }
 
-// Elements with others between them: the bytes of all are taken to the host, and there changed.
+// Elements that are not contiguous: copies their range of bytes to the host, changes the elements
+// there, and copies the range back.
 void process_part::upload(std::int64_t origin, const mapping& elements, std::size_t size,
                           const void* from) const {
   const auto bytes = static_cast<std::int64_t>(size);

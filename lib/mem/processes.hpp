@@ -1,4 +1,5 @@
-// A mesh of processes: its memory is in parts, one in each process on a device of its own.
+// A mesh of processes: its memory consists of parts, one for each process on the process's own
+// device.
 #pragma once
 
 #include <memory>
@@ -24,11 +25,10 @@ struct index_range {
   bool contains(const index_range& other) const { return first <= other.first && other.end <= end; }
 };
 
-/// What a program sees as one device. What it runs and where its bytes lie is each process's own
-/// device's.
+/// Several processes as one device. Each process's own device runs the work and holds its bytes.
 class process_mesh final : public back_end {
  public:
-  /// Throws device_error where GPUs cannot be joined.
+  /// Throws device_error if the GPUs cannot be connected.
   process_mesh(std::unique_ptr<process_group> joined, device own_device, kernel_services& kernels);
 
   process_group& group() const { return *group_; }
@@ -36,24 +36,25 @@ class process_mesh final : public back_end {
   int size() const { return group_->size(); }
   const device own;
 
-  /// Null where the own device is no GPU.
+  /// Null if the own device is not a GPU.
   gpu_group* gpus() const { return gpus_.get(); }
-  /// Gives all processes what each has at `at` in memory of its own device, as
+  /// Gathers each process's data in all processes, in memory of the own device, as
   /// `process_group::all_gather`; on GPUs in the order of the current stream.
   void all_gather(const buffer_ref& memory, void* at, const std::vector<std::size_t>& bytes) const;
-  /// The same in memory of the current stream's alone.
+  /// The same in memory that only the current stream uses.
   void all_gather(void* at, const std::vector<std::size_t>& bytes) const;
-  /// As `process_group::exchange`, of memory of the own device that its current stream alone has
+  /// As `process_group::exchange`, in memory of the own device that only its current stream has
   /// used.
   void exchange(const std::vector<process_message>& sent,
                 const std::vector<process_message>& received) const;
 
-  /// Memory of which each process has so many bytes, from `ends` of the process before on.
+  /// Memory divided between the processes: each holds the bytes from the previous process's `ends`
+  /// to its own.
   buffer_ref allocate_parts(std::vector<std::int64_t> ends, device where) const;
-  /// Rows of the outermost axis, divided evenly.
+  /// Memory divided evenly by rows of the outermost axis.
   buffer_ref allocate_rows(const std::int64_t* extents, int rank, std::size_t size,
                            device where) const;
-  /// Memory that each process has whole.
+  /// Memory of which each process has a complete copy.
   buffer_ref allocate_copies(std::size_t bytes, device where) const;
 
   process_mesh* processes() override { return this; }
@@ -66,7 +67,7 @@ class process_mesh final : public back_end {
     dsl::set_release_threshold(bytes, own);
   }
 
-  // The own device's current stream is the only one.
+  // The mesh's only stream is the own device's current stream.
   void synchronize(int, void*) override { stream::current(own).synchronize(); }
   void synchronize_quietly(int, void*) noexcept override;
   void* record_event(int, void*) override;
@@ -83,7 +84,7 @@ class process_mesh final : public back_end {
   }
   bool is_page_locked(const void* address) override { return runs_.is_page_locked(address); }
 
-  // Memory is the own device's, which none of these is asked for.
+  // Never called: memory belongs to the own device.
   void* allocate(std::size_t, int, void*) override { return nullptr; }
   void release(void*, int, void*) noexcept override {}
   void copy(void*, const void*, std::size_t, direction, int, void*) override {}
@@ -92,36 +93,37 @@ class process_mesh final : public back_end {
 
  private:
   std::unique_ptr<process_group> group_;
-  std::unique_ptr<gpu_group> gpus_;  // null where the own device's memory is the host's
+  // Null if the own device's memory is the host's.
+  std::unique_ptr<gpu_group> gpus_;
   back_end& runs_;
 };
 
-/// A piece of memory of a mesh of processes, whose bytes have numbers over all processes.
+/// Memory of a mesh of processes. Bytes are numbered over all processes.
 class process_part {
  public:
   process_part(const process_mesh& mesh, std::vector<std::int64_t> ends, std::size_t bytes);
 
   const process_mesh& mesh() const { return mesh_; }
-  /// On the process's own device.
+  /// This process's memory, on its own device.
   const buffer_ref& own() const { return own_; }
-  /// Whether each process has bytes of its own; else each has all.
+  /// Whether the bytes are divided between the processes; otherwise each process has all.
   bool is_divided() const { return !ends_.empty(); }
   const std::vector<std::int64_t>& ends() const { return ends_; }
   index_range bytes_of(int process) const;
-  /// The address by which the program knows the byte with number 0: of memory that is divided, one
-  /// that nothing else has.
+  /// The address that the program sees for byte number 0. For divided memory it is an address that
+  /// nothing else has.
   void* shown_at() const { return shown_at_; }
-  /// Where the byte with number 0 would be in the process's own memory.
+  /// The address that byte number 0 would have in the process's own memory.
   unsigned char* base() const {
     return static_cast<unsigned char*>(own_.data()) - bytes_of(mesh_.rank()).first;
   }
 
-  /// Of rows `stride` bytes apart, the first of which begins at byte `first`, those that begin in a
-  /// process's part.
+  /// The rows that begin in a process's part, of `rows` rows at distances of `stride` bytes; the
+  /// first row begins at byte number `first`.
   index_range rows_of(int process, std::int64_t first, std::int64_t stride,
                       std::int64_t rows) const;
 
-  // As the functions on buffers, all processes together; `at` is a byte's number.
+  // As the functions on buffers, by all processes together. `at` is the number of a byte.
   void upload(std::int64_t at, const void* from, std::int64_t bytes) const;
   void download(std::int64_t at, void* to, std::int64_t bytes) const;
   void upload(std::int64_t origin, const mapping& elements, std::size_t size,
@@ -141,12 +143,12 @@ class process_part {
   void* shown_at_;
 };
 
-/// What a process has of elements in memory that is divided, where that is some indices of an axis:
-/// the number of the first is `elements.offset` of what is returned.
+/// The process's part of elements in divided memory, if it is a range of indices of the axis. The
+/// result's `elements.offset` is the first of these indices.
 std::optional<own_elements> part_along(int axis, const buffer_ref& owner, void* first,
                                        const mapping& elements, std::size_t size);
 
-/// The bytes between the first and the end of the last of some elements, counted from the origin.
+/// The bytes from the first to the end of the last of some elements, counted from the origin.
 index_range bytes_spanned(const mapping& elements, std::size_t size);
 
 }  // namespace dsl::detail

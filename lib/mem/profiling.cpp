@@ -21,7 +21,7 @@ struct range_payload { std::int64_t elements, steps, bytes, flops; };
 
 #if defined(DSL_DETAIL_NVTX_PAYLOAD)
 
-// The number by which a tool knows the fields of `range_payload`; 0 where it takes no payloads.
+// The number under which a tool knows the fields of `range_payload`; 0 if it accepts no payloads.
 std::uint64_t add_schema(nvtxDomainHandle_t domain) {
   const auto entry = [](const char* name, const char* description, std::size_t offset) {
     nvtxPayloadSchemaEntry_t e{};
@@ -69,8 +69,8 @@ void push_range(nvtxDomainHandle_t domain, nvtxEventAttributes_t& event, std::ui
 
 #endif
 
-// NVTX is header-only: it asks the dynamic linker for the tool that NVTX_INJECTION64_PATH names,
-// and without one gives no domain.
+// NVTX is header-only: it asks the dynamic linker for the tool that NVTX_INJECTION64_PATH names;
+// without a tool the domain is null.
 struct nvtx_domain {
   nvtxDomainHandle_t handle = nvtxDomainCreateA("dsl");
   std::uint64_t schema = handle != nullptr ? add_schema(handle) : 0;
@@ -80,8 +80,8 @@ const nvtx_domain& domain() {
   return made;
 }
 
-// "rk4_step (100 steps, 1048576 elements, 1.68 GB, 2.1 Gflop): a + b * c": tables cut what is long,
-// so the formula comes last.
+// "rk4_step (100 steps, 1048576 elements, 1.68 GB, 2.1 Gflop): a + b * c". Tools truncate long
+// names in tables, so the formula comes last.
 std::string spell_work(const profiled_work& w) {
   std::string s = w.name + " (";
   if (w.steps != 1) s += std::to_string(w.steps) + " steps, ";

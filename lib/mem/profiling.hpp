@@ -1,4 +1,4 @@
-// Ranges in profilers: what is launched or copied, in NVTX's domain "dsl".
+// Ranges in profilers, in NVTX's domain "dsl": launches and copies.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace dsl::detail {
 
-/// What a range is of. Bytes and floating point operations are the formula's, of all elements and
-/// steps, whatever stays on chip.
+/// The work of a range. Bytes and floating point operations are those of the formula, for all
+/// elements and steps, whatever stays on the chip.
 struct profiled_work {
-  std::string name, formula;  // the formula where the name does not say it
+  std::string name, formula;  // the formula, if the name does not say it
   std::int64_t elements, steps, bytes, flops;
 };
 
-/// Whether a tool listens to NVTX. None can begin to after the first call.
+/// Whether a tool listens to NVTX. Tools attach before the first call or not at all.
 bool is_profiled() noexcept;
 
-/// A range of the calling thread, from its construction to its end. What it is of is only asked for
-/// where a tool listens.
+/// A range of the calling thread, from construction to destruction. The description is computed
+/// only if a tool listens.
 class profiled_range {
  public:
   template <class Describe>

@@ -7,7 +7,7 @@
 namespace dsl {
 
 namespace {
-// Innermost last. A thread's own, so that host threads do not disturb each other.
+// Innermost last. Thread-local, so that host threads do not disturb each other.
 thread_local std::vector<stream> guards;
 }  // namespace
 
@@ -52,7 +52,7 @@ void stream_state::drop_handle() noexcept {
   release();
 }
 
-stream_state& stream_state::or_stand_in() {
+stream_state& stream_state::or_default_stream() {
   if (!has_ended) return *this;
   stream_state& other = on.default_stream(index);
   try {
@@ -68,7 +68,7 @@ void stream_state::synchronize_quietly() noexcept {
   if (!has_ended) return on.synchronize_quietly(index, native);
   try {
     if (end != nullptr) on.wait_for_event(end);
-  } catch (const error&) {  // of work that failed, and is over
+  } catch (const error&) {  // the work failed, so it is over
   }
 }
 
@@ -90,7 +90,7 @@ bool marker::is_reached() const { return event_ == nullptr || on_->is_reached(ev
 
 namespace {
 
-// The object of a device's kind. Throws device_error where there is no such device.
+// The object of a device's kind. Throws device_error if the device does not exist.
 back_end& present(device where) {
   properties(where);
   return back_end::of(where);

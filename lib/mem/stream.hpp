@@ -1,4 +1,4 @@
-// What a stream is inside the library.
+// The library's state of a stream.
 #pragma once
 
 #include <memory>
@@ -11,26 +11,27 @@
 
 namespace dsl::detail {
 
-/// What a storey above keeps for a stream until the stream ends.
+/// State that a higher layer keeps for a stream until the stream ends.
 struct stream_attachment { virtual ~stream_attachment() = default; };
 
 struct stream_state {
   back_end& on;
-  const int index;         // of the device among its kind
+  const int index;         // the device's number within its kind
   const bool permanent;    // a device's default stream, whose owners are not counted
-  void* native = nullptr;  // as `back_end::create_stream` gives it
-  std::atomic<bool> is_handed_out{
-      false};  // the program has the handle, with which it may capture the stream into a graph
+  void* native = nullptr;  // the result of `back_end::create_stream`
+  // The program has the handle, so it may capture the stream into a CUDA graph.
+  std::atomic<bool> is_handed_out{false};
   std::atomic<int> owners{1};
-  std::mutex mutex{};  // of what follows
+  // Protects the members below.
+  std::mutex mutex{};
   std::unique_ptr<stream_attachment> scratch{};
 
-  // Of a stream that someone else made, which may end with the last `dsl::stream` for it, while
-  // arrays still name it.
+  // For a stream that was made elsewhere. It may end with the last `dsl::stream` for it, while
+  // arrays still refer to it.
   bool is_foreign = false;
   std::atomic<int> handles{0};
   bool has_ended = false;
-  void* end = nullptr;  // an event behind all its work, once it has ended
+  void* end = nullptr;  // an event after all its work, once it has ended
 
   stream_state(back_end& of, int device, bool lives_on = false)
       : on(of), index(device), permanent(lives_on) {}
@@ -42,20 +43,20 @@ struct stream_state {
     if (!permanent) owners.fetch_add(1, std::memory_order_relaxed);
   }
   void release() noexcept;
-  /// A `dsl::stream` more, or one less.
+  /// Counts one `dsl::stream` more, or one less.
   void add_handle() noexcept;
   void drop_handle() noexcept;
-  /// While this is held no foreign stream ends. Empty for a stream of the library's.
+  /// While the lock is held no foreign stream ends. Empty for the library's own streams.
   std::unique_lock<std::recursive_mutex> hold() const;
-  /// The stream itself, or the device's default stream behind the work of a foreign one that has
-  /// ended.
-  stream_state& or_stand_in();
+  /// The stream itself. For a foreign stream that has ended: the device's default stream, ordered
+  /// after the stream's work.
+  stream_state& or_default_stream();
 
   void synchronize() { on.synchronize(index, native); }
   void synchronize_quietly() noexcept;
-  /// Orders the next work behind all that another stream of the device has queued by now.
+  /// Makes the next work wait for all work that another stream of the device has queued so far.
   void wait_for(const stream_state& other);
-  /// Whether the program captures the stream's work into a graph.
+  /// Whether the program is capturing the stream's work into a CUDA graph.
   bool is_captured() { return is_handed_out && native != nullptr && on.is_captured(index, native); }
 };
 

@@ -10,7 +10,7 @@
 
 namespace dsl {
 
-// The characters stand behind a reference count.
+// The characters follow a reference count.
 namespace {
 struct shared_text {
   std::atomic<int> owners;

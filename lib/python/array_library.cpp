@@ -28,7 +28,7 @@ nb::object checked(PyObject* made) {
   return nb::steal(made);
 }
 
-// A capsule's tensor, versioned or not.
+// The tensor of a capsule, versioned or not.
 array_argument read_capsule(nb::object capsule) {
   if (auto* const t = static_cast<dlpack::managed_tensor_versioned*>(
           PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"))) {
@@ -45,7 +45,7 @@ array_argument read_capsule(nb::object capsule) {
   return {std::move(capsule), t->dl_tensor, false};
 }
 
-// Of extents.
+// A tuple of extents.
 nb::object tuple_of(int rank, const std::int64_t* extents) {
   nb::object made = checked(PyTuple_New(rank));
   for (int d = 0; d < rank; ++d)
@@ -53,7 +53,7 @@ nb::object tuple_of(int rank, const std::int64_t* extents) {
   return made;
 }
 
-// NumPy, and CuPy, which has NumPy's dtypes.
+// NumPy, and CuPy, which uses NumPy's dtypes.
 class numpy_like : public array_library {
  public:
   explicit numpy_like(const char* name)
@@ -140,7 +140,7 @@ class cupy_arrays final : public numpy_like {
   }
 
  private:
-  // Elements: more than any memory has. CuPy 14 divides negative strides as unsigned numbers.
+  // In elements: more than any memory has. CuPy 14 divides negative strides as unsigned numbers.
   static constexpr std::int64_t farthest = std::int64_t{1} << 48;
   static array_argument with_strides(nb::handle x, array_argument found) {
     const nb::object bytes = nb::getattr(x, "strides");
@@ -188,7 +188,7 @@ array_argument array_library::read(nb::handle x, std::intptr_t number) {
         all.dlpack, arguments, 1, stream ? all.stream_and_version : all.only_version);
     if (capsule != nullptr) return read_capsule(nb::steal(capsule));
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
-    PyErr_Clear();  // from before max_version, or of another kind, which shows again
+    PyErr_Clear();  // a __dlpack__ without max_version, or another error, which then occurs again
   }
   PyObject* const arguments[] = {x.ptr(), stream.ptr()};
   array_argument found = read_capsule(checked(
@@ -213,7 +213,7 @@ const dsl::stream& kept_stream(const dlpack::device& where, array_library::nativ
     nb::object keeper;
     dsl::stream stream;
   };
-  // The latest first; those that are not used any more go.
+  // The most recent first; unused ones are dropped.
   static std::list<entry>& kept = *new std::list<entry>;
   constexpr std::size_t most = 64;
   for (auto at = kept.begin(); at != kept.end(); ++at)

@@ -1,5 +1,5 @@
-// The array libraries of Python: whose an object is, on which stream it works, and how its arrays
-// are read and made.
+// Python's array libraries: the library of an object, the stream on which it works, and how its
+// arrays are read and made.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,31 +14,31 @@ namespace dsl::python {
 
 namespace nb = nanobind;
 
-/// What str() gives; of a missing attribute nothing.
+/// The result of str(); empty for a missing attribute.
 std::string text_of(nb::handle x);
 std::string text_of(nb::handle x, const char* attribute);
 
 /// An array while a call uses it.
 struct array_argument {
-  nb::object keeper;  // what owns the tensor's extents and strides
+  nb::object keeper;  // owner of the tensor's extents and strides
   dlpack::tensor tensor;
   bool is_read_only;
 };
 
-/// The stream that a call's kernels run on: the current one of the first GPU array's library.
+/// The stream of a call's kernels: the current stream of the library of the first GPU array.
 class work_stream {
  public:
   bool is_chosen() const { return stream_ != nullptr; }
   void choose(const dsl::stream& s) { stream_ = &s; }
   const dsl::stream* get() const { return stream_; }
-  /// As DLPack numbers streams: CUDA's legacy default stream is 1.
+  /// The stream in DLPack's numbering: CUDA's legacy default stream is 1.
   std::intptr_t number() const;
 
  private:
-  const dsl::stream* stream_ = nullptr;  // one of those that are kept
+  const dsl::stream* stream_ = nullptr;  // one of the kept streams
 };
 
-/// A library, by the protocols that the array API has; those that are known have classes of their
+/// A library, accessed by the protocols of the array API. Known libraries have classes of their
 /// own.
 class array_library {
  public:
@@ -47,61 +47,63 @@ class array_library {
   virtual ~array_library() = default;
 
   const std::string& name() const { return name_; }
-  /// When `read` wants the stream that is chosen: before it reads a first time; or behind, as the
-  /// library has a current stream that its arrays are in order with, and for arrays beside another
-  /// library's alone; none: as behind, without a number.
+  /// When `read` needs the chosen stream. before: before the first read. behind: only for arrays
+  /// that occur together with arrays of another library, because the library has a current stream
+  /// with which its own arrays are ordered. none: as behind, but `read` takes no stream number.
   enum class order : std::uint8_t { none, before, behind };
   virtual order asks_for_stream() const { return order::before; }
-  /// Where an array lies.
+  /// The device of an array.
   dlpack::device where(nb::handle x) const;
-  /// Reads an array, with a stream's next work ordered behind what its library has queued: a stream
-  /// as DLPack numbers it, -1 for no order, 0 where there are no streams. Throws nb::python_error.
+  /// Reads an array. The stream's next work waits for the work that the library has queued.
+  /// `stream` is in DLPack's numbering; -1 for no ordering, 0 if there are no streams. Throws
+  /// nb::python_error.
   virtual array_argument read(nb::handle x, std::intptr_t stream);
-  /// The library's current stream on a device: an object that keeps it, or none, and its handle.
-  /// Where it has none the calling thread's of dsl.
+  /// The library's current stream on a device: its handle, and an object that keeps it alive, if
+  /// any. A library without one uses dsl's current stream of the calling thread.
   struct native_stream {
     void* handle;
     nb::object keeper;
   };
   virtual bool current_stream(const dlpack::device&, native_stream&) { return false; }
-  /// A new array. Where the library has no uninitialised ones, null: its arrays are then made of
-  /// memory of dsl's, by `adopt`.
+  /// A new array. Null if the library has no uninitialised arrays: its arrays are then made from
+  /// dsl's memory by `adopt`.
   virtual nb::object make(dtype, int /*rank*/, const std::int64_t* /*extents*/,
                           const dlpack::device&) {
     return {};
   }
-  /// An array of the library of an object that has __dlpack__.
+  /// An array of the library made from an object with __dlpack__.
   virtual nb::object adopt(nb::handle exported, nb::handle like);
   virtual bool is_writable() const { return true; }
-  /// Whether memory that it frees may be written by others only behind the work that is queued on
-  /// its current stream.
+  /// Whether memory that the library frees is reused only after the work queued on its current
+  /// stream.
   virtual bool frees_in_order() const { return false; }
 
  private:
   std::string name_;
-  bool has_versions_ = true;  // __dlpack__ knows max_version
+  // Whether __dlpack__ accepts max_version.
+  bool has_versions_ = true;
 };
 
-/// What an argument is, by its type.
+/// The class of an argument's type.
 struct type_class {
   enum kind { other, boolean, integer, real, complex, masked, array } is = other;
   array_library* library = nullptr;
 };
-/// Looked up once a type. Numbers are Python's and NumPy's scalars.
+/// Looked up once for each type. Numbers are Python's and NumPy's scalars.
 const type_class& class_of(nb::handle x);
 
-/// The library of a type with DLPack's table of C functions, or null; and of one that has
-/// __dlpack__.
+/// The library of a type with DLPack's table of C functions, or null; and the library of a type
+/// with __dlpack__.
 array_library* exchange_library(nb::handle type);
 array_library& protocol_library(nb::handle type);
 
-/// NumPy, which results go to where no argument is an array.
+/// NumPy, whose arrays are the results if no argument is an array.
 array_library& numpy_library();
 
-/// The name of an array's dtype, as its library prints it, without the library's own.
+/// The name of an array's dtype, as its library prints it, without the library's name.
 std::string dtype_name(nb::handle array);
 
-/// The stream with this handle, one object for each.
+/// The stream with this handle; one object for each handle.
 const dsl::stream& kept_stream(const dlpack::device& where, array_library::native_stream native);
 
 }  // namespace dsl::python

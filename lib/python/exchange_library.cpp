@@ -1,5 +1,5 @@
-// Libraries whose arrays are found by type: by DLPack's table of C functions where there is one,
-// else by __dlpack__.
+// Libraries recognised by the type of their arrays: through DLPack's table of C functions if there
+// is one, otherwise through __dlpack__.
 #include <map>
 
 #include "array_library.hpp"
@@ -35,7 +35,7 @@ class exchange_arrays : public array_library {
 
   order asks_for_stream() const override { return order::none; }
   array_argument read(nb::handle x, std::intptr_t stream) override {
-    if (stream > 0) return array_library::read(x, stream);  // the table orders nothing
+    if (stream > 0) return array_library::read(x, stream);  // the table orders no streams
     return {nb::borrow(x), tensor_of(x), false};
   }
   bool current_stream(const dlpack::device& where, native_stream& s) override {
@@ -69,7 +69,7 @@ class exchange_arrays : public array_library {
   const exchange_table& table_;
 };
 
-// What a PyTorch tensor is beside its elements, which its DLPack functions do not look at.
+// Properties of a PyTorch tensor that its DLPack functions ignore.
 class torch_arrays final : public exchange_arrays {
  public:
   using exchange_arrays::exchange_arrays;

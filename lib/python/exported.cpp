@@ -9,7 +9,7 @@ namespace {
 template <class Managed>
 nb::object capsule_of(Managed* tensor, const char* name) {
   PyObject* const made = PyCapsule_New(tensor, name, [](PyObject* capsule) {
-    // Whoever takes the tensor over gives the capsule another name.
+    // A consumer that takes the tensor over renames the capsule.
     const char* const now = PyCapsule_GetName(capsule);
     if (now == nullptr || std::strncmp(now, "used_", 5) == 0) return;
     if (auto* const t = static_cast<Managed*>(PyCapsule_GetPointer(capsule, now))) t->deleter(t);
@@ -18,8 +18,8 @@ nb::object capsule_of(Managed* tensor, const char* name) {
   return nb::steal(made);
 }
 
-// Orders the consumer's stream behind what is queued on the memory.
-void hand_over(const dsl::detail::buffer_ref& memory, nb::handle stream) {
+// Makes the consumer's stream wait for the work queued on the memory.
+void order_consumer(const dsl::detail::buffer_ref& memory, nb::handle stream) {
   if (memory.where().kind != backend::cuda) return;
   constexpr std::intptr_t without_order = -1, legacy_default = 1;
   const auto number = stream.is_none() ? legacy_default : nb::cast<std::intptr_t>(stream);
@@ -41,7 +41,7 @@ nb::object exported::capsule(nb::handle stream, nb::handle max_version, nb::hand
     throw nb::buffer_error("the elements stay on the device that they are on");
   if (!copy.is_none() && nb::cast<bool>(copy))
     throw nb::buffer_error("this hands out the elements themselves, no copy");
-  hand_over(owner, stream);
+  order_consumer(owner, stream);
   if (!max_version.is_none() && nb::cast<int>(max_version[nb::int_(0)]) >= 1) {
     dlpack::managed_tensor_versioned* made = nullptr;
     dsl::detail::make_dlpack(made, owner, owner.data(), type, elements, false);

@@ -1,4 +1,4 @@
-// Memory of dsl's as an object that other libraries take over by DLPack.
+// dsl's memory as an object that other libraries take over by DLPack.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,8 +9,8 @@ namespace dsl::python {
 
 namespace nb = nanobind;
 
-/// Elements in row-major order. It has __dlpack__ and __dlpack_device__, with which the array API's
-/// from_dlpack makes an array of it, without a copy.
+/// Elements in row-major order. Has __dlpack__ and __dlpack_device__, from which the array API's
+/// from_dlpack makes an array without a copy.
 struct exported {
   dsl::detail::buffer_ref owner;
   dtype type;

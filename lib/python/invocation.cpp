@@ -35,7 +35,7 @@ void make_row_major(int rank, const std::int64_t* extents, detail::elements& to)
   }
 }
 
-// Without the first `left_out` axes.
+// Drops the first `left_out` axes.
 dsl::detail::mapping mapping_of(const detail::elements& e, int rank, int left_out = 0) {
   dsl::detail::mapping m;
   m.rank = rank - left_out;
@@ -46,7 +46,7 @@ dsl::detail::mapping mapping_of(const detail::elements& e, int rank, int left_ou
 
 }  // namespace
 
-// The first array on a GPU chooses the stream.
+// The first array on a GPU determines the stream.
 void invocation::choose_stream(array_library& library, const dlpack::device& where) {
   if (!is_on_gpu(where) || stream_.is_chosen()) return;
   array_library::native_stream native{nullptr, {}};
@@ -87,7 +87,7 @@ void invocation::read_arguments(const nb::args& given, std::size_t first) {
     const nb::handle x = given[i];
     try {
       passed_.push_back(read(x));
-    } catch (const dsl::value_error&) {  // no dtype of dsl's
+    } catch (const dsl::value_error&) {  // a dtype that dsl lacks
       all_.refuse(
           nb::borrow<nb::object>(given)[nb::slice(nb::int_(first), nb::none(), nb::none())]);
     } catch (nb::python_error& e) {
@@ -105,7 +105,7 @@ device invocation::home() const {
   return now.kind == backend::sim ? now : device(backend::host);
 }
 
-// `rank` is what the formula sees; of a smaller one the first extents are 1.
+// `rank` is the formula's; missing leading extents are 1.
 void invocation::bind(const passed& from, const std::string& role, int rank, bool is_written,
                       detail::elements& to) const {
   const auto& [data, type, mapping, where] = from.elements;
@@ -128,8 +128,8 @@ int invocation::rank_of(const detail::parameter& p) const {
   return p.has_any_rank() ? rank_ : p.rank;
 }
 
-// Two arrays that do not broadcast together, each as the argument that it is; empty where all do.
-// `among`: a text that names both of their shapes, or null.
+// Two arrays that do not broadcast together, each described as its argument; empty if all
+// broadcast. `among`: a text that names both of their shapes, or null.
 std::string invocation::misfits(const char* among) const {
   const auto is_of = [among](const dsl::detail::mapping& m) {
     std::string shape;
@@ -155,7 +155,7 @@ std::string invocation::misfits(const char* among) const {
   return {};
 }
 
-// All arrays' shapes.
+// The shapes of all arrays.
 std::string invocation::shapes() const {
   std::string text;
   for (std::size_t i = 0; i < passed_.size(); ++i)
@@ -165,7 +165,7 @@ std::string invocation::shapes() const {
   return text;
 }
 
-// Where ranks differ from call to call: what the arrays broadcast to.
+// Determines the rank if it differs from call to call: that to which the arrays broadcast.
 void invocation::find_rank() {
   const auto has_any = [](const detail::parameter& p) { return p.has_any_rank(); };
   if (!std::any_of(signature_->parameters.begin(), signature_->parameters.end(), has_any)) return;
@@ -213,7 +213,7 @@ void invocation::bind_outputs() {
                                (expected == 1 ? "one array"
                                               : "a tuple of " + std::to_string(expected) +
                                                     " arrays, or of None where one is to be made"));
-  outputs_.reserve(expected);  // their strides stay where they are
+  outputs_.reserve(expected);  // so that pointers to their strides stay valid
   for (std::size_t i = 0; i < expected; ++i) {
     const nb::object x = is_tuple ? nb::borrow(out_)[i] : nb::borrow(out_);
     if (x.is_none()) continue;
@@ -248,7 +248,7 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
   array_library& library = library_ != nullptr ? *library_ : numpy_library();
   if (nb::object made = library.make(type, rank - left_out, extents + left_out, device_);
       made.is_valid()) {
-    // Nothing else uses it yet, so there is nothing to be ordered behind.
+    // Nothing else uses the new array yet, so no ordering is needed.
     const array_argument fresh = library.read(made, is_on_gpu(device_) ? -1 : 0);
     passed p{made, nullptr, {}, dsl::detail::read_dlpack(fresh.tensor)};
     p.elements.where = home();
@@ -263,7 +263,7 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
   to.data = to.owner.data();
 }
 
-// A loop's state lies in its results, from the first step on.
+// A loop's state is stored in its results, from the first step on.
 void invocation::bind_variables() {
   for (int k = 0; k < signature_->variables; ++k) {
     const detail::elements& from = arguments[k].memory;
@@ -273,8 +273,8 @@ void invocation::bind_variables() {
   }
 }
 
-// What is written as the loop goes on must not be read for the first step of another variable, or
-// as a parameter.
+// Memory that the loop writes must not be read as the first value of another variable, or as a
+// parameter.
 void invocation::require_apart(int variable) const {
   const auto k = static_cast<std::size_t>(variable);
   const dsl::detail::operand mine = operand_of(results[variable], signature_->results[k]);
@@ -291,7 +291,7 @@ void invocation::require_apart(int variable) const {
 
 namespace {
 
-// Copies a loop's first values to where its state lies, if that is elsewhere.
+// Copies a loop's first values to its state, unless they are there already.
 void copy_variable(const detail::elements& from, const detail::elements& to,
                    const detail::parameter& p) {
   const auto source = mapping_of(from, p.formula_rank()), target = mapping_of(to, p.formula_rank());
@@ -330,8 +330,8 @@ void invocation::read_options(const nb::kwargs& options) {
   }
 }
 
-// Inputs whose library may give their memory to others before the kernels are done are kept until
-// then.
+// Keeps inputs until the kernels are done, if their library may otherwise reuse their memory
+// earlier.
 void invocation::keep_inputs() const {
   struct kept {
     dsl::detail::marker done;
@@ -388,7 +388,7 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
       copy_variable(arguments[k].memory, results[k],
                     signature_->results[static_cast<std::size_t>(k)]);
     signature_->run(*this, signature_->function);
-  } catch (const shape_error& e) {  // of the formula's operands, of which Python has no names
+  } catch (const shape_error& e) {  // about the formula's operands, which have no names in Python
     const char* const what = std::strstr(e.what(), "do not broadcast");
     const std::string two = what != nullptr ? misfits(what) : std::string();
     if (!two.empty()) raise(PyExc_ValueError, all_.name() + ": shapes do not broadcast: " + two);

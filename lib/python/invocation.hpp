@@ -1,4 +1,4 @@
-// One call of a function of a module, from its arguments to its results.
+// One call of a module's function, from its arguments to its results.
 #pragma once
 
 #include <optional>
@@ -43,9 +43,11 @@ class invocation final : public detail::call {
   const detail::signature* signature_ = nullptr;
   nb::handle out_;
   std::vector<passed> passed_;
-  std::vector<nb::object> made_;  // results, given or made; none where they are memory of dsl's
+  // Results, given or made; none if they are in dsl's memory.
+  std::vector<nb::object> made_;
   std::vector<passed> outputs_;
-  int rank_ = 0;  // what the arrays broadcast to, where a parameter has any rank
+  // The rank to which the arrays broadcast, if a parameter has any rank.
+  int rank_ = 0;
   std::int64_t shape_[max_rank];
   array_library* library_ = nullptr;  // of the first array
   nb::handle first_array_;

@@ -1,5 +1,5 @@
-// A module of Python, from what DSL_PYTHON_MODULE defines. It is compiled once for each module,
-// with DSL_PYTHON_NAME as its name.
+// A Python module, from the definition of DSL_PYTHON_MODULE. Compiled once for each module, with
+// DSL_PYTHON_NAME as its name.
 #include <memory>
 
 #include <dsl/python/module.hpp>
@@ -39,7 +39,7 @@ void module_builder::add(const char* name, detail::signature&& one, const char* 
 
 namespace {
 
-// What dsl throws as Python's exceptions, with its sentence.
+// Rethrows dsl's exceptions as Python's, with the same message.
 [[noreturn]] void raise_again() {
   try {
     throw;

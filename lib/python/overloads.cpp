@@ -165,7 +165,7 @@ double real_value(nb::handle number) {
 
 void refuse_integer(const std::string& what, nb::handle integer, dtype type) {
   const nb::object text = nb::steal(PyObject_Str(integer.ptr()));
-  if (!text.is_valid()) PyErr_Clear();  // Python does not spell integers of more than 4,300 digits
+  if (!text.is_valid()) PyErr_Clear();  // Python does not print integers of more than 4,300 digits
   raise(PyExc_OverflowError, what + (text.is_valid() ? text_of(text) : "of thousands of digits") +
                                  " is outside " + dsl::name(type));
 }

@@ -1,4 +1,4 @@
-// The signatures that share a name: which one a call is for, and their text.
+// The signatures that share a name: selection for a call, and their text.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace dsl::python {
 
-/// One argument of a call, read as what its type is.
+/// One argument of a call, read according to its type.
 struct passed {
   nb::handle object;
   const type_class* of;
-  array_argument array;  // where it is one
+  array_argument array;  // if it is an array
   dsl::detail::dlpack_elements elements;
 };
 
@@ -25,9 +25,9 @@ class overloads {
   bool is_loop() const { return !all_.empty() && all_.front().variables > 0; }
   /// Throws nb::import_error.
   void add(detail::signature&& one, const char* documentation);
-  /// The first that fits; a TypeError that lists all where none does.
+  /// The first signature that fits. Throws a TypeError that lists all if none does.
   const detail::signature& choose(const passed* arguments, std::size_t count) const;
-  /// A TypeError for arguments of which one is of no dtype that any signature has.
+  /// Throws a TypeError for arguments one of which has a dtype that no signature has.
   [[noreturn]] void refuse(nb::handle arguments) const;
   std::string documentation() const;
 
@@ -38,17 +38,17 @@ class overloads {
   std::vector<detail::signature> all_;
 };
 
-/// Whether arrays of dsl's have a dtype of this name.
+/// Whether dsl's arrays have a dtype with this name.
 bool is_dtype(const std::string& name);
 
 /// `float32[:, :]`, `float32[...]`, `float32[()]`, `float32`.
 std::string spell(const detail::parameter& p);
 
-/// Writes a Python number as its dtype lies in memory. Throws what the conversion raises,
-/// OverflowError for an integer outside.
+/// Writes a Python number as its dtype is stored in memory. Throws the exception of the conversion;
+/// OverflowError for an integer out of range.
 void write_number(nb::handle number, dtype type, std::uint64_t (&bits)[2]);
 
-/// An OverflowError that says what `integer` is outside of; `what` stands before it.
+/// Throws an OverflowError that names the range; `what` precedes the integer in the message.
 [[noreturn]] void refuse_integer(const std::string& what, nb::handle integer, dtype type);
 
 [[noreturn]] inline void raise(PyObject* type, const std::string& message) {

@@ -1,11 +1,12 @@
-// Scalar arithmetic for every value type: integers that wrap, real and complex numbers.
+// Scalar arithmetic for every value type: wrapping integers, real and complex numbers.
 #pragma once
 
 #include <dsl/ir/elementary.hpp>
 
 namespace dsl::detail::math {
 
-/// To an integer, towards zero: what is beyond its range becomes the end of it, and NaN 0.
+/// Converts to an integer, rounding towards zero. A value out of range becomes the nearest end of
+/// the range; NaN becomes 0.
 template <wraps R, std::floating_point A> DSL_DETAIL_FN constexpr R truncate(A a) {
   // GCC vectorises a conversion to 32 bits, but not to fewer.
   using wide = std::conditional_t<(sizeof(R) < 4), std::int32_t, R>;
@@ -25,8 +26,8 @@ template <wraps R, std::floating_point A> DSL_DETAIL_FN constexpr R truncate(A a
   }
 }
 
-/// To the value type R. A complex number becomes a bool by whether it is not zero, and nothing
-/// else.
+/// Converts to the value type R. A complex number converts to a complex type, or to bool: whether
+/// it differs from zero. No other conversion of a complex number exists.
 template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   if constexpr (std::same_as<R, A>) return a;
   else if constexpr (is_complex<R> && is_complex<A>)
@@ -39,7 +40,8 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
   else if constexpr (wraps<R> && std::floating_point<A>) return truncate<R>(a);
   else return static_cast<R>(a);
 }
-/// To the value of a dtype, rounded once to what it has in memory.
+/// Converts to the value type of dtype D. The value is rounded once, to the precision that D has in
+/// memory.
 template <dtype D, class A> DSL_DETAIL_FN constexpr value_t<D> convert_to(A a) {
   if constexpr (D == dtype::float16 || D == dtype::bfloat16) {
     if constexpr (std::same_as<A, double> || wraps<A>) return memory_t<D>(a);
@@ -68,8 +70,8 @@ DSL_DETAIL_END_CONTRACTED
 template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   if constexpr (wraps<A>) return static_cast<A>(wrapping<A>(0) - wrapping<A>(a));
 #if DSL_DETAIL_ON_DEVICE
-  // Else nvcc makes (-c) * x of -(c * x), which then shares nothing with c * x: erfc of both was
-  // computed twice.
+  // Without the asm nvcc turns (-c) * x into -(c * x), which shares nothing with c * x: erfc of
+  // both was computed twice.
   if constexpr (std::floating_point<A>) {
     if (!__builtin_is_constant_evaluated()) {
       A opposite;
@@ -82,8 +84,8 @@ template <class A> DSL_DETAIL_FN constexpr auto negative(A a) {
   if constexpr (!wraps<A>) return -a;
 }
 
-// int64 with uint64 is compared as it is: as float64, which is their common dtype, neighbours would
-// be equal.
+// int64 and uint64 are compared exactly: in float64, their common dtype, adjacent integers would
+// compare equal.
 template <class A, class B>
 concept mixed_signs = wraps<A> && wraps<B> && std::signed_integral<A> != std::signed_integral<B>;
 
@@ -105,29 +107,30 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool less_equal(A a, B b) {
   else return a <= b;
 }
 
-// Whether an integer is less, or greater, than a real number. Rounding keeps the order, so it
-// decides but for what is rounded to b: then b is a whole number, an A or beyond all of them.
-template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool integer_beside(
-    A a, B b) {
+// Whether an integer is less (or greater) than a real number. Rounding to double keeps the order,
+// so the rounded values decide unless they are equal: then b is a whole number, either
+// representable in A or beyond all of A's values.
+template <bool Greater, class A, std::floating_point B> DSL_DETAIL_FN constexpr bool
+compares_integer(A a, B b) {
   const auto rounded = static_cast<double>(a), other = static_cast<double>(b);
   if (rounded != other) return Greater ? rounded > other : rounded < other;
   if (other >= power_of_two<double>(8 * static_cast<int>(sizeof(A)) - std::signed_integral<A>))
     return !Greater;
   return Greater ? a > static_cast<A>(other) : a < static_cast<A>(other);
 }
-/// a < b of any two real numbers, integers or booleans, without a common dtype that would round one
-/// of them.
+/// a < b of any two real numbers, integers or booleans, exactly: no conversion to a common dtype
+/// rounds one of them.
 template <class A, class B> DSL_DETAIL_FN constexpr bool exactly_less(A a, B b) {
   if constexpr (std::floating_point<A> && std::floating_point<B>) return a < b;
-  else if constexpr (std::floating_point<B>) return integer_beside<false>(a, b);
-  else if constexpr (std::floating_point<A>) return integer_beside<true>(b, a);
+  else if constexpr (std::floating_point<B>) return compares_integer<false>(a, b);
+  else if constexpr (std::floating_point<A>) return compares_integer<true>(b, a);
   else if constexpr (std::signed_integral<A> == std::signed_integral<B>) return a < b;
   else if constexpr (std::signed_integral<A>) return a < 0 || static_cast<std::uint64_t>(a) < b;
   else return b > 0 && a < static_cast<std::uint64_t>(b);
 }
 
-// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. The inner choice is one
-// instruction on x86.
+// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. The inner choice compiles
+// to one instruction on x86.
 template <class T> DSL_DETAIL_FN constexpr T min(T a, T b) {
   return select(a != a, a, a < b ? a : b);
 }
@@ -147,8 +150,8 @@ template <class T> DSL_DETAIL_FN constexpr auto abs(T a) {
   else if constexpr (std::same_as<T, double>) return __builtin_fabs(a);
   else if constexpr (std::signed_integral<T>) {
 #if DSL_DETAIL_ON_DEVICE
-    // ptxas 13.0 takes abs.s16 for positive, -32768's too. What the compiler cannot see through it
-    // does not turn into that.
+    // ptxas 13.0 assumes that abs.s16 gives a positive number, for -32768 too. The asm hides the
+    // operation from the compiler, so that it emits no abs.s16.
     if (sizeof(T) == 2 && !__builtin_is_constant_evaluated()) {
       int wide;
       asm("abs.s32 %0, %1;" : "=r"(wide) : "r"(static_cast<int>(a)));
@@ -176,8 +179,8 @@ template <class T> DSL_DETAIL_FN constexpr auto abs2(T a) {
   else return multiply(a, a);
 }
 
-// From rint, which GCC vectorises with trapping arithmetic too, as it does not floor. Zeros keep
-// the sign of x. Integers are whole.
+// Computed from rint, which GCC vectorises even with trapping arithmetic, unlike floor. A zero
+// result has the sign of x. An integer is returned unchanged.
 template <class T> DSL_DETAIL_FN T floor(T x) {
   if constexpr (std::integral<T>) return x;
   else return math::rint(x) - convert<T>(math::rint(x) > x);
@@ -190,14 +193,14 @@ template <class T> DSL_DETAIL_FN T trunc(T x) {
   if constexpr (std::integral<T>) return x;
   else return copysign(floor(abs(x)), x);
 }
-/// To the nearest integer, halves away from zero. What is added is the number below one half, since
-/// 0.5 would round 0.49999999999999994 up.
+/// Rounds to the nearest integer, halves away from zero. Adds the largest number below one half,
+/// because adding 0.5 would round 0.49999999999999994 up.
 template <class T> DSL_DETAIL_FN T round(T a) {
   if constexpr (std::integral<T>) return a;
   else return math::trunc(a + copysign(T(0.5) - T(0.25) / (bits_of<T>(1) << layout<T>::digits), a));
 }
 
-/// A product's upper half.
+/// The upper half of a product's bits.
 template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U upper_half_of_product(U a, U b) {
   if constexpr (sizeof(U) < 8) {
     using twice =
@@ -208,7 +211,7 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U upper_half_of_prod
 #if DSL_DETAIL_ON_DEVICE
     if (!__builtin_is_constant_evaluated()) return ::__umul64hi(a, b);
 #endif
-    // From products of 32 bits, which are vector instructions.
+    // Composed from 32-bit products, which have vector instructions.
     const U a_low = a & 0xffffffff, a_high = a >> 32, b_low = b & 0xffffffff, b_high = b >> 32;
     const U middle = a_high * b_low + (a_low * b_low >> 32),
             other = a_low * b_high + (middle & 0xffffffff);
@@ -220,26 +223,27 @@ template <wraps T> DSL_DETAIL_FN constexpr auto magnitude(T a) {
   return static_cast<std::make_unsigned_t<T>>(abs(a));
 }
 
-/// What magnitudes are divided in: a GPU's registers have 32 bits, and the host's vectors as many
-/// elements of 16 bits as fit. `inverts`: whether an inverse is worth its time, which for 64 bits
-/// is longer than a GPU takes to divide a thread's few elements.
+/// The unsigned type in which magnitudes are divided. A GPU has 32-bit registers; the host fits as
+/// many 16-bit elements into a vector as possible. `inverts`: whether computing an inverse pays.
+/// For 64 bits on a GPU it takes longer than dividing a thread's few elements.
 #if DSL_DETAIL_ON_DEVICE
-template <class T> using divided_as =
+template <class T> using magnitude_type =
     std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 template <class T> inline constexpr bool inverts = sizeof(T) < 8;
 #else
-template <class T> using divided_as = std::make_unsigned_t<T>;
+template <class T> using magnitude_type = std::make_unsigned_t<T>;
 template <class T> inline constexpr bool inverts = true;
 #endif
 
-/// A divisor that many numbers share. They are divided by a multiplication with its inverse in
-/// 2^-bits, which is rounded down: of a < 2^bits the quotient then is right or 1 too small (a d' <=
-/// a / d < a d' + 1), which the remainder shows.
+/// A divisor shared by many dividends. Each division multiplies by the inverse in units of 2^-bits,
+/// rounded down. For a < 2^bits the quotient is then exact or 1 too small (a d' <= a / d < a d' +
+/// 1), and the remainder shows which.
 template <wraps T>
 struct shared_divisor {
-  using U = divided_as<T>;
+  using U = magnitude_type<T>;
   T value;
-  U size, inverse;  // size: 1 where the value is 0
+  // The divisor's magnitude, 1 if the divisor is 0; its inverse in units of 2^-bits.
+  U size, inverse;
   DSL_DETAIL_FN explicit constexpr shared_divisor(T d)
       : value(d),
         size(static_cast<U>(magnitude(d) | static_cast<U>(d == 0))),
@@ -250,8 +254,8 @@ template <class T> DSL_DETAIL_FN constexpr T value_of(const shared_divisor<T>& d
   return divisor.value;
 }
 
-/// Integers divide as in C++, towards zero; by zero both are 0, and the quotient that does not fit
-/// wraps.
+/// Integer division as in C++, towards zero. Division by zero gives quotient 0 and remainder 0; a
+/// quotient that overflows (the least number by -1) wraps.
 template <wraps T> struct division { T quotient, rest; };
 template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, T b) {
   const bool negates = std::signed_integral<T> && b == static_cast<T>(-1);
@@ -260,7 +264,7 @@ template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, T b) {
   return {quotient, select(b == 0, T(0), subtract(a, multiply(quotient, b)))};
 }
 template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, const shared_divisor<T>& b) {
-  using U = divided_as<T>;
+  using U = magnitude_type<T>;
   const U size = magnitude(a), least = upper_half_of_product(size, b.inverse);
   const U left = static_cast<U>(size - static_cast<U>(least * b.size));
   const bool one_more = left >= b.size;
@@ -272,9 +276,8 @@ template <wraps T> DSL_DETAIL_FN constexpr division<T> divided(T a, const shared
           static_cast<T>(select(is_negative(a), static_cast<U>(U(0) - rest), rest))};
 }
 
-/// Of integers the quotient of `divided`.
-/// A complex divisor is scaled by its larger part (R. L. Smith, Algorithm 116, 1962); by zero both
-/// parts are divided by 0. As in NumPy.
+/// The quotient. Integers: see `divided`. Complex divisors are scaled by their larger part (R. L.
+/// Smith, Algorithm 116, 1962); division by complex zero divides both parts by 0. As in NumPy.
 template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   if constexpr (wraps<A>) {
     return divided(a, b).quotient;
@@ -293,7 +296,7 @@ template <class A, class B> DSL_DETAIL_FN constexpr auto divide(A a, B b) {
   }
 }
 
-/// 1 / a; of a complex number as NumPy's, NaN of 0.
+/// 1 / a. Complex numbers follow NumPy: the reciprocal of 0 is NaN.
 template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
   if constexpr (is_complex<T>) {
     using part = real_type<T>;
@@ -306,17 +309,17 @@ template <class T> DSL_DETAIL_FN constexpr T reciprocal(T a) {
   }
 }
 
-/// The remainder of the division towards zero: the dividend's sign.
+/// The remainder of the division towards zero. It has the dividend's sign.
 template <wraps T, class B> DSL_DETAIL_FN constexpr T fmod(T a, B b) { return divided(a, b).rest; }
 
-/// Whether a quotient that is rounded down is 1 less than the one towards zero.
+/// Whether the quotient rounded down is 1 less than the quotient rounded towards zero.
 template <class T> DSL_DETAIL_FN constexpr bool is_less_rounded_down(T rest, T b) {
   return (rest != 0) & (is_negative(rest) != is_negative(b));
 }
 
-/// The quotient rounded down. With real numbers it is (a - remainder) / b rounded to the nearest
-/// integer, as in Python, so that floor_divide(a, b) * b + remainder(a, b) is a: floor_divide(0.7,
-/// 0.1) is 6.
+/// The quotient rounded down. For real numbers it is (a - remainder) / b rounded to the nearest
+/// integer, as in Python, so that floor_divide(a, b) * b + remainder(a, b) equals a:
+/// floor_divide(0.7, 0.1) is 6.
 template <class T, class B> DSL_DETAIL_FN constexpr T floor_divide(T a, B b) {
   if constexpr (wraps<T>) {
     const auto of = divided(a, b);
@@ -330,7 +333,7 @@ template <class T, class B> DSL_DETAIL_FN constexpr T floor_divide(T a, B b) {
   }
 }
 
-/// The remainder of floor_divide: the divisor's sign.
+/// The remainder of floor_divide. It has the divisor's sign.
 template <class T, class B> DSL_DETAIL_FN constexpr T remainder(T a, B b) {
   const T rest = fmod(a, b), divisor = value_of(b);
   const T moved = select(is_less_rounded_down(rest, divisor), add(rest, divisor), rest);
@@ -338,8 +341,8 @@ template <class T, class B> DSL_DETAIL_FN constexpr T remainder(T a, B b) {
   else return select(rest == 0, copysign(rest, divisor), moved);
 }
 
-/// Integers by repeated squaring, wrapping; a negative exponent gives the power truncated to an
-/// integer.
+/// Integer power by repeated squaring; it wraps. A negative exponent gives the power truncated to
+/// an integer.
 template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
   if (is_negative(exponent))
     return base == 1                    ? T(1)
@@ -353,7 +356,7 @@ template <wraps T> DSL_DETAIL_FN constexpr T pow(T base, T exponent) {
   return result;
 }
 
-/// Euclid's algorithm on magnitudes; gcd(a, 0) is |a|.
+/// Euclid's algorithm on magnitudes. gcd(a, 0) is |a|.
 template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U gcd_of_magnitudes(U x, U y) {
   while (y != 0) {
     const U rest = static_cast<U>(x % y);
@@ -365,13 +368,14 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U gcd_of_magnitudes(
 template <wraps T> DSL_DETAIL_FN constexpr T gcd(T a, T b) {
   return static_cast<T>(gcd_of_magnitudes(magnitude(a), magnitude(b)));
 }
-/// Of magnitudes, 0 where an operand is; it wraps, as in NumPy, so that it may be negative.
+/// The least common multiple of the magnitudes; 0 if an operand is 0. It wraps, as in NumPy, so it
+/// may be negative.
 template <wraps T> DSL_DETAIL_FN constexpr T lcm(T a, T b) {
   const auto x = magnitude(a), y = magnitude(b);
   return static_cast<T>(multiply(divide(x, gcd_of_magnitudes(x, y)), y));
 }
 
-// A shift by as many bits as there are, or by a negative number, shifts everything out.
+// A shift by at least the number of bits, or by a negative number, shifts out every bit.
 template <wraps T> DSL_DETAIL_FN constexpr bool shifts_within(T by) {
   return static_cast<std::make_unsigned_t<T>>(by) < 8 * sizeof(T);
 }
@@ -389,15 +393,15 @@ template <std::integral T> DSL_DETAIL_FN constexpr T bitwise_not(T a) {
   else return static_cast<T>(~a);
 }
 
-// A power of 4 that brings a number away from overflow and from the subnormal numbers.
+// A power of 4 whose product with the number neither overflows nor is subnormal.
 template <class T> DSL_DETAIL_FN T safe_scale(T largest_part) {
   const bool huge = largest_part > power_of_two<T>(layout<T>::bias - 2);
   const bool tiny = largest_part < power_of_two<T>(1 - layout<T>::bias + layout<T>::digits + 2);
   return select(huge, T(0.0625), select(tiny, T(0x1p54), T(1)));
 }
 
-/// -1, 0 or 1, and NaN of NaN; of a complex number the one of magnitude 1 in its direction, and 0
-/// of 0.
+/// -1, 0 or 1; NaN for NaN. For a complex number: the number of magnitude 1 in the same direction;
+/// 0 for 0.
 template <class T> DSL_DETAIL_FN constexpr T sign(T a) {
   if constexpr (is_complex<T>) {
     using part = real_type<T>;

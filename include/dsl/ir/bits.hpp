@@ -1,23 +1,23 @@
-// Choices without branches, and what is done to a floating point number by its bits.
+// Branch-free selection, and operations on the bits of floating point numbers.
 #pragma once
 
 #include <dsl/ir/dtype.hpp>
 
 namespace dsl::detail::math {
 
-// Integers wrap, as NumPy's do: the arithmetic is done in the unsigned type.
+// Integers wrap, as NumPy's do: arithmetic is done in the unsigned type.
 template <class T>
 concept wraps = std::integral<T> && !std::same_as<T, bool>;
 template <wraps T>
 using wrapping =
     std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
 
-/// The type of a complex number's parts; of a real number, its own.
+/// The type of a complex number's parts; for a real type, the type itself.
 template <class T> struct real_type_of { using type = T; };
 template <class T> struct real_type_of<complex_value<T>> { using type = T; };
 template <class T> using real_type = typename real_type_of<T>::type;
 
-/// IEEE 754's layouts: exponents are stored with `bias` added, above `digits` bits of the
+/// IEEE 754 layouts. The exponent is stored with `bias` added, above the `digits` bits of the
 /// significand.
 template <class T> struct layout;
 template <> struct layout<float> {
@@ -46,14 +46,14 @@ template <class T> DSL_DETAIL_FN constexpr T power_of_two(int k) {
   return __builtin_bit_cast(T, static_cast<bits_of<T>>(k + layout<T>::bias) << layout<T>::digits);
 }
 
-/// A number without the lower half of its digits: its square is exact.
+/// x with the lower half of its significand cleared, so that its square is exact.
 template <class T> DSL_DETAIL_FN constexpr T upper_half(T x) {
   return __builtin_bit_cast(T,
                             to_integer(x) & ~((bits_of<T>(1) << (layout<T>::digits / 2 + 1)) - 1));
 }
 
-// A choice without a branch. GCC would move the computation of `yes` behind a branch, and a loop
-// with a call behind a branch does not vectorise; from the masks it makes one blend.
+// Selects without a branch. GCC would move the computation of `yes` behind a branch, and a loop
+// with a call behind a branch does not vectorise. The masks become one blend.
 template <class T> DSL_DETAIL_FN constexpr T select(bool condition, T yes, T no) {
 #if DSL_DETAIL_ON_DEVICE
   return condition ? yes : no;
@@ -95,7 +95,7 @@ template <class T> DSL_DETAIL_FN constexpr bool isfinite(T a) {
     return true;
   }
 }
-/// a < 0, of which nvcc warns where it cannot be.
+/// a < 0. nvcc warns of this comparison for unsigned types.
 template <class T> DSL_DETAIL_FN constexpr bool is_negative(T a) {
   if constexpr (std::unsigned_integral<T>) return false;
   else return a < T(0);
@@ -109,11 +109,11 @@ template <std::floating_point T> DSL_DETAIL_FN constexpr T copysign(T magnitude,
       T, (to_integer(magnitude) & ~sign_bit<T>) | (to_integer(sign) & sign_bit<T>));
 }
 
-/// The number next to x on the way to y, from their bits; neither may be NaN.
+/// The bits of the number next to x in the direction of y. Neither may be NaN.
 template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U next_bits(U x, U y) {
   using S = std::make_signed_t<U>;
   constexpr U sign = static_cast<U>(U(1) << (8 * sizeof(U) - 1));
-  // Numbers in their order: magnitudes, negated below zero.
+  // Integers in the order of the numbers: magnitudes, negated below zero.
   const S x_magnitude = static_cast<S>(x & ~sign), y_magnitude = static_cast<S>(y & ~sign);
   const S from = select((x & sign) != 0, static_cast<S>(-x_magnitude), x_magnitude);
   const S to = select((y & sign) != 0, static_cast<S>(-y_magnitude), y_magnitude);
@@ -124,7 +124,7 @@ template <std::unsigned_integral U> DSL_DETAIL_FN constexpr U next_bits(U x, U y
   return static_cast<U>(bits | select(next == 0, of_zero, U(0)));
 }
 
-/// The next number of dtype D from x towards y.
+/// The next number of dtype D after x towards y.
 template <dtype D, std::floating_point T> DSL_DETAIL_FN constexpr T nextafter(T x, T y) {
   T next;
   if constexpr (D == dtype::float16)
@@ -141,7 +141,7 @@ template <> inline constexpr double largest<dtype::bfloat16> = 0x1.fep127;
 template <> inline constexpr double largest<dtype::float32> = 0x1.fffffep127;
 template <> inline constexpr double largest<dtype::float64> = 0x1.fffffffffffffp1023;
 
-/// NaN as 0, infinities as the dtype's largest finite numbers.
+/// Replaces NaN by 0 and infinities by the dtype's largest finite numbers.
 template <dtype D, class T> DSL_DETAIL_FN constexpr T nan_to_num(T a) {
   if constexpr (is_complex<T>) {
     return {nan_to_num<real_of(D)>(a.re), nan_to_num<real_of(D)>(a.im)};
@@ -153,7 +153,7 @@ template <dtype D, class T> DSL_DETAIL_FN constexpr T nan_to_num(T a) {
   }
 }
 
-// A subnormal number times 2^54 is normal, and exact.
+// A subnormal number times 2^54 is normal, and the product is exact.
 template <class T> DSL_DETAIL_FN constexpr bool is_subnormal(T x) {
   return (smallest_normal<T> > x) & (x > -smallest_normal<T>);
 }
@@ -161,7 +161,8 @@ template <class T> DSL_DETAIL_FN constexpr T normalised(T x) {
   return select(is_subnormal(x), x * T(0x1p54), x);
 }
 
-/// x = mantissa * 2^exponent with 0.5 <= |mantissa| < 1; of 0, infinities and NaN themselves and 0.
+/// x = mantissa * 2^exponent with 0.5 <= |mantissa| < 1. For 0, infinities and NaN the mantissa is
+/// x itself and the exponent is 0.
 template <std::floating_point T> DSL_DETAIL_FN constexpr T frexp_mantissa(T x) {
   const bits_of<T> half = to_integer(T(0.5)), rest = to_integer(normalised(x)) & ~exponent_bits<T>;
   return select((x == 0) | !isfinite(x), x, __builtin_bit_cast(T, rest | half));
@@ -173,8 +174,8 @@ template <std::floating_point T> DSL_DETAIL_FN constexpr int frexp_exponent(T x)
   return select((x == 0) | !isfinite(x), 0, exponent);
 }
 
-// Of an exponent for ldexp that is out of range, the part to go first: 2^k and what then remains
-// are normal numbers, and a result that is subnormal is rounded once.
+// The part of an out-of-range exponent that ldexp applies first. Both 2^k and the remaining power
+// are then normal numbers, and a subnormal result is rounded once.
 template <class T> DSL_DETAIL_FN constexpr int first_part(int exponent) {
   constexpr int most = layout<T>::bias, least = 1 - layout<T>::bias;
   return select(exponent > most, most, select(exponent < least, least + layout<T>::digits + 1, 0));
@@ -187,7 +188,7 @@ template <std::floating_point T, std::integral N> DSL_DETAIL_FN constexpr T ldex
   if constexpr (sizeof(N) <= 2) {
     k = static_cast<int>(exponent);
   } else {
-    constexpr N far = 5000;  // beyond it everything is 0 or infinite
+    constexpr N far = 5000;  // beyond it every result is 0 or infinite
     const N below = select(exponent > far, far, exponent);
     if constexpr (std::signed_integral<N>)
       k = static_cast<int>(select(below < -far, static_cast<N>(-far), below));

@@ -1,12 +1,12 @@
-// Passes that work on the same rows one after another, as a type: what earlier ones leave is read
-// by later ones.
+// A chain as a type: passes over the same rows, run one after another, of which later ones read
+// results of earlier ones.
 #pragma once
 
 #include <dsl/ir/pass.hpp>
 
 namespace dsl::detail {
 
-/// What an input of a phase is: a leaf of the statement, or what a target of an earlier phase gets.
+/// An input of a phase: a leaf of the statement, or the value of an earlier phase's target.
 struct phase_input {
   int word;
   static constexpr phase_input leaf(int number) { return {number}; }
@@ -17,7 +17,7 @@ struct phase_input {
   friend constexpr bool operator==(phase_input a, phase_input b) { return a.word == b.word; }
 };
 
-/// A pass of a chain, and the word of each of its inputs.
+/// One phase of a chain: its pass and a `phase_input` word for each input.
 template <class Pass, int... Input>
 struct chain_phase {
   using pass = Pass;
@@ -26,9 +26,9 @@ struct chain_phase {
   template <class Other> using with_pass = chain_phase<Other, Input...>;
 };
 
-/// Passes of rising depth. A leaf has one number in all of them, by which they read the same
-/// operand as the same dtype and in the same way. What they do where their operands turn out to
-/// have one shape, reduced along the same axes, is the same as what they do one after another.
+/// Phases in order of rising depth. A leaf has one number in all phases; all of them read it as the
+/// same operand, with the same dtype and in the same way. If all operands turn out to have one
+/// shape, reduced along the same axes, the chain computes the same as its passes one after another.
 template <class... Phase> struct pass_chain { static constexpr int phases = sizeof...(Phase); };
 
 }  // namespace dsl::detail

@@ -1,13 +1,13 @@
-// The evaluator's complex number: std::complex's layout, with arithmetic that inlines and works on
-// the device.
+// The evaluator's complex number: the layout of std::complex, with arithmetic that inlines and runs
+// on the device.
 #pragma once
 
 #include <dsl/ir/config.hpp>
 
 namespace dsl::detail {
 
-/// Multiplication and division are the plain formulas, as NumPy's and Numba's: no recovery of
-/// infinities as C99's Annex G has it. A real operand stays real: t * z is (t re, t im), as in C++.
+/// Multiplication and division use the plain formulas, as NumPy and Numba do, without the recovery
+/// of infinities of C99's Annex G. A real operand stays real: t * z is (t re, t im), as in C++.
 template <class T>
 struct alignas(2 * sizeof(T)) complex_value {
   using real_type = T;

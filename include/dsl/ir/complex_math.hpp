@@ -1,6 +1,5 @@
-// Functions of complex numbers, by formulas in which no step overflows or cancels where the result
-// does not. Infinities and NaN give what C99's Annex G asks for in the cases that arise from finite
-// arithmetic.
+// Functions of complex numbers. No intermediate step overflows or cancels unless the result does.
+// Infinities and NaN follow C99's Annex G in the cases that arise from finite arithmetic.
 #pragma once
 
 #include <dsl/ir/erfc.hpp>
@@ -10,13 +9,14 @@
 
 namespace dsl::detail::math {
 
-/// The angle from -pi to pi; of a real number 0 or pi.
+/// The angle, from -pi to pi; 0 or pi for a real number.
 template <class T> DSL_DETAIL_FN auto arg(T z) { return math::atan2(imag(z), real(z)); }
 template <class T> DSL_DETAIL_FN complex_value<T> polar(T r, T theta) {
   return {r * math::cos(theta), r * math::sin(theta)};
 }
 
-/// e^z. Where e^x is too large it is computed as e^(x - 64) e^64, the second factor last.
+/// e^z. If e^x is too large it is computed as e^(x - 64) e^64, multiplied by the second factor
+/// last.
 template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
   const bool large = z.re > exp_is_finite_to<T>, vanishes = z.re == -infinity<T>;
   const T size = math::exp(z.re - select(large, T(64), T(0))),
@@ -26,7 +26,7 @@ template <class T> DSL_DETAIL_FN complex_value<T> exp(complex_value<T> z) {
   return {select((z.re == infinity<T>)&!isfinite(z.im), z.re, re), select(z.im == 0, z.im, im)};
 }
 
-// sinh and cosh of one real number, by one expm1.
+// sinh and cosh of a real number from one expm1, each to be multiplied by `scale`.
 template <class T> struct hyperbolic { T sinh, cosh, scale; };
 template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   const T size = abs(x);
@@ -37,27 +37,28 @@ template <class T> DSL_DETAIL_FN hyperbolic<T> hyperbolic_of(T x) {
   return {copysign(sinh, x), cosh, select(large, exp_of_64<T>, T(1))};
 }
 
-// A zero operand makes a zero part, even beside an infinity, and a finite one its sign. An infinite
-// operand makes an infinite part, even where the direction is not known.
-template <class T> DSL_DETAIL_FN bool endless_anyhow(complex_value<T> z) {
+// Special cases of sinh and cosh. A zero operand gives a zero part, even if the other factor is
+// infinite. A finite operand determines the sign. An infinite real part gives an infinite part even
+// if the direction is unknown.
+template <class T> DSL_DETAIL_FN bool has_unknown_direction(complex_value<T> z) {
   const bool infinite = isinf(z.re), finite = isfinite(z.im);
   return infinite & !finite;
 }
 template <class T> DSL_DETAIL_FN complex_value<T> sinh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
-  const T re = select(endless_anyhow(z), infinity<T>, sinh * math::cos(z.im) * scale);
+  const T re = select(has_unknown_direction(z), infinity<T>, sinh * math::cos(z.im) * scale);
   return {select((z.re == 0) & !isfinite(z.im), z.re, re),
           select(z.im == 0, z.im, cosh * math::sin(z.im) * scale)};
 }
 template <class T> DSL_DETAIL_FN complex_value<T> cosh(complex_value<T> z) {
   const auto [sinh, cosh, scale] = hyperbolic_of(z.re);
   const T zero = select(z.re != z.re, z.im, copysign(T(1), z.re) * z.im);
-  const T re = select(endless_anyhow(z), infinity<T>, cosh * math::cos(z.im) * scale);
+  const T re = select(has_unknown_direction(z), infinity<T>, cosh * math::cos(z.im) * scale);
   const T im = select((z.re == 0) & !isfinite(z.im), T(0), sinh * math::sin(z.im) * scale);
   return {re, select(z.im == 0, zero, im)};
 }
 /// With q = e^(-2|x|) and p = 1 - q: tanh(x + iy) = (±p (1 + q) + 4 i q sin y cos y) / (p^2 + 4 q
-/// cos^2 y), all terms positive.
+/// cos^2 y). All terms of the denominator are positive.
 template <class T> DSL_DETAIL_FN complex_value<T> tanh(complex_value<T> z) {
   const T exponent = -2 * abs(z.re), p = -math::expm1(exponent), q = math::exp(exponent);
   const T s = math::sin(z.im), c = math::cos(z.im), below = p * p + 4 * q * c * c;
@@ -79,8 +80,9 @@ template <class T> DSL_DETAIL_FN complex_value<T> tan(complex_value<T> z) {
   return {turned.im, -turned.re};
 }
 
-/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer digits than |z|, it is log(1 + m) / 2
-/// with m = |z|^2 - 1 summed from the squares' exact upper halves.
+/// log|z| + i arg(z). Near |z| = 1, where log|z| has fewer correct digits than |z|, log|z| is
+/// computed as log(1 + m) / 2, where m = |z|^2 - 1 is summed from the exact upper halves of the
+/// squares.
 template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
   const T x = abs(z.re), y = abs(z.im), large = max(x, y), small = select(x > y, y, x),
           scale = safe_scale(large);
@@ -96,7 +98,7 @@ template <class T> DSL_DETAIL_FN complex_value<T> log(complex_value<T> z) {
   return {select(isinf(z), infinity<T>, re), math::atan2(z.im, z.re)};
 }
 
-/// The root with a real part that is not negative; the imaginary part has z's sign.
+/// The square root whose real part is not negative. Its imaginary part has the sign of z's.
 template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
   const T scale = safe_scale(max(abs(z.re), abs(z.im))),
           back = select(scale > 1, T(0x1p-27), select(scale < 1, T(4), T(1)));
@@ -111,8 +113,8 @@ template <class T> DSL_DETAIL_FN complex_value<T> sqrt(complex_value<T> z) {
           select(endless | zero, z.im, copysign(root_im, z.im))};
 }
 
-/// As NumPy: 1 for an exponent of 0; other powers of 0 are 0 where the exponent's real part is
-/// positive, else NaN; of other numbers repeated multiplication for integers below 100, else e^(w
+/// z^w as in NumPy: 1 if the exponent is 0. Otherwise a power of 0 is 0 if the exponent's real part
+/// is positive, else NaN. Integer exponents below 100 use repeated multiplication; all others e^(w
 /// log z).
 template <class A, class B>
   requires(is_complex<A> || is_complex<B>)
@@ -125,8 +127,8 @@ DSL_DETAIL_FN auto pow(A a, B b) {
   const int exponent = static_cast<int>(select(whole, w.re, T(0))), count = abs(exponent);
   Z product{1, 0}, factor = z;
   for (int bit = 0; bit < 7; ++bit) {
-    const bool is_first =
-        (count & ((1 << bit) - 1)) == 0;  // 1 times an infinite number would be NaN
+    // 1 times an infinite number would be NaN.
+    const bool is_first = (count & ((1 << bit) - 1)) == 0;
     product = select((count >> bit & 1) != 0, select(is_first, factor, product * factor), product);
     factor = factor * factor;
   }

@@ -1,16 +1,16 @@
-// The complex numbers that functors compute with, on the host and on the device alike.
+// dsl::complex: the complex numbers that functors compute with, on the host and on the device.
 #pragma once
 
 #include <dsl/ir/op.hpp>
 
 namespace dsl {
 
-/// A complex number of float or double, with std::complex's layout: what a functor is called with
-/// for complex64 and complex128, and returns. nvcc compiles std::complex's arithmetic to nothing in
-/// device code, without a word; this one's is the library's own, the same on all devices: plain
-/// products, a real operand that stays real, and the functions of formulas. It is made of any
-/// std::complex, and becomes one explicitly. Beside it a C++ scalar or a std::complex takes its
-/// precision. An array may hold it.
+/// A complex number of float or double, with the layout of std::complex. Functors receive and
+/// return it for complex64 and complex128. nvcc silently compiles std::complex arithmetic to
+/// nothing in device code; the arithmetic of this class is the library's own and the same on all
+/// devices: plain products, a real operand that stays real, and the functions that formulas have.
+/// It converts implicitly from any std::complex, and explicitly to one. A C++ scalar or
+/// std::complex combined with it takes its precision. It may be an array's element type.
 template <std::floating_point T>
 class complex {
   using value = detail::complex_value<T>;
@@ -54,7 +54,7 @@ class complex {
     return detail::math::equal(a.as_value(), b.as_value());
   }
 
-  // As the evaluator has it.
+  // Conversion from and to the evaluator's type.
   DSL_DETAIL_FN constexpr complex(value z) : re_(z.re), im_(z.im) {}
   DSL_DETAIL_FN constexpr value as_value() const { return {re_, im_}; }
 
@@ -64,7 +64,7 @@ class complex {
 
 namespace detail {
 
-// A row of the op table, of a complex number and others.
+// Applies a row of the op table to a complex number and further operands.
 template <op Code, class T, class... Z>
 DSL_DETAIL_FN constexpr auto apply_to_numbers(Z... z) {
   constexpr weak_dtype type{dtype_v<complex<T>>};
@@ -76,7 +76,7 @@ DSL_DETAIL_FN constexpr auto apply_to_numbers(Z... z) {
 
 }  // namespace detail
 
-// The functions of formulas that take complex numbers.
+// The functions of formulas that accept complex numbers.
 #define DSL_FUNCTION(name, numpy, arity, operands, result, domain, ...) \
   DSL_FUNCTION_##arity##_##domain(name)
 #define DSL_FUNCTION_1_any(name)                                \
@@ -113,7 +113,7 @@ template <std::floating_point T>
 DSL_DETAIL_FN constexpr complex<T> polar(T r, std::type_identity_t<T> theta = 0) {
   return detail::math::polar(r, theta);
 }
-/// abs(z)^2, as std::norm: of one number, where dsl::norm of an array is a reduction.
+/// z|^2, as std::norm computes it, for one number. dsl::norm of an array is a reduction.
 template <class T>
 DSL_DETAIL_FN constexpr T norm(complex<T> z) {
   return abs2(z);
@@ -121,8 +121,8 @@ DSL_DETAIL_FN constexpr T norm(complex<T> z) {
 
 namespace detail {
 
-/// What a functor is called with for an element: as it lies in memory, complex numbers as
-/// dsl::complex.
+/// The type with which a functor is called for an element of dtype D: the element's type in memory,
+/// or dsl::complex for complex numbers.
 template <dtype D> struct argument_of { using type = element_t<D>; };
 template <> struct argument_of<dtype::complex64> { using type = complex<float>; };
 template <> struct argument_of<dtype::complex128> { using type = complex<double>; };

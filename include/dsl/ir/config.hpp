@@ -1,7 +1,7 @@
-// What differs between compilers, and nothing else: every other header is plain C++20.
+// All differences between compilers. Every other header is plain C++20.
 #pragma once
 
-// A missing header ends the compilation, which #error does not: hundreds of errors would follow.
+// A missing header ends the compilation; after #error it would go on with hundreds of errors.
 #if __cplusplus < 202002L
 #include <dsl needs C++20: compile with -std=c++20, in CMake target_compile_features(my_program PRIVATE cxx_std_20)>
 #endif
@@ -10,14 +10,14 @@
 #error "dsl needs nvcc's option --expt-relaxed-constexpr (the CMake target dsl::dsl brings it)"
 #endif
 
-// Kernels copy asynchronously (cp.async) and say what is to stay in the L2 cache (createpolicy).
+// Kernels use asynchronous copies (cp.async) and L2 cache policies (createpolicy).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #error \
     "dsl's kernels need compute capability 8.0 or later: compile for it, -arch=sm_80 (nvcc's default may be lower)"
 #endif
 
-// The virtual architectures that nvcc compiles this file for, as "800,900"; null in a file that it
-// does not compile.
+// The virtual architectures for which nvcc compiles this file, as "800,900"; null in a file that
+// nvcc does not compile.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__)
 #define DSL_DETAIL_SPELLED(...) #__VA_ARGS__
 #define DSL_DETAIL_SPELL(...) DSL_DETAIL_SPELLED(__VA_ARGS__)
@@ -28,22 +28,22 @@
 #define DSL_DETAIL_ARCHITECTURE_NUMBERS 0
 #endif
 
-// Whether this file's compiler makes kernels.
+// Whether this file's compiler generates kernels.
 #if defined(__CUDACC__)
 #define DSL_DETAIL_COMPILES_CUDA 1
 #else
 #define DSL_DETAIL_COMPILES_CUDA 0
 #endif
 
-// Of a function without DSL_FN that device code calls nvcc makes nothing, and only warns: a kernel
-// that stores nothing. It is an error in all that follows.
+// nvcc emits no code for calls to functions without DSL_FN from device code and only warns: the
+// kernel would store nothing. From here on the warning is an error.
 #if defined(__NVCC__)
 #pragma nv_diag_error 20011
 #pragma nv_diag_error 20014
 #endif
 
 /// Marks a functor's `operator()`, and the functions that it calls, as callable on the device and
-/// on the host. Needed only for functors that `vectorize` calls as they are; a lambda with `auto`
+/// on the host. Only functors that `vectorize` calls directly need it; a lambda with `auto`
 /// parameters is traced and needs no annotation.
 #if defined(__CUDACC__)
 #define DSL_FN __host__ __device__
@@ -51,19 +51,20 @@
 #define DSL_FN
 #endif
 
-// A function of the evaluator. It has to be inlined: the host loop is compiled once for each
-// instruction set, and only what is inlined into it is compiled for that set.
+// A function of the evaluator. It must be inlined: the host loop is compiled once for each
+// instruction set, and only code inlined into it is compiled for that set.
 #define DSL_DETAIL_FN DSL_FN inline __attribute__((always_inline))
 
-// A function of the evaluator that is compiled once and called.
+// A function of the evaluator that is compiled once and called, not inlined.
 #if defined(__CUDACC__)
 #define DSL_DETAIL_NOINLINE __host__ __device__ __noinline__
 #else
 #define DSL_DETAIL_NOINLINE __attribute__((noinline))
 #endif
 
-// Before a loop over a thread's lanes: their values stay in registers only if every index is a
-// constant. A loop whose count is rarely more than one is not worth the code of a second copy.
+// Goes before a loop over a thread's lanes: their values stay in registers only if every index is a
+// constant. DSL_DETAIL_ROLLED is for a loop that rarely iterates more than once, which is not worth
+// the code of a second copy.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_UNROLL _Pragma("unroll")
 #define DSL_DETAIL_UNROLL_BY_2 _Pragma("unroll 2")
@@ -76,8 +77,8 @@
 #define DSL_DETAIL_ROLLED
 #endif
 
-// Compiled for size: the simulator runs no faster for being optimised, but took more than half of a
-// file's compilation when it was.
+// Optimised less: the simulator runs no faster when optimised, but optimising it took more than
+// half of a file's compilation.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_LITTLE __attribute__((optimize("O1")))
 #else
@@ -85,10 +86,11 @@
 #endif
 #define DSL_DETAIL_SMALL __attribute__((noinline)) DSL_DETAIL_LITTLE
 
-// A function that has many kernels run at a call: compiled for size.
+// A function each call of which runs many kernels, so that its own time is negligible: compiled for
+// size.
 #define DSL_DETAIL_RARE __attribute__((cold))
 
-// A function of a kernel. On the host it is the simulator's, where to inline all of it takes a
+// A function of a kernel. On the host only the simulator runs it; inlining all of it there takes a
 // quarter of a scan's compilation.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_KERNEL_FN DSL_DETAIL_FN
@@ -96,24 +98,26 @@
 #define DSL_DETAIL_KERNEL_FN DSL_FN inline DSL_DETAIL_LITTLE
 #endif
 
-// One that does not know the formula: in the simulator formulas share its code.
+// A function of a kernel that does not depend on the formula. In the simulator all formulas share
+// one copy.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_SHARED_KERNEL_FN DSL_DETAIL_FN
 #else
 #define DSL_DETAIL_SHARED_KERNEL_FN DSL_FN inline DSL_DETAIL_SMALL
 #endif
 
-// True in the device half of an nvcc compilation.
+// 1 in the device half of an nvcc compilation, else 0.
 #if defined(__CUDA_ARCH__)
 #define DSL_DETAIL_ON_DEVICE 1
 #else
 #define DSL_DETAIL_ON_DEVICE 0
 #endif
 
-// What the host's loops are compiled for: three instruction sets on x86-64, else one.
-// DSL_DETAIL_TARGET is one of the three. GCC's loop that clears 32 values is not to become `rep
-// stos`, which took a third of the time of a row of 64 elements. clang has no preferred width among
-// a function's attributes, and takes 256 bits where the processor is named: so its features are.
+// The instruction sets for which the host's loops are compiled: three on x86-64, one elsewhere.
+// DSL_DETAIL_TARGET selects one of the three. GCC must not turn the loop that clears 32 values into
+// `rep stos`, which took a third of the time of a row of 64 elements. clang has no attribute for
+// the preferred vector width, and uses 256 bits if the processor is named, so its features are
+// listed instead.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define DSL_DETAIL_X86_LEVELS 1
 #define DSL_DETAIL_V3 "arch=x86-64-v3"
@@ -126,7 +130,8 @@
   __attribute__((target(set), optimize("O3", "no-tree-loop-distribute-patterns"), noinline))
 #endif
 #define DSL_DETAIL_V2 "sse2"
-// Whether this machine has them; clang knows no names of levels here before its version 18.
+// Whether this machine supports the instruction sets. clang accepts names of levels here only from
+// version 18 on.
 #define DSL_DETAIL_HAS(feature) __builtin_cpu_supports(#feature)
 #define DSL_DETAIL_HAS_V3 \
   (DSL_DETAIL_HAS(avx2) && DSL_DETAIL_HAS(fma) && DSL_DETAIL_HAS(bmi) && DSL_DETAIL_HAS(bmi2))
@@ -139,17 +144,18 @@
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
 #endif
 
-// A loop that goes on with what it wrote a few elements before: the parts of a struct are stored
-// one by one. Stored as a vector the first one, which comes first, would wait for the last one.
+// For a loop that reads what it wrote a few elements earlier: stores the parts of a struct one by
+// one. As one vector store, the first part, which is needed first, would wait for the last one.
 #if defined(__GNUC__) && !defined(__clang__)
 #define DSL_DETAIL_PARTS_APART __attribute__((optimize("no-tree-slp-vectorize")))
 #else
 #define DSL_DETAIL_PARTS_APART
 #endif
 
-// The best of them that this machine has, from 0 on; and which of them formulas are compiled for
-// where `level` is asked for, or -1: -DDSL_SIMD=0, 1 or 2 leaves the others out, and what has less
-// cannot run them.
+// DSL_DETAIL_BEST_LEVEL: the best instruction set that this machine supports, from 0 on.
+// DSL_DETAIL_LEVEL(level): the instruction set for which formulas are compiled where `level` is
+// requested, or -1 for none. -DDSL_SIMD=0, 1 or 2 compiles for that level alone; machines below it
+// cannot run the program.
 #if DSL_DETAIL_X86_LEVELS
 #define DSL_DETAIL_BEST_LEVEL (DSL_DETAIL_HAS_V4 ? 2 : DSL_DETAIL_HAS_V3 ? 1 : 0)
 #else
@@ -177,8 +183,8 @@
 #define DSL_DETAIL_CALLS_VECTORS 0
 #endif
 
-// Around functions whose multiplications and additions become one operation where they are inlined:
-// g++ and nvcc do that anyway, clang within one expression of the source alone.
+// Encloses functions whose multiplications and additions may be contracted to fused operations
+// where they are inlined. g++ and nvcc do so anyway; clang only within one source expression.
 #if defined(__clang__)
 #define DSL_DETAIL_BEGIN_CONTRACTED \
   _Pragma("float_control(push)") _Pragma("clang fp contract(fast)")
@@ -188,8 +194,9 @@
 #define DSL_DETAIL_END_CONTRACTED
 #endif
 
-// Before a loop none of whose iterations reads what another one writes. clang warns where it does
-// not vectorise one, as with calls of functions: not where the loops are, between these two.
+// DSL_DETAIL_INDEPENDENT goes before a loop none of whose iterations reads what another one writes.
+// clang warns if it does not vectorise such a loop, for instance because it calls functions;
+// BEGIN_LOOPS and END_LOOPS disable that warning between them.
 #if defined(__clang__)
 #define DSL_DETAIL_BEGIN_LOOPS \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
@@ -206,11 +213,11 @@
 #define DSL_DETAIL_INDEPENDENT
 #endif
 
-// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it brings
-// <string> and the streams), so it is left to those who use complex numbers. libstdc++ declares the
-// template in namespace std itself, which makes this declaration harmless. Where <complex> is
-// missing the partial specialization says so; where it is there, its own specializations for these
-// types take precedence.
+// <complex> doubles the time of an otherwise empty nvcc compilation, 0.9 to 2.1 s (it includes
+// <string> and the streams), so only users of complex numbers include it. libstdc++ declares the
+// template in namespace std itself, which makes this declaration harmless. If <complex> is missing,
+// the partial specialization reports it; if it is included, its own specializations for these types
+// take precedence.
 #include <cstddef>
 #include <type_traits>
 #if defined(__GLIBCXX__)

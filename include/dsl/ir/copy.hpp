@@ -1,11 +1,12 @@
-// Copies a part of a graph into another.
+// Copies a part of a graph into another graph.
 #pragma once
 
 #include <dsl/ir/program.hpp>
 
 namespace dsl::detail {
 
-/// A reduction of nodes that have been copied.
+/// Adds a copy of a reduction, whose operand nodes have already been copied, and returns its
+/// number.
 template <class Graph>
 constexpr int copy_reduction(Graph& to, const graph& from, const traced_reduction& f,
                              const sequence<int>& copied) {
@@ -22,14 +23,15 @@ constexpr int copy_reduction(Graph& to, const graph& from, const traced_reductio
   return to.add_reduction(std::move(rule), std::move(values));
 }
 
-/// What becomes an operand: leaves, by their number, and nodes of the graph, read by `codes`. -1:
-/// nothing.
+/// Which leaves (by number) and which nodes of the source graph become operands of the copy: the
+/// operand's number, or -1 for none. A node that becomes an operand is read by the operation in
+/// `codes`.
 struct operand_places {
   sequence<int> of_leaf, of_node;
   sequence<op> codes;
 };
 
-/// Where a node of the graph reads beside an element, or asks where that is.
+/// The word of a copied node that reads a neighbour or asks for a position.
 constexpr literal placed_word(const node& n, const operand_places& places,
                               const sequence<int>& copied) {
   const bool of_value = is_placed_value(n);
@@ -38,7 +40,8 @@ constexpr literal placed_word(const node& n, const operand_places& places,
   return fields(slot, n.code == op::coordinate ? n.field(1) : copied[n.field(1)], base);
 }
 
-/// Copies the `needed` nodes, all of one index space there, and gives their new numbers.
+/// Copies the `needed` nodes, which form one index space in the copy, and returns their new
+/// numbers.
 template <class Graph>
 constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<char>& needed,
                                   const operand_places& places) {
@@ -65,7 +68,7 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
       if (number < 0) number = copy_reduction(to, from, from.reduction_at(n.field(0)), copied);
       n.word = fields(number, n.field(1));
     } else {
-      // A call's arguments stand one after another.
+      // A call's arguments are chained; the node names the first one only.
       const int first = n.code == op::call ? 1 : 0, last = n.code == op::call ? 2 : count_inputs(n);
       for (int k = first; k < last; ++k) replace(k, copied[from[i].field(k)]);
       if (n.code == op::given_step) replace(1, places.of_leaf[n.field(1)]);

@@ -1,13 +1,13 @@
-// What a program costs for one element.
+// The cost of a program for one element.
 #pragma once
 
 #include <dsl/ir/pass.hpp>
 
 namespace dsl {
 
-/// Nominal floating point operations (ops.inc), elements and bytes moved. A scalar operand counts
-/// as nothing. What is read of an array counts once, however often it stands in the expression and
-/// however many of its neighbours do: the others come out of the caches.
+/// Nominal floating point operations (ops.inc), and elements and bytes moved. A scalar operand
+/// costs nothing. Reads of an array count once, however often it occurs in the expression and
+/// however many of its neighbours are read: repeated reads come from the caches.
 struct cost { int flops = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0; };
 
 namespace detail {
@@ -29,8 +29,8 @@ constexpr int flops_of(const program_view& p) {
   return flops;
 }
 
-/// A GPU's instructions for one element, to a factor of about two: functions of doubles are a
-/// hundred each.
+/// Estimated GPU instructions for one element, to a factor of about two. A function of doubles
+/// counts as a hundred.
 constexpr int instructions_of(const program_view& p) {
   constexpr int function = 8;
   int all = 0;
@@ -47,9 +47,9 @@ constexpr int instructions_of(const program_view& p) {
   return all;
 }
 
-/// Nanoseconds that the arithmetic for an element takes one core with vectors of 512 bits, to a
-/// factor of about three: functions some tenths of one to some, other operations some hundredths.
-/// What a functor does is not known.
+/// Estimated nanoseconds of arithmetic for one element on one core with 512-bit vectors, to a
+/// factor of about three: from some tenths of a nanosecond to some for a function, some hundredths
+/// for another operation. The cost of a functor is unknown; 10 ns is assumed.
 constexpr double core_nanoseconds_of(const program_view& p) {
   constexpr double of_flop = 0.03, of_flop_in_function = 0.1, of_functor = 10;
   constexpr int function = 8;
@@ -71,7 +71,7 @@ constexpr double core_nanoseconds_of(const pass_view& p) {
   return all;
 }
 
-/// `array_of` gives an operand the number of the first one that reads the same array.
+/// `array_of(i)` returns the number of the first operand that reads the same array as operand i.
 template <class ArrayOf>
 constexpr cost cost_of(const pass_view& p, const ArrayOf& array_of) {
   cost c;

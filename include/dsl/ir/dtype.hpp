@@ -1,4 +1,5 @@
-// The dtypes: what an array may hold, what a program computes with, and how the two convert.
+// The dtypes: element types of arrays, the types that programs compute with, and conversions
+// between them.
 #pragma once
 
 #include <concepts>
@@ -12,7 +13,7 @@ namespace dsl {
 
 template <std::floating_point T> class complex;  // ir/complex_number.hpp
 
-/// An element type, with NumPy's names. `complex64` is std::complex<float>, `complex128`
+/// An element type, with NumPy's name. `complex64` is std::complex<float>, `complex128` is
 /// std::complex<double>.
 enum class dtype : std::uint8_t {
   boolean,
@@ -34,8 +35,8 @@ enum class dtype : std::uint8_t {
 
 inline constexpr int dtype_count = 15;
 
-/// The kinds in the order in which NumPy promotes a scalar: a scalar of a lower kind never widens
-/// an array of a higher one.
+/// The kinds, in the order of NumPy's scalar promotion: a scalar of a lower kind never widens an
+/// array of a higher one.
 enum class kind : std::uint8_t { boolean, integer, real, complex };
 
 struct dtype_info {
@@ -61,7 +62,7 @@ constexpr const char* name(dtype type) { return info(type).name; }
 constexpr kind kind_of(dtype type) { return info(type).of_kind; }
 constexpr int size_of(dtype type) { return info(type).size; }
 
-/// complex64 -> float32, complex128 -> float64, anything else itself.
+/// complex64 -> float32, complex128 -> float64; any other dtype is returned unchanged.
 constexpr dtype real_of(dtype type) {
   return type == dtype::complex64    ? dtype::float32
          : type == dtype::complex128 ? dtype::float64
@@ -70,7 +71,7 @@ constexpr dtype real_of(dtype type) {
 
 namespace detail {
 
-// memory: the type an array's element has in memory. value: what the evaluator computes with.
+// memory: an array element's type in memory. value: the type that the evaluator computes with.
 template <dtype D> struct types_of;
 template <class Memory, class Value = Memory> struct types {
   using memory = Memory;
@@ -121,7 +122,7 @@ template <> struct dtype_of<std::complex<double>> : known_dtype<dtype::complex12
 template <> struct dtype_of<complex<float>> : known_dtype<dtype::complex64> {};
 template <> struct dtype_of<complex<double>> : known_dtype<dtype::complex128> {};
 
-// The type a user names for a dtype.
+// The type by which a user names a dtype.
 template <dtype D> struct element_of { using type = memory_t<D>; };
 template <> struct element_of<dtype::complex64> { using type = std::complex<float>; };
 template <> struct element_of<dtype::complex128> { using type = std::complex<double>; };

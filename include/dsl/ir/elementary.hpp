@@ -1,5 +1,5 @@
-// The mathematical functions of the C library and of CUDA, one overload for float and one for
-// double. <cmath> takes 0.15 s to compile and is not needed: the declarations here are the host's,
+// The mathematical functions of the C library and of CUDA, with overloads for float and double.
+// <cmath> would take 0.15 s to compile and is not needed: this file declares the host's functions,
 // and nvcc knows the device's.
 #pragma once
 
@@ -8,8 +8,8 @@
 namespace dsl::detail {
 
 // The host's functions are the C library's, under names of their own so that they can carry the
-// simd attribute: in a vectorised loop GCC calls _ZGVdN8v_expf and its like instead, which SLEEF
-// exports at 1 ULP.
+// simd attribute. In a vectorised loop GCC then calls _ZGVdN8v_expf and the like, which SLEEF
+// exports with an error of at most 1 ULP.
 #define DSL_DETAIL_DECLARE_1(name)                                      \
   DSL_DETAIL_SIMD float dsl_detail_##name##f(float) __asm__(#name "f"); \
   DSL_DETAIL_SIMD double dsl_detail_##name(double) __asm__(#name);
@@ -24,8 +24,8 @@ extern "C" {
   DSL_DETAIL_SIMD double dsl_detail_##name(double);
 #include <dsl/ir/ops.inc>
 DSL_DETAIL_SIMD double dsl_detail_fmod(double, double) __asm__("fmod");
-// Of lib/ir/special.cpp: as vector functions faster than SLEEF's, but not one by one than the C
-// library's.
+// Defined in lib/ir/special.cpp. Their vector variants are faster than SLEEF's; their scalar
+// variants are slower than the C library's.
 DSL_DETAIL_SIMD float dsl_detail_own_erfcf(float);
 DSL_DETAIL_SIMD float dsl_detail_own_powf(float, float);
 }
@@ -69,12 +69,12 @@ using bounded::erfc, bounded::pow;
 }  // namespace own
 #endif
 
-// These are instructions.
+// These compile to single instructions.
 DSL_DETAIL_FN float rint(float x) { return DSL_DETAIL_BUILTIN(rintf)(x); }
 DSL_DETAIL_FN double rint(double x) { return DSL_DETAIL_BUILTIN(rint)(x); }
 DSL_DETAIL_FN float fma(float x, float y, float z) { return DSL_DETAIL_BUILTIN(fmaf)(x, y, z); }
 DSL_DETAIL_FN double fma(double x, double y, double z) { return DSL_DETAIL_BUILTIN(fma)(x, y, z); }
-/// C23's: the smaller one, or a NaN where there is one.
+/// C23's fminimum: the smaller operand, or NaN if either is NaN.
 DSL_DETAIL_FN float fminimum(float x, float y) {
 #if DSL_DETAIL_ON_DEVICE
   float least;
@@ -85,8 +85,8 @@ DSL_DETAIL_FN float fminimum(float x, float y) {
 #endif
 }
 
-// SLEEF's gives NaN where the quotient overflows. A float's quotient, in double, does not, so it
-// alone goes to the vector function.
+// SLEEF's fmod gives NaN if the quotient overflows. A quotient of floats computed in double cannot
+// overflow, so only the float version calls the vector function.
 #if DSL_DETAIL_ON_DEVICE
 DSL_DETAIL_FN float fmod(float x, float y) { return ::fmodf(x, y); }
 #else
@@ -98,7 +98,7 @@ DSL_DETAIL_FN double fmod(double x, double y) { return DSL_DETAIL_BUILTIN(fmod)(
 #undef DSL_DETAIL_BUILTIN
 
 /// Float functions at the speed of the device's special function unit, with its error bounds (CUDA
-/// C++ Programming Guide, "Intrinsic Functions"). On the host they are the ordinary ones.
+/// C++ Programming Guide, "Intrinsic Functions"). On the host these are the ordinary functions.
 namespace fast {
 #if DSL_DETAIL_ON_DEVICE
 #define DSL_DETAIL_FAST(intrinsic, ordinary) return intrinsic

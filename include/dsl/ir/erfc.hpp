@@ -1,4 +1,4 @@
-// 1 - erf(x).
+// erfc(x) = 1 - erf(x).
 #pragma once
 
 #include <dsl/ir/arithmetic.hpp>
@@ -7,17 +7,17 @@ namespace dsl::detail::math {
 
 #if DSL_DETAIL_ON_DEVICE
 
-/// In 29 instructions instead of CUDA's 50, with smaller errors. (a + k) e^(a^2) erfc(a) is a
-/// polynomial in a / (a + k) - 1/2, nearly (after M. Shepherd and J. Laframboise, Chebyshev
-/// Approximation of (1 + 2x) exp(x^2) erfc x, 1981), so that one reciprocal gives the variable and
-/// the quotient. The coefficients take up what log2 e loses where it is rounded, and are 2^-64 of
-/// what they would be, so that no power of two has to be subnormal.
+/// 29 instructions instead of CUDA's 50, with smaller errors. (a + k) e^(a^2) erfc(a) is nearly a
+/// polynomial in a / (a + k) - 1/2 (after M. Shepherd and J. Laframboise, Chebyshev Approximation
+/// of (1 + 2x) exp(x^2) erfc x, 1981), so one reciprocal gives both the variable and the quotient.
+/// The coefficients compensate for the rounding of log2 e, and are scaled by 2^-64, so that no
+/// power of two is subnormal.
 DSL_DETAIL_FN float erfc(float x) {
   constexpr float k = 2.03125f;
   const float a = fminimum(abs(x), 10.5f);  // from 10.06 on the result is 0
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a + k));
-  r = fma(r, fma(-a, r, fma(r, -k, 1.0f)), r);  // of a + k as it is before rounding
+  r = fma(r, fma(-a, r, fma(r, -k, 1.0f)), r);  // 1 / (a + k) for the unrounded sum
   const float u = fma(a, r, -0.5f);
   float scaled = fma(-0x1.e2671ep-68f, u, -0x1.e57e06p-68f);
   scaled = fma(scaled, u, 0x1.5e8a6cp-67f);
@@ -27,8 +27,8 @@ DSL_DETAIL_FN float erfc(float x) {
   scaled = fma(scaled, u, 0x1.2a7766p-64f);
   scaled = fma(scaled, u, -0x1.645d84p-64f);
   scaled = fma(scaled, u, 0x1.062ebep-64f);
-  // 2^64 e^(rest - square) = 2^whole 2^part. Added to 1.5 2^23 a number becomes an integer, in the
-  // lowest bits. Products that are subtracted from must not be fused.
+  // 2^64 e^(rest - square) = 2^whole 2^part. Adding 1.5 2^23 to a number leaves the nearest integer
+  // in the lowest bits of the sum. Products from which something is subtracted must not be fused.
   constexpr float minus_log2_e = -0x1.715476p+0f, to_integers = 0x1.8p23f + 64;
   const float square = ::__fmul_rn(a, a), rest = fma(-a, a, square);
   const float shifted = fma(square, minus_log2_e, to_integers);

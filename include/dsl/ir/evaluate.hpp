@@ -1,5 +1,4 @@
-// Runs a program for one element. Everything is resolved while compiling: what is left are the
-// scalar operations.
+// Runs a program for one element. The compiler resolves everything but the scalar operations.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace dsl::detail {
 
-// The values of one dtype. Indexed by constants only, so that they live in registers.
+// The values of one dtype. They are indexed by constants only, so that they live in registers.
 template <dtype D, int N> struct slots { value_t<D> at[N]; };
 template <dtype D> struct slots<D, 0> {};
 
@@ -26,7 +25,7 @@ template <class... T> struct result_types<std::tuple<T...>> {
   static constexpr bool many = true;
 };
 
-/// A functor's place in a program: its arguments' dtypes and what it returned for this element.
+/// A functor call of a program: the dtypes of its arguments and the type of its result.
 template <class F, dtype... Args>
 struct call {
   using positions = std::make_index_sequence<sizeof...(Args)>;
@@ -35,7 +34,8 @@ struct call {
   template <int K> static constexpr dtype result_dtype =
       dtype_v<std::tuple_element_t<K, typename results::list>>;
 
-  // The name is a hint: nvcc names this function where the functor's lacks DSL_FN.
+  // The name is a hint for the user: nvcc's message names this function if the functor's operator
+  // lacks DSL_FN.
   DSL_DETAIL_FN static auto call_operator_marked_DSL_FN(argument_t<Args>&... x) {
     return F{}(x...);
   }
@@ -47,7 +47,8 @@ struct frame<call<F, Args...>, N, std::index_sequence<K...>> {
   struct arguments : numbered<static_cast<int>(K), argument_t<Args>>... {
   } in;
   decltype(F{}(argument_t<Args>{}...)) out;
-  bool condition;  // of a call that is not always made
+  // Whether to call: used by a call that is not always made.
+  bool condition;
   static constexpr int argument_count = sizeof...(Args);
 
   template <int I, class T> DSL_DETAIL_FN static T& at(numbered<I, T>& n) { return n.value; }
@@ -79,10 +80,11 @@ template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(
   return f;
 }
 
-// Such a node is filled from outside.
+// Nodes with these operations are inputs: the caller sets their values.
 constexpr bool reads_operand(op code) { return code <= op::count; }
 
-// Takes the node alone and not the program: the same node of another program is the same function.
+// A function of the node alone, not of the program: equal nodes of different programs share the
+// function.
 template <std::uint32_t Head, std::uint64_t Payload, class Values>
 DSL_DETAIL_FN void step(Values& v) {
   constexpr head h{Head};
@@ -155,14 +157,15 @@ DSL_DETAIL_FN void step(Values& v) {
 
 template <class Program> struct evaluator;
 
-// A value that comes from outside, known by its node's head.
+// An input's value, identified by its node's head.
 template <std::uint32_t Head> struct input { value_t<head{Head}.type()> value; };
 template <std::uint32_t Head> DSL_DETAIL_FN auto& input_of(input<Head>& i) { return i.value; }
 template <std::uint32_t Head> DSL_DETAIL_FN const auto& input_of(const input<Head>& i) {
   return i.value;
 }
 
-/// An element goes from `inputs` (what the program reads) to `results` (its outputs, in order).
+/// Evaluates a program for one element: from `inputs` (the operands that the program reads) to
+/// `results` (its outputs, in order).
 template <std::uint64_t Key, class... Calls>
 struct evaluator<program<Key, Calls...>> {
   using self = program<Key, Calls...>;
@@ -196,7 +199,7 @@ struct evaluator<program<Key, Calls...>> {
   using inputs = inputs_of<input_numbers>;
   using results = results_of<output_numbers>;
 
-  /// Calls read<operation, dtype, operand's number, head>() on `source` for each input.
+  /// Calls source.read<operation, dtype, operand number, head>() for each input.
   template <class Source>
   DSL_DETAIL_FN static void read(Source& source) {
     read_each(source, input_numbers{});
@@ -208,9 +211,9 @@ struct evaluator<program<Key, Calls...>> {
     run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
-  /// The same, compiled once however often it is used.
+  /// As `compute`, compiled once and called.
   DSL_DETAIL_NOINLINE static results compute_out_of_line(inputs in) { return compute(in); }
-  /// The same, with all that it reads of arrays read by `memory`.
+  /// As `compute_out_of_line`; `memory` performs all reads of arrays.
   template <class Memory>
   DSL_DETAIL_NOINLINE static results compute_out_of_line(inputs in, const Memory& memory) {
     values_and_memory<Memory> v;
@@ -219,7 +222,7 @@ struct evaluator<program<Key, Calls...>> {
     run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
-  /// The same, with reader.read<head>(address) for what is read from elsewhere.
+  /// As `compute`; reader.read<head>(address) performs reads from computed addresses.
   template <class Reader>
   DSL_DETAIL_FN static results compute_reading(inputs in, const Reader& reader) {
     values_and_reader<Reader> v;
@@ -228,8 +231,8 @@ struct evaluator<program<Key, Calls...>> {
     run(v, std::make_index_sequence<run_count>{});
     return give(v, output_numbers{});
   }
-  /// The same, with operations in their quick forms where they have one, and in what range they
-  /// have been used.
+  /// As `compute`, with the quick form of each operation that has one. `range` collects the
+  /// magnitudes for which the quick forms were used.
   template <class Range>
   DSL_DETAIL_FN static results compute_quickly(inputs in, Range& range) {
     values_in_range<Range> v;
@@ -256,7 +259,7 @@ struct evaluator<program<Key, Calls...>> {
     return code == op::value || code == op::load_scalar || code == op::constant ||
            (code == op::convert && is_shared(reference::of(self::data.payloads[node], 0)));
   }
-  /// Whether a numerator is the same for all elements.
+  /// Whether a quotient's numerator is the same for all elements.
   static constexpr bool divides_shared = [] {
     for (int i = 0; i < nodes; ++i)
       if (head_of(i).code() == op::divide && has_quick_form(op::divide, head_of(i).type()) &&

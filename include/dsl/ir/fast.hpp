@@ -1,11 +1,11 @@
-// The graph of a formula with the device's fast float functions in place of the accurate ones.
+// Replaces accurate functions of float in a formula's graph by the device's fast ones.
 #pragma once
 
 #include <dsl/ir/symbol.hpp>
 
 namespace dsl::detail {
 
-/// An operation's fast form; itself where it has none.
+/// The fast form of an operation, or the operation itself if it has none.
 constexpr op fast_form(op code) {
   switch (code) {
 #define DSL_FAST(name, ...) \
@@ -15,8 +15,8 @@ constexpr op fast_form(op code) {
   }
 }
 
-/// The node that computes with fast forms what `node` computes. What it is computed from is added
-/// anew where it changes; what a functor is called with is left as it is.
+/// Adds a node that computes the same as `node` with fast forms, and returns it. Inputs that change
+/// are added anew; the arguments of functors stay accurate.
 constexpr int make_fast(graph& g, int node) {
   sequence<char> needed(node + 1, 0);
   sequence<int> fast(node + 1, 0);

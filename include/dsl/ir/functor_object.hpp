@@ -1,4 +1,4 @@
-// Functors with members: a kernel is given the object by value, as words among the arguments of its
+// Functors with members: a kernel receives the object by value, as words among the arguments of its
 // calls.
 #pragma once
 
@@ -15,7 +15,7 @@ template <int K, class T> struct numbered { T value; };
 template <int K, class T> DSL_DETAIL_FN T& nth(numbered<K, T>& n) { return n.value; }
 template <int K, class T> DSL_DETAIL_FN const T& nth(const numbered<K, T>& n) { return n.value; }
 
-/// A functor's bytes; those of the last word that it does not have are zeros.
+/// A functor's bytes as words; the last word is padded with zeros.
 template <class F>
 struct object_words {
   static constexpr std::size_t count =
@@ -25,8 +25,8 @@ struct object_words {
   explicit object_words(const F& object) { std::memcpy(at, &object, sizeof(F)); }
 };
 
-/// A functor F with members as one without: called with F's arguments and then the words of its
-/// object.
+/// Makes a functor F with members stateless: it is called with F's arguments followed by the words
+/// of the F object.
 template <class F>
 struct functor_object {
   static constexpr std::size_t words = object_words<F>::count;

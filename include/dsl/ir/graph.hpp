@@ -1,5 +1,4 @@
-// The graph that a formula leaves behind when it is called with symbols. Built while the program is
-// being compiled.
+// The graph that results from calling a formula with symbols, during compilation.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +9,22 @@
 
 namespace dsl::detail {
 
-/// A node's operands are the numbers of earlier nodes, 16 bits each. What else the word means
-/// depends on the operation: load, address, index, value, load_scalar: the operand's number; index
-/// of a position: `position`, index space; neighbour, inside: the operand's number, the first step,
-/// what is found there (`neighbour_path::base`; its axis from bit 40 on); coordinate: the operand's
-/// number, an axis counted from the right, what the operand is (load); of these three, where it is
-/// op::reduced, a node stands for the operand; step, given_step: the next step or `no_step`, and
-/// what `word_of` says; reduced: reduction, value's number; count: index space; constant: the
-/// literal; argument: operand, call, position; call: call, first argument, number of arguments, one
-/// more than the functor takes where the last is a condition of the call; result: node of the call,
-/// call, position.
+/// A node of the graph: operation, dtype and a word. The word holds 16-bit fields, from bit 0 on.
+/// Fields that name operands are numbers of earlier nodes. Other fields depend on the operation:
+///  load, address, index, value, load_scalar: operand number
+///  index of a position: `position`, index space
+///  neighbour, inside: operand number, first path step, what is read there
+///    (`neighbour_path::base`; its axis from bit 40 on)
+///  coordinate: operand number, axis counted from the right, kind of operand (load)
+///    (if the third field of these three is op::reduced, a node takes the operand's place)
+///  step, given_step: next path step or `no_step`, then see `word_of`
+///  reduced: reduction, number of its value
+///  count: index space
+///  constant: the literal
+///  argument: operand, call, position
+///  call: call, first argument, number of arguments (one more than the functor takes if the last
+///    argument is the call's condition)
+///  result: node of the call, call, position
 struct node {
   op code{};
   dtype type{};
@@ -38,39 +43,42 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
 
 inline constexpr int no_step = 0xffff;
 constexpr bool is_step(op code) { return code == op::step || code == op::given_step; }
-/// Whether it reads beside an element, or asks where that is, and so needs its operand's axes.
+/// Whether the node reads a neighbour or asks for a position, and so needs its operand's axes.
 constexpr bool is_placed(op code) {
   return code == op::neighbour || code == op::inside || code == op::coordinate;
 }
-/// Whether a value that is computed before, not a leaf, has the place.
+/// Whether the node's operand is a value computed earlier, not a leaf.
 constexpr bool is_placed_value(const node& n) {
   return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced;
 }
 
 struct reduction_rule;
 
-/// Values that travel together and become one set of values for many elements: which nodes, by
-/// which rule, in which index space.
+/// A reduction of a tuple of values over many elements: the nodes of the values, the rule that
+/// combines two tuples, and the index space.
 struct traced_reduction {
   int rule, space;
   sequence<int> values;
 };
 
-/// What a reduction or a formula ranges over: the leaves numbered `first` to `end` but for those of
-/// spaces within it that give single values, which take their place. Number 0 is the whole
-/// statement.
+/// The index space of a reduction or of a formula. It covers the leaves `first` to `end`
+/// (exclusive), except that an inner space which gives single values replaces its leaves by these
+/// values. Space 0 is the whole statement.
 struct index_space {
   int parent, first, end;
-  bool reduces;           // its elements stay within it
-  int rank;               // of what its reductions give
-  sequence<int> outputs;  // nodes
-  bool of_rows =
-      false;  // outside it, what its reductions give is without the axes that they reduce
+  // Its elements are not visible outside it: only reductions are.
+  bool reduces;
+  // Rank of its reductions' results.
+  int rank;
+  // Nodes.
+  sequence<int> outputs;
+  // Outside this space, its reductions' results lack the reduced axes.
+  bool of_rows = false;
 };
 
-/// Nodes in the order of their making, each once: equal nodes are one (hash-consing). Adding costs
-/// amortised constant time, which keeps tracing a formula of a thousand nodes within the compilers'
-/// limits for constant expressions.
+/// Nodes in the order of their creation. Equal nodes are one node (hash-consing). Adding a node
+/// takes amortised constant time, which keeps tracing a formula of a thousand nodes within the
+/// compilers' limits for constant expressions.
 class graph {
  public:
   constexpr int add(op code, dtype type, literal word) {
@@ -84,7 +92,7 @@ class graph {
     return nodes_.size() - 1;
   }
 
-  /// The number of a node that is there already, or -1.
+  /// The number of an existing node, or -1.
   constexpr int known(op code, dtype type, literal word) const {
     return table_[find({code, type, word})] - 1;
   }
@@ -92,8 +100,8 @@ class graph {
   constexpr const node& operator[](int i) const { return nodes_[i]; }
   constexpr int size() const { return nodes_.size(); }
 
-  /// Begins an index space within the current one and makes it the current one; `rank` is that of
-  /// what its reductions give.
+  /// Opens an index space within the current one and makes it current. `rank` is the rank of its
+  /// reductions' results.
   constexpr int open_space(int first, bool reduces, int rank, bool of_rows = false) {
     spaces.push_back(index_space{space, first, first, reduces, rank, {}, of_rows});
     return space = spaces.size();
@@ -104,39 +112,47 @@ class graph {
     space = current.parent;
   }
 
-  /// Reduces the values of nodes and returns the reduction's number: that of an equal one, where
-  /// there is one.
+  /// Adds a reduction of the values of nodes and returns its number; returns the number of an equal
+  /// reduction if there is one.
   constexpr int add_reduction(reduction_rule rule, sequence<int> values);
-  /// The same rule for other values, in an index space.
+  /// The same for other values, with an existing rule, in the given index space.
   constexpr int add_reduction(int rule, int in_space, sequence<int> values);
   constexpr const traced_reduction& reduction_at(int i) const { return reductions_[i]; }
   constexpr const reduction_rule& rule_at(int i) const;
   constexpr int reduction_count() const { return reductions_.size(); }
 
-  sequence<index_space> spaces;  // number 1 and on
-  int space = 0;                 // the current one's number
-  sequence<int> outputs;         // nodes
-  std::uint32_t scalar_outputs =
-      0;             // a bit for each output that is one value, not one for each element
-  int operands = 0;  // that `position` follows
+  // Numbers start at 1.
+  sequence<index_space> spaces;
+  // The current index space's number.
+  int space = 0;
+  // Nodes.
+  sequence<int> outputs;
+  // Bit i: output i is a single value, not one for each element.
+  std::uint32_t scalar_outputs = 0;
+  // Number of operands; `position` gets the next number.
+  int operands = 0;
   bool notes_literals = false, literal_outside = false, axis_missing = false;
-  bool reads_rows_again =
-      false;  // elements that need what rows reduce to: a variance then takes their mean first
-  bool has_variance = false;  // which would do so
-  bool counts_groups =
-      false;  // elements are reduced by a key: how many a group has is a reduction itself
-  bool notes_numbers = false;  // lets symbols become C++ numbers, to see what else is wrong
-  sequence<int> ranks;         // of operands that are arrays, as far as their types say so; else -1
-  sequence<integer_range> scalars;  // what each operand that is a C++ integer has to lie in
+  // Elements use results of reductions over their rows: a variance then computes the mean first.
+  bool reads_rows_again = false;
+  // The graph has a variance, to which this applies.
+  bool has_variance = false;
+  // Elements are reduced by a key: the size of a group is itself a reduction.
+  bool counts_groups = false;
+  // Lets symbols convert to C++ numbers, in order to find other errors.
+  bool notes_numbers = false;
+  // Ranks of the operands that are arrays, if their types give them; otherwise -1.
+  sequence<int> ranks;
+  // The range in which each operand that is a C++ integer must lie.
+  sequence<integer_range> scalars;
 
-  /// A literal that the dtype beside it does not hold: an error of the compiler, or noted where the
-  /// graph is made to look for it.
+  /// Reports a literal that the dtype of the other operand does not hold: a compile-time error, or
+  /// a flag if the graph is built to look for such literals.
   constexpr void refuse_literal() {
     if (!notes_literals)
       throw "an integer literal is outside the dtype of the array beside it (as NumPy's OverflowError): dsl::cast the array to a wider one";
     literal_outside = true;
   }
-  /// An axis that a value does not have, likewise.
+  /// Reports an axis that a value does not have, in the same way.
   constexpr void refuse_axis() {
     if (!notes_literals) throw "dsl::shift and dsl::index: there is no such axis";
     axis_missing = true;
@@ -179,12 +195,13 @@ class graph {
   sequence<int> table_ = sequence<int>(128, 0);  // node number + 1; 0: free
 };
 
-/// How two sets of values become one: a graph of op::value nodes, 0, 1, ... for the first set and
-/// then for the second, with the new set as its outputs; and the values that change nothing.
+/// A reduction's rule: how two tuples of values combine to one. `combine` has nodes op::value 0, 1,
+/// ... for the first tuple, then for the second; its outputs are the combined tuple. `identity` is
+/// the identity of this combination.
 struct reduction_rule {
   graph combine;
   sequence<literal> identity;
-  bool needs_elements = false;  // no elements are an error
+  bool needs_elements = false;  // reducing no elements is an error
   friend constexpr bool operator==(const reduction_rule& a, const reduction_rule& b) {
     if (a.needs_elements != b.needs_elements || a.combine.size() != b.combine.size() ||
         a.identity.size() != b.identity.size())

@@ -1,7 +1,9 @@
-// The two 16-bit floating point dtypes, as they lie in memory. Arithmetic on them is done in float.
+// The two 16-bit floating point dtypes as they are stored in memory. Arithmetic on them is done in
+// float.
 //
-// On the GPU a conversion is one instruction, in PTX: <cuda_fp16.h> would take longer to compile
-// than all of dsl's headers. Its NaN is 0x7fff; all else is the same to the bit.
+// On the GPU a conversion is one PTX instruction; including <cuda_fp16.h> would take longer than
+// compiling all of dsl's headers. The GPU's NaN is 0x7fff; all other results agree with the host's
+// to the bit.
 #pragma once
 
 #include <concepts>
@@ -14,12 +16,12 @@ namespace dsl {
 
 namespace detail {
 
-// A choice as a mask, so that the host's loop vectorises.
+// Selects by a mask, so that the host's loop vectorises.
 DSL_DETAIL_FN constexpr std::uint32_t only_if(bool condition, std::uint32_t bits) {
   return -static_cast<std::uint32_t>(condition) & bits;
 }
 
-/// NaN becomes quiet, as a processor's own conversion makes it.
+/// NaN becomes quiet, as in a processor's own conversion.
 DSL_DETAIL_FN constexpr float half_to_float(std::uint16_t half) {
 #if DSL_DETAIL_ON_DEVICE
   if (!__builtin_is_constant_evaluated()) {
@@ -29,7 +31,8 @@ DSL_DETAIL_FN constexpr float half_to_float(std::uint16_t half) {
   }
 #endif
   const std::uint32_t magnitude = half & 0x7fffu;
-  // Moving the exponent by 127 - 15 is a multiplication by 2^112, exact for subnormal numbers too.
+  // Adding 127 - 15 to the exponent is a multiplication by 2^112, which is exact for subnormal
+  // numbers too.
   const float scaled = __builtin_bit_cast(float, magnitude << 13) * 0x1p112f;
   const std::uint32_t finite = __builtin_bit_cast(std::uint32_t, scaled);
   const std::uint32_t special =
@@ -37,7 +40,7 @@ DSL_DETAIL_FN constexpr float half_to_float(std::uint16_t half) {
   return __builtin_bit_cast(float, finite | special | (half & 0x8000u) << 16);
 }
 
-/// Rounds to nearest, ties to even, as IEEE 754 asks. NaN becomes 0x7e00 with its sign.
+/// Rounds to nearest, ties to even, as IEEE 754 requires. NaN becomes 0x7e00 with its sign.
 DSL_DETAIL_FN constexpr std::uint16_t float_to_half(float value) {
 #if DSL_DETAIL_ON_DEVICE
   if (!__builtin_is_constant_evaluated()) {
@@ -48,12 +51,12 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_half(float value) {
 #endif
   const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, value);
   const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffu);
-  // At most 2^16, at least 2^-14: written with literals, g++ takes them for minimum and maximum;
-  // else they are branches.
+  // Clamped to [2^-14, 2^16]. g++ recognises minimum and maximum only when the bounds are literals;
+  // otherwise it branches.
   const std::int32_t most = magnitude < 0x47800000 ? magnitude : 0x47800000,
                      normal = most > 0x38800000 ? most : 0x38800000;
-  // A power of two, 2^13 times the number's or that of the smallest normal half: added to it, it
-  // leaves a half's bits, rounded, at the end of the sum's significand.
+  // `exponent` is a power of two, 2^13 times that of the number or of the smallest normal half.
+  // Adding it to the number leaves the half's bits, rounded, at the end of the sum's significand.
   const std::uint32_t exponent = static_cast<std::uint32_t>(normal) & 0x7f800000u;
   const float sum =
       __builtin_bit_cast(float, exponent + (13u << 23)) + __builtin_bit_cast(float, most);
@@ -83,8 +86,8 @@ DSL_DETAIL_FN constexpr std::uint16_t float_to_bfloat16(float value) {
       ((bits | (nan & 0x400000u)) + ((0x7fffu + (bits >> 16 & 1u)) & ~nan)) >> 16);
 }
 
-/// To a float that is odd unless it is exact: rounded once more, to no more than 22 digits, it is
-/// what x itself would become.
+/// Converts to a float that is odd unless the conversion is exact. Rounding it once more, to at
+/// most 22 digits, gives the same result as rounding x directly.
 DSL_DETAIL_FN constexpr float to_odd_float(double x) {
   const auto nearest = static_cast<float>(x);
   const double back = nearest;
@@ -97,9 +100,9 @@ template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
     return static_cast<float>(x);
   } else {
     constexpr bool is_long = sizeof(T) == 8;
-    constexpr T exact = T(1) << (is_long ? 53 : 24),
-                low = is_long ? 0xffff : 0xff;  // up to `exact`, and without the low digits
-    using between = std::conditional_t<is_long, double, float>;  // this type has each number
+    // The largest integer up to which all integers are exact; the low digits.
+    constexpr T exact = T(1) << (is_long ? 53 : 24), low = is_long ? 0xffff : 0xff;
+    using between = std::conditional_t<is_long, double, float>;  // represents every such number
     bool is_large = x > exact;
     if constexpr (std::signed_integral<T>) is_large |= x < -exact;
     const T cut = static_cast<T>(x & low & (T(0) - static_cast<T>(is_large)));
@@ -112,20 +115,20 @@ template <std::integral T> DSL_DETAIL_FN constexpr float to_odd_float(T x) {
 
 }  // namespace detail
 
-/// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Numbers of any type become
-/// one by rounding once.
+/// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Conversions from numbers of
+/// any type round once.
 struct half {
   std::uint16_t bits = 0;
   constexpr half() = default;
   DSL_FN constexpr half(float value) : bits(detail::float_to_half(value)) {}
   DSL_FN constexpr half(double value) : bits(detail::float_to_half(detail::to_odd_float(value))) {}
-  /// By way of float, which is exact but for what is infinite anyway.
+  /// Converts through float, which is exact except for numbers that become infinite anyway.
   template <std::integral T> DSL_FN constexpr half(T value) : half(static_cast<float>(value)) {}
   DSL_FN constexpr operator float() const { return detail::half_to_float(bits); }
 };
 
-/// The upper 16 bits of a binary32: 8 significant bits, float's range. Numbers of any type become
-/// one by rounding once.
+/// The upper 16 bits of a binary32: 8 significant bits, the range of float. Conversions from
+/// numbers of any type round once.
 struct bfloat16 {
   std::uint16_t bits = 0;
   constexpr bfloat16() = default;

@@ -1,4 +1,4 @@
-// A constant's bits, as they stand in a graph and in a program.
+// A constant's bits, as stored in graphs and programs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace dsl::detail {
 
-/// Two words: the second is used by complex128 alone.
+/// Two words; only complex128 uses the second.
 struct literal {
   std::uint64_t bits = 0, second = 0;
   friend constexpr bool operator==(const literal&, const literal&) = default;
@@ -42,7 +42,7 @@ template <class V> DSL_DETAIL_FN constexpr V from_literal(literal l) {
   else return from_bits<V>(l.bits);
 }
 
-/// A user's scalar (float, std::complex<float>, half, ...) as a value of the evaluator.
+/// Converts a user's scalar (float, std::complex<float>, half, ...) to a value of the evaluator.
 template <element T> DSL_DETAIL_FN constexpr auto to_value(const T& scalar) {
   using memory = memory_t<dtype_v<T>>;
   if constexpr (is_complex<memory>) return memory{scalar.real(), scalar.imag()};

@@ -1,13 +1,13 @@
-// log(x).
+// log(x) of float and double.
 #pragma once
 
 #include <dsl/ir/arithmetic.hpp>
 
 namespace dsl::detail::math {
 
-/// a b + c, and a b that no sum takes in. The device rounds the first once; the host rounds product
-/// and sum, where these are functions of lib/ir/special.cpp, and then no instruction set and no
-/// formula around them changes a bit.
+/// a b + c, and a b that is never fused into a sum. On the device a b + c is rounded once. On the
+/// host, where these functions belong to lib/ir/special.cpp, product and sum are rounded
+/// separately, so neither the instruction set nor the surrounding formula changes a bit.
 template <class T> DSL_DETAIL_FN T times_plus(T a, T b, T c) {
 #if DSL_DETAIL_ON_DEVICE
   return fma(a, b, c);
@@ -31,8 +31,8 @@ DSL_DETAIL_FN double times(double a, double b) {
 #endif
 }
 
-/// Of x = m 2^e with m from 2/3 to 4/3, where x is positive, finite and not subnormal. Also gives e
-/// 2^23.
+/// log x for x positive, finite and not subnormal, where x = m 2^e with m from 2/3 to 4/3.
+/// `exponent` receives e 2^23.
 DSL_DETAIL_FN float moderate_log(float x, float& exponent) {
   const std::uint32_t at_exponent = (to_integer(x) - to_integer(0x1.555556p-1f)) & 0xff800000u;
   exponent = static_cast<float>(static_cast<std::int32_t>(at_exponent));

@@ -1,32 +1,34 @@
-// Where a neighbour is: boundaries, and the way to it as a program has it.
+// Neighbours: boundaries, and the path from an element to a neighbour as programs store it.
 #pragma once
 
 #include <dsl/ir/program.hpp>
 
 namespace dsl {
 
-/// What stands for the elements beyond an end: zero; the other end's (wrap); the last one (clamp);
-/// those before the end, mirrored at the last one, which is not repeated (reflect): NumPy's pad
-/// modes constant, wrap, edge and reflect.
+/// The values assumed beyond the ends of an axis: zero; the elements from the other end (wrap); the
+/// last element (clamp); the elements before the end, mirrored at the last one, which is not
+/// repeated (reflect). NumPy's pad modes constant, wrap, edge and reflect.
 enum class boundary : std::uint8_t { zero, wrap, clamp, reflect };
 
 namespace detail {
 
-/// A step to a neighbour: element i becomes i - distance along an axis of the operand, which is
+/// One step of a path to a neighbour: element i becomes i - distance along an axis of the operand,
 /// counted from the right.
 struct path_step {
   int axis = 0;
   boundary beyond{};
   std::int64_t distance = 0;
-  bool ends_inside = false;  // where it does not, the value is not used
-  int slot = -1;  // of the operand whose descriptor says the axis, the boundary and the distance at
-                  // run time
+  // If the step ends outside, the value is not used.
+  bool ends_inside = false;
+  // The operand whose descriptor gives axis, boundary and distance at run time; -1: they are
+  // constants.
+  int slot = -1;
 };
 
-/// The way from an element of an operand to a neighbour: its steps, the first one first. A step
-/// begins where the one before has ended, so two along one axis are not always one by their sum.
-/// `base` says what is found there: an element (load), its position (index, coordinate: along
-/// `axis`), or its address.
+/// The path from an element of an operand to a neighbour, first step first. Each step starts where
+/// the previous one ended, so two steps along one axis are not always equivalent to one of their
+/// sum. `base` is what is read there: the element (load), its position (index; coordinate: its
+/// position along `axis`), or its address.
 struct neighbour_path {
   static constexpr int max_steps = 16;
   int slot = 0;
@@ -36,7 +38,7 @@ struct neighbour_path {
   path_step step[max_steps]{};
 };
 
-/// Of a step the word says which one comes next, or `no_step`.
+/// Layout of a path step's word. The lowest 16 bits are the number of the next step, or `no_step`.
 inline constexpr int ends_inside_bit = 22, given_ends_inside_bit = 32, distance_bit = 23;
 constexpr op code_of(const path_step& s) { return s.slot >= 0 ? op::given_step : op::step; }
 constexpr std::uint64_t word_of(const path_step& s, int next) {
@@ -68,8 +70,8 @@ constexpr path_step step_of(op code, std::uint64_t word) {
   return s;
 }
 
-/// The operand, the first step and the base of a node's word; `next` gives what a step's number
-/// stands for.
+/// Decodes a node's word to its operand, base and path; `next` returns the code and the word of the
+/// step with a given number.
 template <class Next>
 constexpr neighbour_path read_path(std::uint64_t word, const Next& next) {
   neighbour_path p;
@@ -89,7 +91,7 @@ struct step_word {
   op code;
   std::uint64_t word;
 };
-/// The way that a neighbour, or an op::inside, of a graph or of a program stands for.
+/// The path of an op::neighbour or op::inside node of a graph or of a program.
 constexpr neighbour_path path_of(const graph& g, int node) {
   return read_path(g[node].word.bits,
                    [&g](int at) { return step_word{g[at].code, g[at].word.bits}; });
@@ -107,7 +109,7 @@ constexpr neighbour_path path_of(const program_view& p, int node) {
 constexpr std::uint64_t operand_read(const program_view& p, int node) {
   return is_placed(head{p.heads[node]}.code()) ? p.payloads[node] & 0xffff : p.payloads[node];
 }
-/// The node of a program that has a head, of which no two are the same.
+/// The node of a program with the given head. Heads are unique within a program.
 constexpr int node_with(const program_view& p, std::uint32_t head_word) {
   int i = 0;
   while (p.heads[i] != head_word) ++i;
@@ -117,9 +119,10 @@ template <class Program, std::uint32_t Head>
 inline constexpr neighbour_path path_with_head =
     path_of(Program::view(), node_with(Program::view(), Head));
 
-/// What a program reads beside its elements: how many nodes do, or ask where an element is; a bit
-/// for each of their operands, and for each whose elements they read; one for each axis, counted
-/// from the right, along which steps go that are known while compiling.
+/// What a program reads besides its own elements. `nodes`: number of nodes that read neighbours or
+/// ask for positions. `operands`: a bit for each of their operands. `moved`: a bit for each operand
+/// whose elements they read. `axes`: a bit for each axis, counted from the right, along which the
+/// distance is known at compile time.
 struct neighbours_read {
   int nodes = 0;
   std::uint64_t operands = 0, moved = 0;

@@ -1,29 +1,31 @@
-// How each node of a graph becomes known: for each element, or by reductions, of which depth.
+// The origin of each node of a graph: computed for each element, or from reductions, and of which
+// depth.
 #pragma once
 
 #include <dsl/ir/program.hpp>
 
 namespace dsl::detail {
 
-/// How a node becomes known: from scalars alone; from what the reductions of one index space at one
-/// depth leave; from values of several; for each element. A reduction of elements that depend on no
-/// other has depth 1.
+/// The origin of a node: scalars alone; reductions of one index space at one depth; values of
+/// several index spaces or depths; or computed for each element. A reduction has depth 1 if its
+/// elements depend on no other reduction.
 struct origin {
   enum kind_of_node { scalar, reduced, combined, element } kind = scalar;
   int space = 0, depth = 0;
-  bool is_array = false;  // where it is of reductions: along axes
+  // For reductions: whether they reduce along axes, so that the value is an array.
+  bool is_array = false;
 };
 
-/// The number of the leaf that a node reads or asks, or -1.
+/// The number of the leaf that a node reads or queries, or -1.
 constexpr int leaf_of(const node& n) {
   if (n.code == op::given_step) return n.field(1);
   if (n.code > op::load_scalar || is_placed_value(n)) return -1;
   return n.code == op::index && n.field(0) == position_in_reduction ? -1 : n.field(0);
 }
 
-// Templates, since most files split no graph, and what is not instantiated costs them less.
+// Templates, because most files split no graph and uninstantiated code costs them less.
 
-/// How each node of a graph becomes known.
+/// The origin of each node of a graph.
 template <class Graph>
 class node_origins {
  public:
@@ -33,7 +35,7 @@ class node_origins {
     find_leaves();
   }
   constexpr const origin& operator[](int node) const { return origins_[node]; }
-  /// Whether all of some nodes are single values of reductions.
+  /// Whether all given nodes are single values computed from reductions.
   constexpr bool are_values(const sequence<int>& nodes) const {
     bool all = true;
     for (int i = 0; i < nodes.size(); ++i) {
@@ -42,12 +44,12 @@ class node_origins {
     }
     return all;
   }
-  /// Whether an index space gives single values to the one around it.
+  /// Whether an index space gives single values, not elements, to the enclosing space.
   constexpr bool gives_values(int space) const {
     const index_space& s = g_.spaces[space - 1];
     return s.reduces || (s.outputs.size() > 0 && are_values(s.outputs));
   }
-  /// Whether what a space gives are arrays among the operands of another.
+  /// Whether results of `space` are array operands of the enclosing space `outer`.
   constexpr bool holds_arrays_of(int outer, int space) const {
     if (!g_.spaces[space - 1].reduces || g_.spaces[space - 1].rank == 0 || !is_within(outer, space))
       return false;
@@ -55,14 +57,14 @@ class node_origins {
     while (at != outer && at != 0 && !gives_values(at)) at = g_.spaces[at - 1].parent;
     return at == outer;
   }
-  /// Whether a space is within no reduction.
+  /// Whether a space lies within no reduction.
   constexpr bool is_direct(int number) const {
     for (int at = space(number).parent; at != 0; at = space(at).parent)
       if (space(at).reduces) return false;
     return true;
   }
-  /// Whether what a space gives are arrays among the arguments of a formula that gives elements,
-  /// whether it uses them or not.
+  /// Whether results of a space are array arguments of a formula that gives elements. They then
+  /// determine its shape, whether it uses them or not.
   constexpr bool shapes_elements(int number) const {
     for (int outer = space(number).parent; outer != 0; outer = space(outer).parent) {
       if (gives_values(outer)) return false;
@@ -72,8 +74,8 @@ class node_origins {
   }
   /// The greatest depth of a space's reductions.
   constexpr int depth_of_space(int space) const { return space_depths_[space]; }
-  /// Leaves: how many; what reads one (op::neighbour where that is beside an element) and its
-  /// dtype; whether it is an operand of an index space.
+  /// The leaves: their number; the operation that reads each one (op::neighbour if any of its
+  /// neighbours is read) and its dtype; whether a leaf is an operand of an index space.
   constexpr int leaf_count() const { return leaves_.size(); }
   constexpr op leaf_code(int leaf) const { return leaves_[leaf].code; }
   constexpr dtype leaf_type(int leaf) const { return leaves_[leaf].type; }
@@ -96,7 +98,7 @@ class node_origins {
       if (leaf < 0) continue;
       while (leaves_.size() <= leaf) leaves_.push_back(leaf_kind{});
       leaf_kind& known = leaves_[leaf];
-      // An op::inside and the like say nothing of the elements' dtype.
+      // The type of op::inside and the like is not the dtype of the elements.
       const bool reads =
           g_[i].code != op::inside && g_[i].code != op::coordinate && g_[i].code != op::given_step;
       if (reads || !known.reads) known.type = g_[i].type;
@@ -111,7 +113,7 @@ class node_origins {
   struct leaf_kind {
     op code = op::load;
     dtype type{};
-    bool reads = false;  // a node reads it
+    bool reads = false;  // a node reads its elements
   };
   static constexpr int greater(int a, int b) { return a > b ? a : b; }
   constexpr origin reduced_in(int space, int depth) const {
@@ -130,15 +132,15 @@ class node_origins {
     const traced_reduction& f = g_.reduction_at(number);
     if (depth == 0) {
       for (int k = 0; k < f.values.size(); ++k) depth = greater(depth, origins_[f.values[k]].depth);
-      // Its operands are broadcast together first, those too that it does not reduce.
+      // Operands are broadcast to a common shape first, including those that are not reduced.
       for (int k = 1; f.space > 0 && k <= g_.spaces.size(); ++k)
         if (holds_arrays_of(f.space, k)) depth = greater(depth, space_depths_[k]);
       space_depths_[f.space] = greater(space_depths_[f.space], ++depth);
     }
     return depth;
   }
-  // A count (depth 0) comes with the reductions of its index space, and single values of lower
-  // depth can be read beside them.
+  // A count (depth 0) is computed together with its index space's reductions, and single values of
+  // lower depth can be read at the same time.
   constexpr origin join(origin a, origin b) const {
     const int depth = greater(a.depth, b.depth);
     const origin both{origin::combined, 0, depth, a.is_array || b.is_array};

@@ -1,4 +1,4 @@
-// The parts of a statement, by the depth of its reductions: what one pass each could compute.
+// The parts of a statement, by the depth of its reductions: each can be computed by one pass.
 #pragma once
 
 #include <dsl/ir/origin.hpp>
@@ -6,25 +6,27 @@
 
 namespace dsl::detail {
 
-/// A part of a statement that one pass can compute: what some reductions leave, or elements, or
-/// both.
+/// A part of a statement that one pass can compute: results of reductions, elements, or both.
 struct statement_part {
   struct reductions_of { int space, depth; };
-  sequence<reductions_of>
-      reductions;          // of one index space at one depth; of several beside elements
-  sequence<int> elements;  // outputs of the graph
-  sequence<int> results;   // nodes
-  sequence<int> inputs;    // leaves, and after them values, in the order of the leaves
+  // Of one index space at one depth; of several if the part also has elements.
+  sequence<reductions_of> reductions;
+  // Outputs of the graph.
+  sequence<int> elements;
+  // Nodes.
+  sequence<int> results;
+  // Leaves, and values (numbered after all leaves), ordered by leaf.
+  sequence<int> inputs;
   int reduction_count = 0, reduced_values = 0;
   bool calls = false;
-  bool of_rows = false;  // elements of values alone, for each row of a formula of rows
+  // The elements are computed from values alone, one for each row of a formula of rows.
+  bool of_rows = false;
   constexpr int depth() const { return reductions[0].depth; }
   constexpr int space() const { return elements.size() > 0 ? 0 : reductions[0].space; }
 };
 
-/// Which parts a graph has, what they leave for each other, and what they read. What is known for
-/// each element is computed anew in every part that needs it; what a reduction leaves is stored,
-/// once.
+/// The parts of a graph, the values that they pass to each other, and their inputs. Elementwise
+/// values are recomputed in every part that needs them; results of reductions are stored once.
 template <class Graph>
 class statement_parts {
  public:
@@ -35,16 +37,16 @@ class statement_parts {
     number_values();
     for (int i = 0; i < parts_.size(); ++i) find_inputs(parts_[i]);
   }
-  /// In the order in which they are computed.
+  /// The parts in the order in which they are computed.
   constexpr const sequence<part>& all() const { return parts_; }
   constexpr const node_origins<Graph>& origins() const { return origins_; }
-  /// The nodes that are stored. An input is the number of a leaf, or that of a value after all
-  /// leaves.
+  /// The nodes whose values are stored. An input number is that of a leaf, or leaves() plus that of
+  /// a value.
   constexpr const sequence<int>& values() const { return values_; }
   constexpr int leaves() const { return origins_.leaf_count(); }
   constexpr bool is_leaf(int input) const { return input < leaves(); }
   constexpr int value_of_input(int input) const { return values_[input - leaves()]; }
-  /// Which reading an input is of, and of what dtype.
+  /// The operation that reads an input, and its dtype.
   constexpr op code_of_input(int input) const {
     if (is_leaf(input)) return origins_.leaf_code(input);
     return rank_of(origins_[value_of_input(input)].space) == 0 ? op::load_scalar : op::load;
@@ -52,7 +54,7 @@ class statement_parts {
   constexpr dtype type_of_input(int input) const {
     return is_leaf(input) ? origins_.leaf_type(input) : g_[value_of_input(input)].type;
   }
-  /// Whether an input is what a formula of rows gave, as it is outside it.
+  /// Whether an input is the result of a formula of rows, read outside that formula.
   constexpr bool is_outside(const part& p, int input) const {
     if (is_leaf(input)) return false;
     const int number = origins_[value_of_input(input)].space;
@@ -61,12 +63,12 @@ class statement_parts {
       if (p.reductions[k].space == number) return false;
     return space(number).reduces || p.of_rows;
   }
-  /// The rank of what an index space's reductions give, and its first leaf.
+  /// The rank of the results of an index space's reductions, and the number of its first leaf.
   constexpr int rank_of(int number) const { return number == 0 ? 0 : space(number).rank; }
   constexpr int first_leaf(int number) const { return number == 0 ? 0 : space(number).first; }
 
-  // What goes to one target alone is written there; what has more readers, or several targets, is a
-  // value first.
+  // Where a result is written: directly to the target if it goes to one target alone. A result with
+  // other readers or several targets is stored as a value first.
   constexpr output_place place_of(const part& p, int node) const {
     output_place place{
         origins_[node].kind == origin::reduced ? origins_[node].space : p.reductions[0].space,
@@ -83,8 +85,8 @@ class statement_parts {
     return place;
   }
 
-  // The nodes that a pass computes or reads: the values of other passes, but not what is behind
-  // them.
+  // The nodes that a pass computes or reads. Values of other passes are included, the nodes they
+  // are computed from are not.
   constexpr sequence<char> nodes_of(const part& p) const {
     sequence<char> needed(g_.size(), 0);
     for (int i = 0; i < p.elements.size(); ++i) needed[g_.outputs[p.elements[i]]] = 1;
@@ -104,7 +106,7 @@ class statement_parts {
   using reductions_of = statement_part::reductions_of;
   constexpr const index_space& space(int number) const { return g_.spaces[number - 1]; }
 
-  // ---- which nodes are stored
+  // ---- stored nodes
   constexpr bool is_value_for(int from, const origin& reader) const {
     const origin& o = origins_[from];
     return o.kind == origin::reduced &&
@@ -115,7 +117,7 @@ class statement_parts {
     is_value_ = sequence<char>(g_.size(), 0);
     live_ = sequence<char>(g_.size(), 0);
     for (int i = 0; i < g_.outputs.size(); ++i) live_[g_.outputs[i]] = 1;
-    // What only gives a formula's operands their shape has a value as well.
+    // A result that only contributes its shape to a formula's operands is stored as a value too.
     for (int k = 1; k <= g_.spaces.size(); ++k)
       for (int outer = space(k).parent; outer != 0; outer = space(outer).parent)
         if (origins_.holds_arrays_of(outer, k)) read(space(k).outputs[0], {origin::element, 0, 0});
@@ -133,7 +135,7 @@ class statement_parts {
     if (is_value_for(from, reader)) is_value_[from] = 1;
   }
 
-  // ---- which passes there are
+  // ---- the passes
   constexpr part& part_of(reductions_of k) {
     for (int i = 0; i < parts_.size(); ++i)
       if (parts_[i].reductions[0].space == k.space && parts_[i].depth() == k.depth)
@@ -155,9 +157,10 @@ class statement_parts {
   constexpr void make_parts() {
     for (int i = 0; i < g_.size(); ++i)
       if (is_value_[i] != 0) add_once(part_of({origins_[i].space, origins_[i].depth}).results, i);
-    part arrays, rows, scalars;  // of elements; of values a row, and of single values, that no
-                                 // reduction leaves by itself
-    int last = 0;                // the depth of the elements
+    // Elements of arrays; values of each row; single values that are not results of reductions
+    // themselves. `last`: the depth of the elements.
+    part arrays, rows, scalars;
+    int last = 0;
     rows.of_rows = true;
     for (int i = 0; i < g_.outputs.size(); ++i) {
       const origin& o = origins_[g_.outputs[i]];
@@ -193,8 +196,8 @@ class statement_parts {
         return true;
     return false;
   }
-  // Single values of scalars alone are computed beside the first reductions that go to a target as
-  // one value.
+  // Single values computed from scalars alone are computed by the first part whose reductions give
+  // a single value to a target.
   constexpr void attach_scalars(part& scalars) {
     part* to = nullptr;
     for (int i = 0; i < g_.outputs.size() && to == nullptr; ++i) {
@@ -220,8 +223,8 @@ class statement_parts {
         }
     parts_ = std::move(sorted);
   }
-  // Reductions that go to targets are computed in one pass with the elements where these depend on
-  // as much.
+  // A reduction that goes to a target is computed in one pass with the elements if these depend on
+  // reductions just one level below it.
   constexpr void fuse(part& arrays, int last) {
     sequence<part> left;
     for (int i = 0; i < parts_.size(); ++i) {
@@ -242,7 +245,7 @@ class statement_parts {
     return false;
   }
 
-  // ---- what is stored, and what each pass reads
+  // ---- stored values, and the inputs of each pass
   constexpr void number_values() {
     numbers_ = sequence<int>(g_.size(), -1);
     for (int i = 0; i < g_.size(); ++i) {
@@ -265,7 +268,7 @@ class statement_parts {
     return origins_[node].kind == origin::reduced && !is_inside(p, origins_[node]);
   }
 
-  // One of the values that a space gives, for its shape.
+  // Adds one of the values of a space as an input, for its shape.
   constexpr void add_value_of(int number, sequence<char>& reads) const {
     int found = -1;
     for (int k = values_.size() - 1; k >= 0; --k) {
@@ -319,7 +322,7 @@ class statement_parts {
       for (int i = 0; i < reads.size(); ++i)
         if (reads[i] != 0 && leaf_of_input(i) == leaf) p.inputs.push_back(i);
   }
-  // Whether its elements are those of arrays, and not values that other passes have left.
+  // Whether the part's elements are computed from arrays, not only from values of other passes.
   constexpr bool holds_arrays(const part& p) const {
     if (p.of_rows) return false;
     for (int i = 0; i < p.elements.size(); ++i)
@@ -331,7 +334,8 @@ class statement_parts {
 
   const Graph& g_;
   node_origins<Graph> origins_;
-  sequence<int> values_, numbers_;  // a node's number among the values, or -1
+  // `numbers_`: a node's number among the values, or -1.
+  sequence<int> values_, numbers_;
   sequence<char> live_, is_value_;
   sequence<part> parts_;
 };

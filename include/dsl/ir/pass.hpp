@@ -1,13 +1,13 @@
-// What one kernel does, as a type: a program for the elements, reductions of what it gives, and a
-// program for what the reductions leave.
+// A pass as a type: a program for the elements, reductions of its outputs, and a program for the
+// results of the reductions.
 #pragma once
 
 #include <dsl/ir/neighbour.hpp>
 
 namespace dsl::detail {
 
-/// What a target gets: an output of the elements' program, stored for each element, or one of the
-/// results' program.
+/// The source of a target: an output of the elements' program, stored for each element, or an
+/// output of the results' program.
 struct target_word {
   std::uint64_t word;
   static constexpr target_word make(bool is_result, int output) {
@@ -17,9 +17,10 @@ struct target_word {
   constexpr int output() const { return static_cast<int>(word >> 1); }
 };
 
-/// A reduction's rule: a program of two sets of values (op::value 0, 1, ... and on), and two words
-/// for each value of the identity. `First` is the elements' output that its first value is;
-/// `NeedsElements` makes no elements an error.
+/// A reduction's rule: a program whose inputs are two tuples of values (op::value 0, 1, ... for the
+/// first, then for the second), and two words for each value of the identity. `First`: number
+/// of the elements' output that is the tuple's first value. `NeedsElements`: reducing no elements
+/// is an error.
 template <class Combine, class Identity, int First, bool NeedsElements> struct pass_reduction;
 template <class Combine, std::uint64_t... I, int First, bool NeedsElements>
 struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
@@ -39,17 +40,18 @@ struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
 
 template <class... F> struct pass_reductions { static constexpr int count = sizeof...(F); };
 
-/// A pass at run time, for what prints or counts.
+/// A pass at run time, for printing and counting.
 struct pass_view {
   program_view elements{}, results{};
-  const program_view* rules =
-      nullptr;  // the reductions', and which of the elements' outputs they begin with
+  // The rules of the reductions, and for each the elements' output with which its values begin.
+  const program_view* rules = nullptr;
   const int* firsts = nullptr;
   int reductions = 0;
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
-  neighbours_read neighbours{};  // of the elements' program
+  // Of the elements' program.
+  neighbours_read neighbours{};
   constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
   constexpr dtype type(int target) const {
     const target_word t{targets[target]};
@@ -62,7 +64,7 @@ struct pass_view {
   }
 };
 
-/// What a pass is made of.
+/// The components of a pass.
 template <class Elements, class Results, class Targets, class Reductions> struct pass_parts;
 template <class Elements, class Results, std::uint64_t... T, class... F>
 struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>> {
@@ -84,8 +86,7 @@ struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>> {
   }
 };
 
-/// What one kernel does, as a type, which kernels are named by. As a program it is a key and the
-/// functors that it calls.
+/// A pass as a type that names kernels: a key and the functors that it calls, as `program`.
 template <std::uint64_t Key, class... Calls>
 struct pass {
   using parts = typename decltype(parts_of(pass_key<Key, Calls...>{}))::type;
@@ -97,7 +98,8 @@ struct pass {
   static constexpr auto rules = parts::rules();
   static constexpr auto firsts = parts::firsts();
   static constexpr pass_view view() {
-    constexpr bool reduces = reductions::count > 0;  // what is pointed to is in the object file
+    // Arrays that are pointed to are emitted into the object file.
+    constexpr bool reduces = reductions::count > 0;
     return {elements::view(),
             results::view(),
             reduces ? rules.data() : nullptr,
@@ -127,27 +129,28 @@ template <class Elements, class Results, class Targets, class Reductions> using 
 inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32,
                              max_reductions = 32;
 
-/// Where a pass's parts begin among those of several.
+/// Where a pass's components begin within an image of several passes.
 struct pass_place { std::size_t program, target, reduction, identity; };
 
-/// All programs of passes, one pass after another: of each the elements', the results' and the
-/// reductions' rules.
+/// The programs of several passes, one pass after another. Each pass has the elements' program, the
+/// results' program and the rules of its reductions.
 template <std::size_t Nodes, std::size_t Words, std::size_t Programs = max_reductions + 2,
           std::size_t Passes = 1>
 struct pass_image {
   std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0, reductions = 0,
               passes = 0;
-  bool is_one_pass = true;  // or there is nothing else in it
+  // False: the statement takes several passes, and the image is otherwise empty.
+  bool is_one_pass = true;
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
   std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
-  std::array<int, 2 * Programs + 2>
-      ends{};  // of each program: of its nodes, of its outputs; after two zeros
+  // For each program the end of its nodes and the end of its outputs, after two zeros.
+  std::array<int, 2 * Programs + 2> ends{};
   std::array<int, Programs> firsts{};
   std::array<bool, Programs> needs_elements{};
   std::array<pass_place, Passes + 1> places{};
 
-  // The compilers' cost of a pack expansion grows with the object it reads from.
+  // The compilers' cost of a pack expansion grows with the size of the object that it reads from.
   template <std::size_t N, std::size_t W, std::size_t P, std::size_t K>
   constexpr pass_image<N, W, P, K> exact() const {
     pass_image<N, W, P, K> to{nodes,      programs,   outputs, targets,
@@ -165,16 +168,18 @@ struct pass_image {
   }
   constexpr std::size_t words() const {
     return outputs > identities ? outputs : identities;
-  }  // there is an output for each target
+  }  // each target has an output
 };
 
-/// When a node is known: for each element, when all elements of an index space have been reduced,
-/// or always, for it is made of scalars alone; never within one pass, where elements and what
-/// becomes of all of them are mixed, or several index spaces.
+/// When a node's value is known. always: it depends on scalars alone. by_element: computed for each
+/// element. after_reductions: once all elements of an index space are reduced. never: not within
+/// one pass, because it combines elements with results of reductions, or results of several index
+/// spaces.
 enum class known { always, by_element, after_reductions, never };
 struct known_in {
   known when;
-  int space;  // of the reductions
+  // The index space of the reductions.
+  int space;
 };
 constexpr known_in when_known(const graph& g, int root) {
   sequence<int> roots;
@@ -197,7 +202,7 @@ constexpr known_in when_known(const graph& g, int root) {
 inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
 using roomy_image = pass_image<max_program_nodes, max_image_words>;
 
-// Two empty programs, for what takes several passes.
+// Two empty programs, for a statement that takes several passes.
 constexpr roomy_image without_programs() {
   roomy_image none;
   none.is_one_pass = false;
@@ -207,12 +212,13 @@ constexpr roomy_image without_programs() {
   return none;
 }
 
-/// Adds the pass of a graph: which outputs are computed for each element and which once all are
-/// reduced, as programs. False where the graph takes several passes.
+/// Adds a graph's pass: the programs of the outputs that are computed for each element and of those
+/// computed after the reductions. Returns false if the graph takes several passes.
 template <class Image>
 constexpr bool add_pass(const graph& g, Image& to) {
   sequence<int> elements, results;
-  int space = -1;  // of the results
+  // The index space of the results.
+  int space = -1;
   bool several = false, scalars = false;
   if (g.outputs.size() > static_cast<int>(max_program_outputs))
     throw "a formula may have at most 32 outputs";
@@ -234,7 +240,7 @@ constexpr bool add_pass(const graph& g, Image& to) {
   }
   const bool along_axes = space > 0 && g.spaces[space - 1].rank > 0;
   if ((several && elements.size() == 0) || (scalars && along_axes)) return false;
-  // The reductions that a result needs.
+  // Find the reductions that the results need.
   sequence<int> number(g.reduction_count(), -1), kept;
   if (results.size() > 0) {
     const sequence<char> live = needed_by(g, results);
@@ -288,17 +294,17 @@ constexpr bool add_pass(const graph& g, Image& to) {
   return true;
 }
 
-/// The programs of a graph that is one pass.
+/// The programs of a graph if it is one pass; otherwise `without_programs()`.
 constexpr roomy_image image_of(const graph& g) {
   roomy_image to;
   return add_pass(g, to) ? to : without_programs();
 }
 
-/// Pass K of an image, which is `Of::exact`, as a type.
+/// Pass K of an image (`Of::exact`) as a type.
 template <class Of, std::size_t K, class... Calls>
 struct pass_spelled {
   static constexpr pass_place from = Of::exact.places[K], end = Of::exact.places[K + 1];
-  // Program P's nodes and outputs: counts, and where they begin.
+  // Count and beginning of program P's nodes (`what` 0) and outputs (1).
   static constexpr std::size_t begin(std::size_t p, std::size_t what) {
     return static_cast<std::size_t>(Of::exact.ends[2 * (from.program + p) + what]);
   }
@@ -319,7 +325,7 @@ struct pass_spelled {
   }
   template <std::size_t P> using program_at = program_with<nodes_at<P>(), Calls...>;
 
-  // Reduction J's identity begins where those of the reductions before end.
+  // Reduction J's identity begins after those of the preceding reductions.
   static constexpr std::size_t identity(std::size_t j) {
     return from.identity + 2 * (begin(2 + j, 1) - begin(2, 1));
   }
@@ -339,7 +345,7 @@ struct pass_spelled {
                                    std::make_index_sequence<end.program - from.program - 2>{}));
 };
 
-// Traces once: for a long formula that is a good part of the compilers' work.
+// Traces only once: tracing a long formula takes a good part of the compilers' time.
 template <class Trace, class... Calls>
 struct compile {
   static constexpr auto roomy = image_of(Trace::run());
@@ -349,7 +355,7 @@ struct compile {
   static constexpr bool is_one_pass = roomy.is_one_pass;
 };
 
-/// The pass of what `Trace::run()` builds (a graph), with the functors that it calls.
+/// The pass of the graph that `Trace::run()` builds, with the functors that it calls.
 template <class Trace, class... Calls>
 using pass_of = typename compile<Trace, Calls...>::spelled;
 

@@ -1,4 +1,4 @@
-// x^y.
+// x^y of float and double.
 #pragma once
 
 #include <dsl/ir/arithmetic.hpp>
@@ -8,8 +8,8 @@ namespace dsl::detail::math {
 
 #if DSL_DETAIL_ON_DEVICE
 
-// What CUDA's function is needed for, compiled once. `power` is |x|^y where it is neither 0 nor
-// infinite nor subnormal.
+// The cases that need CUDA's function, compiled once. `power` is |x|^y unless that is 0, infinite
+// or subnormal.
 template <class T> DSL_DETAIL_NOINLINE T rare_pow(T x, T y, T power, bool is_moderate) {
   if (x > -smallest_normal<T> || x == -infinity<T> || !is_moderate) return bounded::pow(x, y);
   const T whole = math::trunc(y);
@@ -17,10 +17,10 @@ template <class T> DSL_DETAIL_NOINLINE T rare_pow(T x, T y, T power, bool is_mod
   return whole != 2 * math::trunc(whole * T(0.5)) ? -power : power;
 }
 
-/// 2^(y log2 x), in half of the instructions of CUDA's powf, with its accuracy: one branch leads to
-/// all that is rare, so that a thread's lanes are computed side by side. log2 x = e + log2 m is a
-/// sum of two floats, where log m = 2 artanh((m - 1) / (m + 1)); what lies beyond its first term is
-/// less than a hundredth, and one float.
+/// 2^(y log2 x), with half of the instructions of CUDA's powf and its accuracy. All rare cases are
+/// behind one branch, so a thread's lanes are computed side by side. log2 x = e + log2 m is a sum
+/// of two floats, where log m = 2 artanh((m - 1) / (m + 1)); everything after the first term of
+/// that series is less than a hundredth and fits one float.
 DSL_DETAIL_FN float pow(float x, float y) {
   const std::uint32_t size = to_integer(x) & ~sign_bit<float>;
   // x = m 2^e with m from sqrt(1/2) to sqrt(2)
@@ -30,7 +30,8 @@ DSL_DETAIL_FN float pow(float x, float y) {
   const float f = m - 1, half = fma(m, 0.5f, -0.5f);
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(half + 1));
-  // u + u_rest = 2 (m - 1) / (m + 1). Products that are subtracted from must not be fused.
+  // u + u_rest = 2 (m - 1) / (m + 1). Products from which something is subtracted must not be
+  // fused.
   const float u = ::__fmul_rn(f, r), u_rest = ::__fmul_rn(fma(-half, u, f - u), r);
   const float s = ::__fmul_rn(u, u);
   float series = fma(0x1.58af2cp-11f, s, 0x1.a5c94p-9f);
@@ -45,7 +46,7 @@ DSL_DETAIL_FN float pow(float x, float y) {
   const float log2_x = first + rest, log2_x_rest = first - log2_x + rest;
   const float product = ::__fmul_rn(log2_x, y),
               product_rest = fma(log2_x_rest, y, fma(log2_x, y, -product));
-  // Added to 1.5 2^23 a number becomes an integer, in the lowest bits.
+  // Adding 1.5 2^23 to a number leaves the nearest integer in the lowest bits of the sum.
   const float shifted = product + 0x1.8p23f, t = product - (shifted - 0x1.8p23f) + product_rest;
   float power = fma(0x1.444024p-13f, t, 0x1.5f0912p-10f);
   power = fma(power, t, 0x1.3b2a1cp-7f);
@@ -59,18 +60,18 @@ DSL_DETAIL_FN float pow(float x, float y) {
   return rare_pow(x, y, power, is_moderate);
 }
 
-/// e^(y log x), in less than half of the operations of CUDA's pow, with smaller errors (after S.
-/// Nagy's in Arm's Optimized Routines, 2018, whose exponential takes a table too): log x = e log 2
-/// + log c + log(m / c), of which all that is more than a millionth is exact.
+/// e^(y log x), with less than half of the operations of CUDA's pow and smaller errors (after S.
+/// Nagy's pow in Arm's Optimized Routines, 2018, whose exponential also uses a table). log x = e
+/// log 2 + log c + log(m / c), of which everything above a millionth is exact.
 DSL_DETAIL_FN double pow(double x, double y) {
   const std::uint64_t size = to_integer(x) & ~sign_bit<double>;
-  // x = m 2^e with m from sqrt(1/2) to sqrt(2), nearly
+  // x = m 2^e with m from about sqrt(1/2) to sqrt(2)
   const auto above = static_cast<std::int32_t>((size - 0x3fe6955500000000u) >> 32);
   const double e = above >> 20,
                m = __builtin_bit_cast(double,
                                       size - (static_cast<std::uint64_t>(above & ~0xfffff) << 32));
   const near_logarithm c = logarithm_near(above >> 13 & 127);
-  // Products that are subtracted from must not be fused.
+  // Products from which something is subtracted must not be fused.
   const double r = fma(m, c.inverse, -1.0), square = ::__dmul_rn(r, r);
   const double first = fma(e, 0x1.62e42fefa38p-1, c.log), second = first + r,
                log_x = fma(-0.5, square, second);
@@ -85,7 +86,7 @@ DSL_DETAIL_FN double pow(double x, double y) {
   rest = fma(series, r * square, rest);
   const double product = ::__dmul_rn(log_x, y),
                product_rest = fma(rest, y, fma(log_x, y, -product));
-  // Added to 1.5 2^52 a number becomes an integer, in the lowest bits.
+  // Adding 1.5 2^52 to a number leaves the nearest integer in the lowest bits of the sum.
   const double shifted = fma(product, 0x1.71547652b82fep+0, 0x1.8p52), whole = shifted - 0x1.8p52;
   const double t =
       fma(whole, -0x1.abc9e3b39803fp-56, fma(whole, -0x1.62e42fefa39efp-1, product)) + product_rest;

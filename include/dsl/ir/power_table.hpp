@@ -1,17 +1,17 @@
-// Logarithms that x^y of doubles is computed with; lib/ir/power_table.py makes the rows.
+// The logarithms used to compute x^y of doubles. lib/ir/power_table.py generates the rows.
 #pragma once
 
 #include <dsl/ir/arithmetic.hpp>
 
 namespace dsl::detail::math {
 
-/// Of an m between sqrt(1/2) and sqrt(2) a near c, as 1/c, which has so few bits that m/c - 1 is
-/// exact, and log c in two parts: to the first one whole multiples of log 2, rounded to as many
-/// bits, can be added without rounding.
+/// For an m between sqrt(1/2) and sqrt(2): 1/c of a number c near m, and log c as a sum of two
+/// parts. 1/c has so few bits that m/c - 1 is exact. The first part of log c is rounded to as many
+/// bits as the multiples of log 2 that are added to it, so that the sum is exact.
 struct near_logarithm { double inverse, log, log_rest; };
 
 #if DSL_DETAIL_ON_DEVICE
-/// By the 7 bits that follow 0x3fe69555 in m's order.
+/// The row for the 7 bits that follow 0x3fe69555 in the order of m.
 DSL_DETAIL_FN near_logarithm logarithm_near(int at) {
   static constexpr near_logarithm all[128] = {
       {0x1.6ap+0, -0x1.62c82f2b9c8p-2, 0x1.ab4242837568p-48},

@@ -1,4 +1,4 @@
-// The finished graph as a type: what kernels are generated from.
+// A program: the finished graph as a type, from which kernels are generated.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@ namespace dsl::detail {
 
 template <std::uint64_t... W> struct words {};
 
-/// A node's head: operation, result dtype, and the result's slot among the values of that dtype.
-/// Its payload: up to three operands
-/// (`reference`), a literal, or what `node` says.
+/// A node's head: operation, result dtype, and the slot of the result among the values of that
+/// dtype. The payload of a node is up to three operands (`reference`), a literal, or what `node`
+/// describes.
 struct head {
   std::uint32_t word;
   static constexpr head make(op code, dtype type, int slot) {
@@ -38,7 +38,7 @@ struct reference {
   constexpr int slot() const { return static_cast<int>(word >> 4); }
 };
 
-/// A program at run time, for what prints or counts.
+/// A program at run time, for printing and counting.
 struct program_view {
   const std::uint32_t* heads;
   const std::uint64_t* payloads;
@@ -48,7 +48,7 @@ struct program_view {
   constexpr reference output(int i) const { return {outputs[i]}; }
 };
 
-/// Whether a program draws random numbers, of which four neighbours share what they are made of.
+/// Whether a program draws random bits: four consecutive elements then share a Philox block.
 constexpr bool draws_bits(const program_view& p) {
   for (int i = 0; i < p.nodes; ++i)
     if (const op code = head{p.heads[i]}.code();
@@ -57,7 +57,8 @@ constexpr bool draws_bits(const program_view& p) {
   return false;
 }
 
-/// A number of its own for each sequence of words, by splitmix64's steps.
+/// A hash of a sequence of words, by the steps of splitmix64; distinct sequences get distinct keys
+/// in practice.
 struct word_key {
   std::uint64_t value;
   constexpr void add(std::uint64_t word) {
@@ -72,10 +73,11 @@ struct word_key {
 template <int Nodes, int Outputs>
 struct program_nodes {
   static constexpr int nodes = Nodes, outputs = Outputs;
-  std::uint32_t heads[Nodes + 1];  // and one more, for there may be none
+  // One more than needed, because a program may have no nodes or outputs.
+  std::uint32_t heads[Nodes + 1];
   std::uint64_t payloads[Nodes + 1], output_words[Outputs + 1];
 
-  /// A number of its own for each program.
+  /// The program's key: a hash of its words.
   constexpr std::uint64_t key() const {
     word_key made{static_cast<std::uint64_t>(Nodes) << 32 | static_cast<std::uint64_t>(Outputs)};
     for (int i = 0; i < Nodes; ++i) {
@@ -87,8 +89,8 @@ struct program_nodes {
   }
 };
 
-// Where a program's nodes are found by its key: `keyed_nodes` defines the function that is declared
-// with the key.
+// Finds a program's nodes by its key: `program_key` declares the function, `keyed_nodes` defines
+// it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -98,9 +100,10 @@ struct program_nodes {
 #pragma nv_diag_suppress 1301
 #endif
 template <std::uint64_t Key> struct program_key { friend constexpr auto nodes_of(program_key); };
+// See ir/pass.hpp.
 template <std::uint64_t Key, class... Calls> struct pass_key {
   friend constexpr auto parts_of(pass_key);
-};  // ir/pass.hpp
+};
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif
@@ -112,15 +115,15 @@ struct keyed_nodes {
   static constexpr std::uint64_t key = Nodes.key();
   friend constexpr auto nodes_of(program_key<key>) { return Nodes; }
 };
-// Outside a template, nvcc hands its host compiler a program's key in the place of what defines its
-// nodes.
+// Defined outside a template as well: nvcc passes a program's key, not the code that defines its
+// nodes, to the host compiler.
 template <> struct keyed_nodes<program_nodes<0, 0>{}> { static constexpr std::uint64_t key = 0; };
 constexpr auto nodes_of(program_key<0>) { return program_nodes<0, 0>{}; }
 
-/// The finished graph as a type, by its key and the functors that it calls. Kernels are named by
-/// this type. So it holds nothing that nvcc could not write down again, no closure type and no
-/// class-type value, and is short: of a kernel's object file its name, which is in it some thirty
-/// times, was the larger part when it listed all nodes.
+/// The finished graph as a type: its key and the functors that it calls. Kernels are named by this
+/// type. It therefore contains only what nvcc can spell again (no closure type, no value of class
+/// type), and it is short: an object file contains a kernel's name some thirty times, and when it
+/// listed all nodes the names were the larger part of the file.
 template <std::uint64_t Key, class... Calls>
 struct program {
   static constexpr std::uint64_t key = Key;
@@ -136,14 +139,14 @@ template <auto Nodes, class... Calls> using program_with =
     program<keyed_nodes<Nodes>::key, Calls...>;
 using no_program = program<0>;
 
-/// Whether a program calls functors: those may trap or loop on operands that do not exist.
+/// Whether a program calls functors. Functors may trap or loop on operands that do not exist.
 template <class Program> inline constexpr bool calls_functors = false;
 template <std::uint64_t Key, class Call, class... Calls> inline constexpr bool
     calls_functors<program<Key, Call, Calls...>> = true;
 
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
-/// How many nodes a node is computed from, and which; a reduced value from none.
+/// The number of nodes from which a node is computed, and these nodes. A reduced value has none.
 constexpr int count_inputs(const node& n) {
   if (n.code == op::result) return 1;
   if (n.code == op::call) return n.field(2);
@@ -156,7 +159,7 @@ constexpr int input_node(const node& n, int k) {
   return n.code == op::call ? n.field(1) + k : n.field(k);
 }
 
-/// The nodes that some nodes need, those included: a mark for each of the graph's.
+/// The nodes that the given nodes need, including themselves: a mark for each node of the graph.
 constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
   sequence<char> live(g.size(), 0);
   for (int i = 0; i < roots.size(); ++i) live[roots[i]] = 1;
@@ -165,8 +168,8 @@ constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
   return live;
 }
 
-/// Whether its second operand is a divisor of integers; and what a program's payload then says of
-/// one that all elements share, where the compiler does not know its value.
+/// Whether the operation divides integers by its second operand. The bit `by_shared_divisor` of its
+/// payload marks a divisor that all elements share and whose value the compiler does not know.
 constexpr bool divides_integers(op code, dtype type) {
   return kind_of(type) == kind::integer &&
          (code == op::divide || code == op::modulus || code == op::floor_divide ||
@@ -174,18 +177,18 @@ constexpr bool divides_integers(op code, dtype type) {
 }
 inline constexpr std::uint64_t by_shared_divisor = std::uint64_t{1} << 63;
 
-/// Programs one after another.
+/// Several programs, stored one after another.
 struct frozen_programs {
   sequence<std::uint32_t> heads;
   sequence<std::uint64_t> payloads, outputs;
-  sequence<int> ends;  // of each program: of its nodes, of its outputs
+  sequence<int> ends;  // for each program: the end of its nodes, the end of its outputs
 };
 
-/// The number of an op::index that counts the elements which are reduced together.
+/// The operand number of an op::index that counts the elements which are reduced together.
 inline constexpr int position_in_reduction = 0xffff;
 
-/// Adds a program: the nodes that `roots` need, in order, with the slots of each dtype numbered.
-/// `reductions` are the reductions' new numbers.
+/// Adds a program: the nodes that `roots` need, in order, with slots numbered for each dtype.
+/// `reductions` maps the graph's reductions to their new numbers.
 constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& reductions,
                       frozen_programs& to) {
   const sequence<char> live = needed_by(g, roots);

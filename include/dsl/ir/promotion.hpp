@@ -1,4 +1,4 @@
-// Result dtypes: NumPy 2's promotion (NEP 50), for arrays and for weak scalars.
+// Result dtypes by NumPy 2's promotion rules (NEP 50), for arrays and weak scalars.
 #pragma once
 
 #include <dsl/ir/dtype.hpp>
@@ -16,8 +16,8 @@ constexpr dtype promote_integers(dtype a, dtype b) {
                                : integer_dtype(2u * static_cast<unsigned>(size_of(without)), true);
 }
 
-// The narrowest real dtype that NumPy takes to hold the integers of a dtype, beside a real operand
-// of dtype `beside`.
+// The narrowest real dtype that NumPy uses for the integers of a dtype, combined with a real
+// operand of dtype `beside`.
 constexpr dtype real_for(dtype integer, dtype beside) {
   if (kind_of(integer) == kind::boolean) return beside;
   const int size = size_of(integer);
@@ -32,7 +32,7 @@ constexpr dtype promote_reals(dtype a, dtype b) {
 
 }  // namespace detail
 
-/// NumPy's result dtype for two arrays; bfloat16 promotes as in ml_dtypes.
+/// NumPy's result dtype for two arrays. bfloat16 promotes as in ml_dtypes.
 constexpr dtype promote(dtype a, dtype b) {
   if (a == b || kind_of(b) == kind::boolean) return a;
   if (kind_of(a) < kind_of(b)) return promote(b, a);
@@ -49,7 +49,7 @@ constexpr dtype promote(dtype a, dtype b) {
                                                               : dtype::complex64;
 }
 
-/// A dtype and whether it is weak. C++ scalars and literals are weak: they only bring in their
+/// A dtype, and whether it is weak. C++ scalars and literals are weak: they contribute only their
 /// kind.
 struct weak_dtype {
   dtype type{};
@@ -57,13 +57,13 @@ struct weak_dtype {
   friend constexpr bool operator==(const weak_dtype&, const weak_dtype&) = default;
 };
 
-/// NEP 50's rule for operands of which some are weak: an array with a scalar of no higher kind
-/// keeps its dtype, and a scalar of a higher kind brings in that kind's default (int64, float64, or
-/// complex of the array's precision).
+/// NEP 50's rule if some operands are weak. An array combined with a scalar of the same or a lower
+/// kind keeps its dtype. A scalar of a higher kind contributes that kind's default dtype (int64,
+/// float64, or complex of the array's precision).
 constexpr weak_dtype promote(weak_dtype a, weak_dtype b) {
   if (a.weak == b.weak) {
     if (!a.weak) return {promote(a.type, b.type)};
-    // Two scalars: the higher kind decides, so that `h / 2` of a float h stays float.
+    // Two scalars: the higher kind decides, so `h / 2` of a float h stays float.
     const kind ka = kind_of(a.type), kb = kind_of(b.type);
     if (ka == kb || (ka >= kind::real && kb >= kind::real)) return {promote(a.type, b.type), true};
     return ka > kb ? a : b;
@@ -79,11 +79,11 @@ constexpr weak_dtype promote(weak_dtype a, weak_dtype b) {
   return {narrow ? dtype::complex64 : dtype::complex128};
 }
 
-/// The same for several operands at once. Higher kinds go first: (int8, uint8, float16) is float16,
-/// though int8 with uint8 is int16.
+/// The result dtype of several operands. Higher kinds are promoted first: (int8, uint8, float16) is
+/// float16, although int8 with uint8 is int16.
 constexpr weak_dtype promote(const weak_dtype* operands, int count) {
-  weak_dtype side[2] = {
-      {}, {dtype::boolean, true}};  // arrays, scalars; a boolean gives way to anything
+  // Arrays, scalars. A boolean scalar gives way to any other.
+  weak_dtype side[2] = {{}, {dtype::boolean, true}};
   int arrays = 0;
   for (int k = static_cast<int>(kind::complex); k >= 0; --k)
     for (int i = 0; i < count; ++i) {
@@ -95,17 +95,17 @@ constexpr weak_dtype promote(const weak_dtype* operands, int count) {
   return arrays == 0 ? side[1] : arrays == count ? side[0] : promote(side[0], side[1]);
 }
 
-/// What NumPy's floating point functions take a dtype as: the narrowest floating point dtype that
-/// holds 8-bit integers and booleans (float16) and 16-bit integers (float32), and float64 for wider
-/// ones.
+/// The floating point dtype to which NumPy's floating point functions convert a dtype: the
+/// narrowest that holds its integers, float16 for 8 bits and booleans, float32 for 16 bits, float64
+/// for wider ones.
 constexpr dtype floating_of(dtype type) {
   if (kind_of(type) >= kind::real) return type;
   return size_of(type) == 1 ? dtype::float16 : size_of(type) == 2 ? dtype::float32 : dtype::float64;
 }
 
-/// The common dtype of what each operand is as a floating point number. A scalar of a higher kind
-/// than all arrays comes first, as NumPy has it: atan2(int8_array, 1.0) is float64,
-/// atan2(int8_array, 1) float16.
+/// The common dtype of the operands' floating point dtypes. A scalar of a higher kind than all
+/// arrays is promoted first, as in NumPy: atan2(int8_array, 1.0) is float64, atan2(int8_array, 1)
+/// is float16.
 constexpr weak_dtype promote_floating(const weak_dtype* operands, int count) {
   weak_dtype through[3]{};
   bool arrays = false;
@@ -133,8 +133,7 @@ constexpr std::uint64_t greatest_of(dtype integer) {
   return ~std::uint64_t{0} >> (64 - 8 * size_of(integer) + (info(integer).is_signed ? 1 : 0));
 }
 
-/// From the least number of one integer dtype to the greatest of another; as it begins, every
-/// integer.
+/// The integers from the least of one dtype to the greatest of another; by default all integers.
 struct integer_range {
   dtype least = dtype::int64, greatest = dtype::uint64;
 
@@ -142,7 +141,8 @@ struct integer_range {
     if (least_of(by.least) > least_of(least)) least = by.least;
     if (greatest_of(by.greatest) < greatest_of(greatest)) greatest = by.greatest;
   }
-  /// Of an integer of 64 bits with or without sign. Gives the dtype that does not hold it, or null.
+  /// The name of the dtype that does not hold a 64-bit integer, given as bits and signedness; null
+  /// if the range contains it.
   constexpr const char* outside(std::uint64_t bits, bool is_signed) const {
     const auto value = static_cast<std::int64_t>(bits);
     if (is_signed && value < 0) return value < least_of(least) ? name(least) : nullptr;
@@ -152,20 +152,19 @@ struct integer_range {
 
 }  // namespace detail
 
-/// True where a value of dtype `from` may be assigned to an array of dtype `to` without a cast.
+/// Whether a value of dtype `from` may be assigned to an array of dtype `to` without a cast.
 constexpr bool assignable(dtype to, weak_dtype from) {
   return from.weak ? kind_of(from.type) <= kind_of(to) : promote(to, from.type) == to;
 }
 
 namespace detail {
 
-/// Whether what is of one dtype can be made one of another, by a cast at least: no complex number
-/// can be made a real one.
+/// Whether a cast can convert one dtype to another. Complex numbers cannot become real ones.
 constexpr bool may_cast(dtype to, dtype from) {
   return kind_of(to) >= kind::complex || kind_of(to) == kind::boolean ||
          kind_of(from) != kind::complex;
 }
-/// The same, and says so where it cannot.
+/// The same; a conversion that is impossible fails to compile.
 template <dtype To, dtype From>
 constexpr bool require_real_value() {
   constexpr bool has_value = may_cast(To, From);

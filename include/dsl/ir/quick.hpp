@@ -1,8 +1,9 @@
-// Operations on floats that a GPU does in few instructions where operands are neither very large
-// nor very small.
+// Operations on floats in few GPU instructions, for operands that are neither very large nor very
+// small.
 //
-// The accurate ones test each operand and branch, so that one waits for the other. These give the
-// same bits, or say that they are in doubt: then the element is to be computed again, accurately.
+// The accurate forms test each operand and branch, so lanes wait for each other. The quick forms
+// give the same bits or report that they are in doubt; the element must then be computed again,
+// accurately.
 #pragma once
 
 #include <dsl/ir/logarithm.hpp>
@@ -16,19 +17,22 @@ constexpr bool has_quick_form(op code, dtype type) {
                                     code == op::sqrt || code == op::rsqrt || code == op::log);
 }
 
-/// The least magnitude that quick forms have met, of operands and results: from 2^-100 on nothing
-/// that a result is rounded by is subnormal. What is too large, 0 or no number makes a result 0 or
-/// NaN. `DividesOne`: what all elements share as a numerator is 1, so that a quotient is a
-/// reciprocal.
+/// The range of the operands and results that quick forms have met. If the least magnitude is at
+/// least 2^-100, no intermediate value of a rounding step is subnormal. Operands that are too
+/// large, 0 or NaN make a result 0 or NaN. `DividesOne`: the numerator that all elements share is
+/// 1, so quotients are reciprocals.
 template <bool DividesOne>
 struct quick_range {
   static constexpr bool divides_one = DividesOne;
-  float least = 1;   // or a NaN
-  float missed = 0;  // of reciprocals, the squares of 1 - x / x before the last step: small where
-                     // they are right
+  // The least magnitude so far, or NaN.
+  float least = 1;
+  // For reciprocals, the sum of the squares of 1 - x r before the last iteration; small if all are
+  // right.
+  float missed = 0;
   DSL_DETAIL_FN bool in_doubt() const { return !(least >= 0x1p-100f) || !(missed < 0.5f); }
   DSL_DETAIL_FN void take(float x) { least = math::fminimum(least, __builtin_fabsf(x)); }
-  /// Of a negative number or infinity the result is not looked at.
+  /// Results for negative operands and infinity are discarded: these operands put the range in
+  /// doubt.
   DSL_DETAIL_FN void take_positive(float x) {
     least = math::fminimum(least, x);
     missed = math::fma(x, 0.0f, missed);
@@ -36,13 +40,13 @@ struct quick_range {
   DSL_DETAIL_FN void take_shared(float) {}
 };
 
-/// The same of a formula that is evaluated once, where nothing is known of the operands that
-/// elements share.
+/// The range of a formula that is evaluated once, where operands that all elements share have not
+/// been tested.
 struct lane_range : quick_range<false> {
   DSL_DETAIL_FN void take_shared(float x) { take(x); }
 };
 
-/// The same of operands that all elements share, which are looked at once.
+/// The range of the operands that all elements share, which are tested once.
 struct shared_range {
   static constexpr bool divides_one = false;
   bool in_doubt = false, all_one = true;
@@ -58,9 +62,9 @@ struct shared_range {
 namespace math::quick {
 
 #if DSL_DETAIL_ON_DEVICE
-/// `missed` grows by the square of 1 - x r, where r is what the hardware gives for 1 / x: by 2^-44
-/// at most where |x| lies between 2^-126 and 2^126, and to 1 or a NaN elsewhere, where 1 / x or x
-/// is 0, subnormal or infinite.
+/// 1 / x. `missed` grows by the square of 1 - x r, where r is the hardware's approximation: by at
+/// most 2^-44 if |x| lies between 2^-126 and 2^126, otherwise to 1 or NaN, because 1 / x or x is 0,
+/// subnormal or infinite.
 DSL_DETAIL_FN float reciprocal(float x, float& missed) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
@@ -121,7 +125,7 @@ DSL_DETAIL_FN float quickly(Range& range, float x) {
     return math::quick::log(x);
   } else {
     const float root = math::quick::sqrt(x);
-    range.take(0x1p-49f * root);  // at least 2^-100 where x is
+    range.take(0x1p-49f * root);  // at least 2^-100 if x is
     return root;
   }
 }

@@ -1,5 +1,5 @@
-// Random numbers as functions of a position and a key: what the operations op::random_bits and
-// those beside it compute.
+// Random numbers as functions of a position and a key: the code of op::random_bits and the other
+// random operations.
 //
 // Philox 4x32-10: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, Parallel random numbers: as
 // easy as 1, 2, 3, SC11 (2011).
@@ -12,13 +12,13 @@ namespace dsl::detail {
 
 namespace math {
 
-/// A product's two halves.
+/// The two halves of a product.
 struct product { std::uint32_t low, high; };
 DSL_DETAIL_FN constexpr product multiply_words(std::uint32_t a, std::uint32_t b) {
   const std::uint64_t both = static_cast<std::uint64_t>(a) * b;
 #if DSL_DETAIL_ON_DEVICE
-  // As a double's words, or nvcc goes on with 64 bits, loses sight of those that are 0, and adds
-  // them.
+  // Split as the words of a double; otherwise nvcc continues with 64-bit values, no longer sees
+  // which words are 0, and adds them.
   if (!__builtin_is_constant_evaluated()) {
     const double words = __builtin_bit_cast(double, both);
     return {static_cast<std::uint32_t>(::__double2loint(words)),
@@ -28,10 +28,10 @@ DSL_DETAIL_FN constexpr product multiply_words(std::uint32_t a, std::uint32_t b)
   return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
 }
 
-/// Four words that are made random together, or that say which ones are meant.
+/// A Philox block: four random words, or the four words of a counter.
 struct philox_block { std::uint32_t word[4]; };
 
-// Round by round without a loop, which GCC would not vectorise.
+// Recursion instead of a loop, which GCC would not vectorise.
 template <int Rounds>
 DSL_DETAIL_FN constexpr philox_block philox_rounds(const philox_block& c, std::uint32_t low_key,
                                                    std::uint32_t high_key) {
@@ -45,20 +45,20 @@ DSL_DETAIL_FN constexpr philox_block philox_rounds(const philox_block& c, std::u
     return philox_rounds<Rounds - 1>(next, low_key + 0x9e3779b9, high_key + 0xbb67ae85);
   }
 }
-/// Philox 4x32-10's block of a counter under a key.
+/// The Philox 4x32-10 block of a counter under a key.
 DSL_DETAIL_FN constexpr philox_block philox(const philox_block& counter, std::uint64_t key) {
   return philox_rounds<10>(counter, static_cast<std::uint32_t>(key),
                            static_cast<std::uint32_t>(key >> 32));
 }
 
-/// Word i % 4 of block i / 4. Blocks of each draw are others.
+/// Word i % 4 of block i / 4. Different draws use different blocks.
 DSL_DETAIL_FN constexpr std::uint32_t random_bits(std::uint64_t i, std::uint64_t key,
                                                   std::uint32_t draw) {
-  const std::uint64_t block =
-      (i & ~std::uint64_t{3}) >> 2;  // so nvcc sees that of i = 4 n + 1 as well it is n
+  // In this form nvcc sees that i = 4 n + 1 gives n as well.
+  const std::uint64_t block = (i & ~std::uint64_t{3}) >> 2;
   const philox_block all = philox(
       {{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), draw, 0}}, key);
-  // Chosen by masks, of which GCC makes vectors, as it does not of a bit's comparison with 0.
+  // Selected by masks, which GCC vectorises; it does not vectorise comparing a bit with 0.
   const std::uint32_t in_pair = 0 - static_cast<std::uint32_t>(i & 1),
                       pair = 0 - static_cast<std::uint32_t>(i >> 1 & 1);
   const std::uint32_t first = all.word[0] ^ ((all.word[0] ^ all.word[1]) & in_pair);
@@ -66,17 +66,17 @@ DSL_DETAIL_FN constexpr std::uint32_t random_bits(std::uint64_t i, std::uint64_t
   return first ^ ((first ^ second) & pair);
 }
 
-/// The key number i that follows from a key. Its block is none that bits are drawn from.
+/// The i-th key derived from a key. Random bits are never drawn from its block.
 DSL_DETAIL_FN constexpr std::uint64_t random_key(std::uint64_t key, std::uint64_t i) {
   const philox_block all =
       philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 1}}, key);
   return all.word[0] | static_cast<std::uint64_t>(all.word[1]) << 32;
 }
 
-/// An integer below `range`, each equally likely: the upper half of a product of random bits with
-/// the range. Products whose lower half is below 2^32 mod range (2^64) are rejected, and the next
-/// bits drawn. D. Lemire, Fast random integer generation in an interval, ACM Trans. Model. Comput.
-/// Simul. 29 (2019).
+/// A uniformly distributed integer below `range`: the upper half of the product of random bits and
+/// the range. Products whose lower half is below 2^32 mod range (2^64 mod range) are rejected, and
+/// new bits are drawn. D. Lemire, Fast random integer generation in an interval, ACM Trans. Model.
+/// Comput. Simul. 29 (2019).
 DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_t key,
                                                    std::uint32_t range) {
   for (std::uint32_t draw = 0;; ++draw) {
@@ -95,21 +95,21 @@ DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_
   }
 }
 
-// splitmix64's last step: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number
-// generators, OOPSLA 2014.
+// The last step of splitmix64: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom
+// number generators, OOPSLA 2014.
 DSL_DETAIL_FN constexpr std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31;
 }
 
-/// Where i, one of n, goes in a random order. A keyed permutation of the numbers of as many bits,
-/// by a Feistel network, is repeated until it leads to one of the n. J. Black, P. Rogaway, Ciphers
-/// with arbitrary finite domains, CT-RSA 2002.
+/// The place of i, one of n, in a random order. A Feistel network, a keyed permutation of the
+/// numbers with the bits of n - 1, is repeated until its result is below n. J. Black, P. Rogaway,
+/// Ciphers with arbitrary finite domains, CT-RSA 2002.
 DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint64_t key,
                                                       std::uint64_t n) {
-  constexpr int rounds = 8,
-                least_bits = 8;  // those of very few numbers would not come out equally likely
+  // With fewer bits the permutations would not be equally likely.
+  constexpr int rounds = 8, least_bits = 8;
   int bits = least_bits;
   while (bits < 64 && (n - 1) >> bits != 0) ++bits;
   const int low_bits = bits / 2;
@@ -129,10 +129,11 @@ DSL_DETAIL_FN constexpr std::uint64_t random_permuted(std::uint64_t i, std::uint
   return i;
 }
 
-// What normal and exponential numbers are made of: of floats from words of 32 bits; of doubles from
-// a number from (0, 1] and from angles of 64 bits. None has a branch, so that neighbours that share
-// one share its code. On the host they are functions of lib/ir/special.cpp, vector functions in a
-// loop, which give the same bits one by one and side by side.
+// The logarithm and the rotated radius from which normal and exponential numbers are computed:
+// floats from 32-bit words; doubles from a number in (0, 1] and 64-bit angles. They have no branch,
+// so consecutive elements that share one also share its code. On the host they are functions of
+// lib/ir/special.cpp, which are vector functions in a loop and give the same bits as scalar and as
+// vector code.
 }  // namespace math
 
 extern "C" {
@@ -144,14 +145,15 @@ DSL_DETAIL_SIMD double dsl_detail_random_normal(double, std::uint64_t, std::uint
 
 namespace math {
 
-/// The logarithm of a number from (0, 1], in the middle between two multiples of 2^-31.
+/// The logarithm of a number in (0, 1] made of 31 random bits: the middle between two multiples of
+/// 2^-31.
 DSL_DETAIL_FN float log_of_bits(std::uint32_t bits) {
   float exponent;
   return moderate_log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f,
                       exponent);
 }
 
-/// The sine and the cosine of a part of half a circle, up to a quarter: polynomials of least error.
+/// Sine and cosine of x half circles, |x| at most 1/4, by polynomials of least error.
 template <class T> struct sine_and_cosine { T sine, cosine; };
 DSL_DETAIL_FN sine_and_cosine<float> of_half_turns(float x) {
   const float square = times(x, x);
@@ -180,24 +182,24 @@ DSL_DETAIL_FN sine_and_cosine<double> of_half_turns(double x) {
   return {times_plus(x, 0x1.921fb54442d18p+1, times(odd, x)), times_plus(even, square, 1.0)};
 }
 
-/// What lies between an angle in 2^-32 (2^-64) of a circle and the nearest quarter of one, in half
-/// circles.
+/// The difference between an angle, in units of 2^-32 (2^-64) of a circle, and the nearest quarter,
+/// in half circles. The argument is the angle plus an eighth of a circle.
 DSL_DETAIL_FN float from_quarter(std::uint32_t from_eighth) {
   return static_cast<float>(static_cast<std::int32_t>((from_eighth & 0x3fffffff) - 0x20000000)) *
          0x1p-31f;
 }
-DSL_DETAIL_FN double from_quarter(std::uint64_t from_eighth) {  // its lowest bit does not count
-  // Each part is added to 2^52 by its bits: x86-64 converts no integers of 64 bits before AVX-512.
+DSL_DETAIL_FN double from_quarter(std::uint64_t from_eighth) {  // its lowest bit is ignored
+  // Each part is added to 2^52 by its bits: x86-64 cannot convert 64-bit integers before AVX-512.
   const std::uint64_t of_zero = to_integer(0x1p52), high = from_eighth >> 32 & 0x3fffffff,
                       low = from_eighth & 0xfffffffe;
   return times_plus(__builtin_bit_cast(double, low | of_zero) - 0x1p52, 0x1p-63,
                     (__builtin_bit_cast(double, high | of_zero) - (0x1p52 + 0x1p29)) * 0x1p-31);
 }
 
-/// A radius times the sine of an angle, in 2^-32 (2^-64) of a circle, that is turned on by so many
-/// quarters of one, which are the two upper bits of `turn`. The angle from the nearest quarter is
-/// of `angle` alone: for a number and the one turned on by a quarter it is computed once. The sign
-/// comes last, by its bit: the product is rounded, whatever becomes of it.
+/// radius * sin(angle + turn). Angles are in units of 2^-32 (2^-64) of a circle; `turn` is a number
+/// of quarters, in its two upper bits. The difference from the nearest quarter depends on `angle`
+/// alone, so it is computed once for two numbers that differ by a quarter turn. The sign bit is
+/// flipped last, so the product is rounded by itself, whatever is computed from it.
 template <class T, class Angle>
 DSL_DETAIL_FN T normal_of(T radius, Angle angle, Angle turn) {
   constexpr Angle half = sign_bit<T>, quarter = half / 2, eighth = half / 4;
@@ -212,8 +214,8 @@ DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits
 DSL_DETAIL_FN double random_log(double x) { return 0 - math::log(x); }
 DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
   const float square = 0 - 2 * log_of_bits(bits);
-  const float r = fminimum(quick::rsqrt(square), 0x1p+64f),
-              root = times(square, r);  // of 0 the root is infinite
+  // The approximate root is infinite for 0.
+  const float r = fminimum(quick::rsqrt(square), 0x1p+64f), root = times(square, r);
   return fma(fma(-root, root, square), 0.5f * r, root);
 }
 DSL_DETAIL_FN float random_normal(float radius, std::uint32_t angle, std::uint32_t turn) {

@@ -1,4 +1,4 @@
-// Which passes evaluate a statement, and in which order: reductions before what is computed with
+// The schedule of a statement: its passes in order, reductions before the computations that use
 // their values.
 #pragma once
 
@@ -6,38 +6,40 @@
 
 namespace dsl::detail {
 
-/// Where a pass's output goes: to a target, or to memory of its own, as a value that later passes
-/// read or that is copied to targets; number -1: to neither. `space` is the index space whose
-/// reduction gives it, 0 for elements.
+/// Where a pass's output is written. `value`: a temporary that later passes read or that is copied
+/// to targets. `target`: directly to a target. -1: not there. `space`: the index space whose
+/// reduction gives the output, 0 for elements.
 struct output_place {
   int space, value, target;
-  bool needs_elements;  // no elements are an error
+  // Reducing no elements is an error.
+  bool needs_elements;
 };
-/// A value that goes to a target when all passes have run.
+/// A value that is copied to a target after all passes.
 struct value_copy { int value, target; };
-/// A value of a reduction: its dtype, the rank of its array (0: one value), the index space that is
-/// reduced, and the number of the leaf that it stands in the place of.
+/// The value of a reduction: its dtype, the rank of its array (0: a single value), the index space
+/// that is reduced, and the leaf whose place the value takes.
 struct reduced_value {
   dtype type;
   int rank, space, leaf;
 };
-/// A compiled pass: it runs for `uses` index spaces, or once for all of them that read the same
-/// operands. `first_word`: where its inputs' words begin (`phase_input`).
+/// A compiled pass. It runs once for each of its `uses`, or once for all of them if they read the
+/// same operands. `first_word`: index of its first input word (`phase_input`).
 struct scheduled_pass {
   int first_use, uses, first_word, inputs, outputs;
-  bool calls;  // functors
+  // It calls functors.
+  bool calls;
 };
-/// A pass on the operands of one index space (`space`; 0: several, or elements), which may be some
-/// of its inputs alone.
+/// One use of a pass: the operands of one index space (`space`; 0: several spaces, or elements).
+/// They may be a subset of the pass's inputs.
 struct pass_use { int space, first_input, inputs, first_output; };
-/// The number of a leaf, or that of a value after all leaves, as one of a pass's inputs;
-/// `drops_axes`: without those that were reduced.
+/// An input of a use: the number of a leaf, or of a value (counted after all leaves), and its place
+/// among the pass's inputs. `drops_axes`: the reduced axes are dropped.
 struct bound_input {
   int input, place;
   bool drops_axes;
 };
 
-/// The passes of a statement, as a library function sees them.
+/// A schedule as library functions see it.
 struct schedule_view {
   int leaves = 0, passes = 0, values = 0, copies = 0;
   const scheduled_pass* pass = nullptr;
@@ -48,13 +50,13 @@ struct schedule_view {
   const value_copy* copy = nullptr;
 };
 
-/// The passes of a statement while the program is being compiled: a chain, whose operands are
-/// numbered from 0 to `operands`.
+/// A schedule at compile time: a chain whose operands are numbered from 0 to `operands`.
 template <int Passes, int Uses, int Words, int Inputs, int Outputs, int Values, int Copies>
 struct schedule {
   int leaves = 0, operands = 0, passes = 0, uses = 0, words = 0, inputs = 0, outputs = 0,
       values = 0, copies = 0;
-  std::uint32_t reduced = 0;  // a bit for each target that gets what a reduction leaves
+  // Bit i: target i receives the result of a reduction.
+  std::uint32_t reduced = 0;
   std::array<scheduled_pass, Passes + 1> pass{};
   std::array<pass_use, Uses + 1> use{};
   std::array<int, Words + 1> word{};

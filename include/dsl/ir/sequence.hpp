@@ -1,5 +1,5 @@
-// A growing array for constant evaluation: with std::vector, tracing 13 Runge-Kutta stages
-// takes 3.9 million of GCC's steps, with this 1.6 million.
+// A growing array for constant evaluation. Tracing 13 Runge-Kutta stages takes GCC 3.9 million
+// steps with std::vector, 1.6 million with this.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ class sequence {
  public:
   constexpr sequence() = default;
   constexpr sequence(int n, T value) : size_(n), capacity_(n) {
-    // Not as a member's initializer: nvcc says of some long formulas that what that allocated was
-    // not freed.
+    // Not in a member's initializer: nvcc reports for some long formulas that memory allocated
+    // there was not freed.
     if (n > 0) data_ = new T[n];
     for (int i = 0; i < n; ++i) data_[i] = value;
   }
@@ -56,7 +56,7 @@ class sequence {
   int size_ = 0, capacity_ = 0;
 };
 
-/// Copies as many of the first elements as there is room for.
+/// Copies the first M elements.
 template <class T, std::size_t N, std::size_t M>
 constexpr void copy_front(const std::array<T, N>& from, std::array<T, M>& to) {
   for (std::size_t i = 0; i < M; ++i) to[i] = from[i];

@@ -1,4 +1,4 @@
-// Values of a graph, some places further along an axis.
+// Shifts the values of a graph along an axis.
 #pragma once
 
 #include <dsl/ir/neighbour.hpp>
@@ -6,20 +6,20 @@
 
 namespace dsl::detail {
 
-/// Whether a node reads an operand, asks where an element of it is, or is a reduction's value: what
-/// has axes of its own.
+/// Whether a node has axes of its own: it reads an operand, asks for the position of an operand's
+/// element, or is the value of a reduction.
 constexpr bool has_axes(const node& n) {
   return n.code == op::reduced || (n.code <= op::load_scalar &&
                                    !(n.code == op::index && n.field(0) == position_in_reduction));
 }
-/// How many axes such a node has.
+/// The number of axes of such a node.
 constexpr int rank_of_leaf(const graph& g, const node& n) {
   if (is_placed_value(n)) return rank_of_leaf(g, g[n.field(0)]);
   if (n.code != op::reduced) return g.rank_of(n.field(0)) > 0 ? g.rank_of(n.field(0)) : 0;
   const int space = g.reduction_at(n.field(0)).space;
   return space == 0 ? 0 : g.spaces[space - 1].rank;
 }
-/// How many axes any node has.
+/// The number of axes of any node.
 constexpr int rank_of_node(const graph& g, int id) {
   sequence<int> root;
   root.push_back(id);
@@ -31,15 +31,15 @@ constexpr int rank_of_node(const graph& g, int id) {
   return rank;
 }
 
-/// Joins two steps along one axis where they mean the same as one, and says whether they do.
-/// `alone`: no other operand gives the axis more elements than the inner step's has.
+/// Joins two path steps along one axis if they are equivalent to one; returns whether they are.
+/// `alone`: no other operand broadcasts the inner step's axis to more elements.
 constexpr bool join_steps(const path_step& outer, const path_step& inner, bool alone,
                           path_step& joined) {
   if (outer.slot >= 0 || inner.slot >= 0 || outer.axis != inner.axis) return false;
   const bool same_way = (outer.distance < 0) == (inner.distance < 0);
   joined = inner;
   joined.distance = outer.distance + inner.distance;
-  // One element, broadcast, has none beside it, while the outer step is among many.
+  // A broadcast element has no neighbour, although the outer step moves among many elements.
   if (outer.ends_inside)
     return inner.ends_inside || inner.beyond != boundary::zero || joined.distance != 0 || alone;
   if (outer.beyond == boundary::wrap) {
@@ -50,7 +50,7 @@ constexpr bool join_steps(const path_step& outer, const path_step& inner, bool a
   return outer.beyond != boundary::reflect && same_way && outer.beyond == inner.beyond;
 }
 
-/// Gives each value of a graph its shift by a step: what moves are the leaves.
+/// Shifts a value of a graph by one path step, by moving the leaves from which it is computed.
 template <class Graph>
 class graph_shift {
  public:
@@ -73,7 +73,7 @@ class graph_shift {
     return g_.add(op::where, g_[id].type,
                   fields(within, value, g_.add(op::constant, g_[id].type, literal{})));
   }
-  /// The position along the step's axis.
+  /// The position along the path step's axis.
   constexpr int coordinate_of(int id) {
     find_leaves(id);
     int at = -1;
@@ -101,7 +101,7 @@ class graph_shift {
     return g_[id].code == op::reduced || is_placed_value(g_[id]);
   }
 
-  // What a node is computed from, and of these one leaf for each operand that has the axis.
+  // Finds the nodes from which a node is computed, and one leaf for each operand that has the axis.
   constexpr void find_leaves(int id) {
     needed_ = sequence<char>(id + 1, 0);
     needed_[id] = 1;
@@ -119,14 +119,16 @@ class graph_shift {
       if (is_same_operand(leaves_[i], id)) return;
     leaves_.push_back(id);
   }
-  // Whether it is an operand's element, or that in another dtype: zero where the element is.
+  // Whether a node is an operand's element, possibly converted to another dtype: it is zero
+  // wherever the element is.
   constexpr bool moves_leaf(int id) const {
     while (g_[id].code == op::convert) id = g_[id].field(0);
     return has_axes(g_[id]) && g_[id].code != op::inside;
   }
 
-  // Whether a formula of one operand is zero wherever that is, and its leaves make no step along
-  // the axis yet, which would not join with this one: sums of neighbours along other axes.
+  // Whether a formula of one operand is zero wherever the operand is, and no leaf has a path step
+  // along the axis yet, with which this one could not be joined. Example: sums of neighbours along
+  // other axes.
   constexpr bool keeps_zero(int id) const {
     if (leaves_.size() != 1) return false;
     sequence<char> is_zero(id + 1, 0);
@@ -197,7 +199,7 @@ class graph_shift {
     return add({op::inside, dtype::boolean, {}}, p);
   }
 
-  // The node for a way after the step.
+  // Adds the node for a path that starts with this path step.
   constexpr int add(const node& n, neighbour_path p) {
     begin_with(by_, p);
     bool may_be_outside = false;
@@ -214,14 +216,14 @@ class graph_shift {
         p.axis << 8;
     return g_.add(n.code, n.type, fields(p.slot, next, base));
   }
-  // What a way leads to that has no steps.
+  // Adds the node for a path without steps.
   constexpr int place_itself(const node& n, const neighbour_path& p) {
     if (p.base == op::reduced) return p.slot;
     if (p.base == op::coordinate)
       return g_.add(p.base, n.type, fields(p.slot, p.axis, static_cast<int>(op::load)));
     return g_.add(p.base, n.type, fields(p.slot));
   }
-  // Steps along different axes may be taken in any order, but for those whose axes are not known.
+  // Steps along different axes commute, unless an axis is unknown.
   constexpr void begin_with(path_step by, neighbour_path& p) const {
     int at = 0;
     while (by.slot < 0 && at < p.count && p.step[at].slot < 0 && p.step[at].axis < by.axis) ++at;
@@ -244,7 +246,7 @@ class graph_shift {
   sequence<int> leaves_;
 };
 
-/// Whether anything is read at other places than an operand says itself.
+/// Whether the formula reads any neighbour, apart from the shifts that operands specify themselves.
 constexpr bool moves_formula(const graph& g) {
   for (int i = 0; i < g.size(); ++i) {
     if (g[i].code == op::coordinate) return true;
@@ -256,7 +258,7 @@ constexpr bool moves_formula(const graph& g) {
   return false;
 }
 
-/// An axis of a node as it is counted from the right; -1: there is none.
+/// Converts an axis of a node to one counted from the right; -1 if it does not exist.
 constexpr int axis_from_right(graph& g, int id, int axis) {
   const int rank = rank_of_node(g, id), from_right = axis < 0 ? -1 - axis : rank - 1 - axis;
   if (from_right >= 0 && from_right < rank) return from_right;
@@ -273,7 +275,7 @@ constexpr symbol<D, W> shift_symbol(const symbol<D, W>& x, std::int64_t distance
   by.distance = distance;
   return {x.owner, by.axis < 0 ? x.id : graph_shift(*x.owner, by).of(x.id)};
 }
-/// The same by what an operand says at run time.
+/// Shifts by the axis, boundary and distance that an operand gives at run time.
 template <dtype D, bool W>
 constexpr symbol<D, W> shift_symbol(const symbol<D, W>& x, int slot) {
   path_step by;

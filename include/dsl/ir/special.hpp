@@ -1,4 +1,4 @@
-// Functions of real numbers beyond the C library's.
+// Functions of real numbers that the C library lacks or whose vector versions need a wider range.
 #pragma once
 
 #include <dsl/ir/arithmetic.hpp>
@@ -11,10 +11,10 @@ template <class T> inline constexpr T log_of_2 = T(0.69314718055994530942);
 template <class T> inline constexpr T exp_is_finite_to = sizeof(T) == 4 ? T(88) : T(709);
 template <class T> inline constexpr T exp_of_64 = T(6235149080811616882909238708.9284697448);
 
-// The host's vector functions are right to 88.5 or 709 (sinh, cosh), to the root of the largest
-// number (asinh, acosh), and to 1e38 or 1e307 (log1p). Beyond, sinh and cosh are e^|x| / 2, asinh
-// and acosh log(2|x|), log1p is log(x), and these can be had from the same function of a smaller
-// argument, without a second call.
+// The host's vector functions are accurate up to 88.5 or 709 (sinh, cosh), up to the square root of
+// the largest number (asinh, acosh), and up to 1e38 or 1e307 (log1p). Beyond, sinh and cosh equal
+// e^|x| / 2, asinh and acosh equal log(2|x|), and log1p equals log(x). These are computed by the
+// same function with a smaller argument, without a second call.
 template <std::floating_point T> DSL_DETAIL_FN T sinh(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::sinh(x);
@@ -67,9 +67,9 @@ template <std::floating_point T> DSL_DETAIL_FN T log1p(T x) {
 #endif
 }
 
-// SLEEF's gamma function loses digits beside the poles from where 1 - x has none that is finite,
-// and as a float's result becomes subnormal. It is that of a larger number there over what lies
-// between, whose factors are exact. From -44 (-184) on it is 0.
+// SLEEF's gamma function loses digits near the poles where gamma(1 - x) is not finite, and for
+// floats where the result is subnormal. There the result is gamma of a larger number divided by the
+// factors between, which are exact. From -44 (-184) on it is 0.
 template <std::floating_point T> DSL_DETAIL_FN T tgamma(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::tgamma(x);
@@ -82,8 +82,8 @@ template <std::floating_point T> DSL_DETAIL_FN T tgamma(T x) {
   return bounded::tgamma(select(low, x + moved, x)) / select(low, between, T(1));
 #endif
 }
-// Its logarithm is infinite too early: it is 2 lgamma(x / 2) + x log(2), of large numbers, which
-// are nearly x (log(x) - 1).
+// SLEEF's lgamma becomes infinite too early. For large numbers it is computed as 2 lgamma(x / 2) +
+// x log(2), because lgamma(x) is nearly x (log(x) - 1).
 template <std::floating_point T> DSL_DETAIL_FN T lgamma(T x) {
 #if DSL_DETAIL_ON_DEVICE
   return bounded::lgamma(x);
@@ -106,21 +106,21 @@ template <class T> DSL_DETAIL_FN T rsqrt(T x) {
 template <class T> DSL_DETAIL_FN constexpr T degrees(T x) { return x * T(57.29577951308232087680); }
 template <class T> DSL_DETAIL_FN constexpr T radians(T x) { return x * T(0.01745329251994329577); }
 
-/// The step from 0 to 1 with `at_zero` in between.
+/// The step function: 0 for x < 0, `at_zero` for x = 0, 1 for x > 0; NaN for NaN.
 template <class T> DSL_DETAIL_FN constexpr T heaviside(T x, T at_zero) {
   return select(x == 0, at_zero, select(x != x, x, convert<T>(x > 0)));
 }
 
-/// sin(pi x) / (pi x), and 1 at 0 and where that is rounded to 1: numerator and denominator would
-/// be subnormal.
+/// sin(pi x) / (pi x). It is 1 for 0 and for every x whose result rounds to 1, where numerator and
+/// denominator would be subnormal.
 template <class T> DSL_DETAIL_FN T sinc(T x) {
   const bool is_one = abs(x) < (sizeof(T) == 4 ? T(0x1p-13) : T(0x1p-28));
   const T away = select(is_one, T(1), x);
   return select(is_one, T(1), math::sinpi(away) / (pi<T> * away));
 }
 
-// log(e^a + e^b) = max + log(1 + e^-|a - b|), in which nothing overflows. Where both are the same
-// infinity the difference is NaN.
+// log(e^a + e^b) = max + log(1 + e^-|a - b|), in which nothing overflows. For two equal infinities
+// the difference would be NaN.
 template <class T> DSL_DETAIL_FN T logaddexp(T a, T b) {
   const T difference = abs(a - b);
   return select(a == b, a + log_of_2<T>, max(a, b) + math::log1p(math::exp(-difference)));
@@ -131,7 +131,7 @@ template <class T> DSL_DETAIL_FN T logaddexp2(T a, T b) {
                 max(a, b) + math::log1p(math::exp2(-difference)) * (1 / log_of_2<T>));
 }
 
-/// x less `trunc`, with x's sign; 0 of an infinity.
+/// The fractional part of x, with the sign of x; 0 for an infinity.
 template <class T> DSL_DETAIL_FN T modf_fraction(T x) {
   return copysign(select(isinf(x), T(0), x - math::trunc(x)), x);
 }

@@ -6,10 +6,11 @@
 
 namespace dsl::detail {
 
-/// Splits a graph into passes: each one or more of its parts. Reductions of one depth are one pass,
-/// in which each has the place of its own operands among the pass's. Which of them read the same
-/// arrays is known when they run. What looks so shares a place: then equal reductions are one, and
-/// where it turns out otherwise the pass runs for each of them.
+/// Splits a graph into passes, each of which consists of one or more parts. Reductions of one depth
+/// form one pass, with a place among the pass's inputs for each of their operands. Only at run time
+/// is it known which of them read the same arrays. Operands that look alike share a place: equal
+/// reductions are then computed once, and if the arrays turn out to differ, the pass runs for each
+/// of them.
 template <class Graph>
 class pass_splitter {
  public:
@@ -72,7 +73,7 @@ class pass_splitter {
   constexpr const graph& pass_graph(int number) const { return passes_[number].made; }
 
  private:
-  // What reads one of a pass's operands, and which one it is for the chain: a `phase_input`.
+  // An operand of a pass: the operation that reads it, and its number in the chain (`phase_input`).
   struct slot {
     op code;
     dtype type;
@@ -82,10 +83,12 @@ class pass_splitter {
     }
   };
   struct pass {
-    sequence<int> members;  // parts
+    // Numbers of parts.
+    sequence<int> members;
     sequence<slot> slots;
     graph made{};
-    sequence<int> places{};  // of each member's outputs among the pass's
+    // The position of each member's outputs among the pass's outputs.
+    sequence<int> places{};
   };
 
   template <std::size_t N, class T>
@@ -93,7 +96,7 @@ class pass_splitter {
     if (size + 1 == static_cast<int>(N)) throw "a statement has too many reductions";
     to[static_cast<std::size_t>(size++)] = value;
   }
-  // Elements are a pass of their own, whatever they depend on.
+  // Elements form a pass of their own, whatever they depend on.
   static constexpr int depth_of(const statement_part& p) {
     return p.elements.size() > 0 ? -p.elements[0] - 1 : p.depth();
   }
@@ -104,7 +107,7 @@ class pass_splitter {
             is_leaf ? -1 : words_of_values_[input - parts_.leaves()]};
   }
 
-  // ---- which parts share a pass
+  // ---- parts that share a pass
   constexpr void add(int number) {
     const statement_part& part = parts_.all()[number];
     if (part.elements.size() == 0 && !part.calls) {
@@ -134,9 +137,9 @@ class pass_splitter {
     passes_[p].members.push_back(number);
     inputs_at_[number] = std::move(places);
   }
-  // In the place of another part, where its arrays are as many and of the same dtypes; scalars have
-  // places of their own, unless these are of the same kinds as well. Of two equal reductions that
-  // are read at once, as in max(x) / max(y), each has its own.
+  // Lets a part share the places of another part whose arrays have the same number and dtypes.
+  // Scalars get places of their own, unless all scalars match too. Two equal reductions that are
+  // read at the same time, as in max(x) / max(y), get separate places.
   constexpr bool takes_place(int p, int number) {
     const statement_part& part = parts_.all()[number];
     for (int m = 0; m < passes_[p].members.size(); ++m) {
@@ -162,7 +165,7 @@ class pass_splitter {
     return false;
   }
   static constexpr bool is_array(op code) { return code != op::value && code != op::load_scalar; }
-  // Whether the inputs of a part that are asked for look like those of another one.
+  // Whether the inputs of a part that satisfy `is_asked` look like those of another part.
   template <class Asked>
   constexpr bool are_alike(const statement_part& part, int other, int p,
                            const Asked& is_asked) const {
@@ -186,7 +189,7 @@ class pass_splitter {
   constexpr bool are_read_at_once(const statement_part& a, const statement_part& b) const {
     return (readers_of(a) & readers_of(b)) != 0;
   }
-  // A bit for each depth at which its values are read, one for elements and one for targets.
+  // Where the part's values are read: bit d for depth d, a bit for elements and one for targets.
   constexpr std::uint32_t readers_of(const statement_part& part) const {
     std::uint32_t readers = 0;
     for (int k = 0; k < part.results.size(); ++k) {
@@ -205,7 +208,7 @@ class pass_splitter {
     }
     return readers;
   }
-  // Whether two parts compute the same of their operands.
+  // Whether two parts compute the same function of their operands.
   constexpr bool are_equal(int a, int b) const {
     graph both;
     const statement_part &one = parts_.all()[a], &other = parts_.all()[b];
@@ -216,8 +219,9 @@ class pass_splitter {
       if (of_one[one.results[i]] != of_other[other.results[i]]) return false;
     return true;
   }
-  // With operands of its own beside those of other parts. Where it turns out to be of another shape
-  // nothing stands for them: what is read at a place that is computed cannot be left out.
+  // Adds a part with places of its own to a pass. If a part's shape turns out to differ, the pass
+  // runs for it without the operands of the others. Reads at computed positions cannot be left out,
+  // so a part that has some is not added.
   static constexpr int most_arrays = 8;
   constexpr bool is_appended(int p, int number) {
     const statement_part &part = parts_.all()[number], &other = parts_.all()[passes_[p].members[0]];
@@ -291,8 +295,9 @@ class pass_splitter {
   }
 
   // ---- the operands of all passes
-  // A leaf has one number in all passes. So have arrays of different passes that look like one:
-  // those of one dtype and rank, where there are as many of them in one pass as in those before it.
+  // Numbers the operands. A leaf has one number in all passes. Arrays of different passes that look
+  // alike (same dtype and rank) share a number if this pass has as many of them as the passes
+  // before it.
   constexpr void number_operands(int p) {
     sequence<slot>& slots = passes_[p].slots;
     sequence<char> taken(operands_.size(), 0);
@@ -334,9 +339,11 @@ class pass_splitter {
   const Graph& g_;
   statement_parts<Graph> parts_;
   sequence<pass> passes_;
-  sequence<sequence<int>> inputs_at_;  // the slots of each part's inputs
+  // The places of each part's inputs.
+  sequence<sequence<int>> inputs_at_;
   sequence<int> words_of_values_, numbers_of_leaves_;
-  sequence<slot> operands_;  // of the chain
+  // Operands of the chain.
+  sequence<slot> operands_;
 };
 
 }  // namespace dsl::detail

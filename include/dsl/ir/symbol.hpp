@@ -1,4 +1,4 @@
-// A value that is not there yet: what a traced formula computes with.
+// Symbols: the placeholders with which a traced formula computes.
 #pragma once
 
 #include <utility>
@@ -11,9 +11,8 @@ namespace detail {
 template <class S, class T>
 constexpr S same_symbol(graph* g, const T& x);
 
-// A symbol where a C++ number is wanted: of conditions the compiler says which, of other numbers
-// that there is one
-// (`may_assign`).
+// Reports a symbol used as a C++ number. The compiler names conditions specifically; for other
+// numbers it only reports that there is one (`may_assign`).
 template <class T>
 constexpr T no_number(const graph& g) {
   constexpr bool is_condition = std::same_as<T, bool>;
@@ -24,9 +23,9 @@ constexpr T no_number(const graph& g) {
   if (!is_condition) g.refuse_number();
   return T{};
 }
-// An element's neighbour, or another array's element, inside a formula.
+// Reports an access to a neighbour or to another array's element inside a formula.
 template <class... I>
-constexpr void no_other_element() {
+constexpr void refuse_other_element() {
   static_assert(sizeof...(I) > 64,
                 "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to "
                 "the array and pass the result "
@@ -34,16 +33,16 @@ constexpr void no_other_element() {
 }
 }  // namespace detail
 
-/// A node of a graph, of known dtype. `Weak` marks what was made of C++ scalars alone (NEP 50).
+/// A node of a graph, of known dtype. `Weak`: it was computed from C++ scalars alone (NEP 50).
 template <dtype D, bool Weak = false>
 struct symbol {
   static constexpr weak_dtype type{D, Weak};
   detail::graph* owner;
   int id;
 
-  /// Where a C++ number is wanted there is none, which is an error of the compiler. No constant
-  /// symbol becomes one by itself: by that overload resolution tells a functor of numbers from one
-  /// of symbols (`is_callable`).
+  /// A symbol has no C++ number, so this conversion is a compile-time error. Only a symbol that is
+  /// not const converts implicitly: overload resolution then tells a functor of numbers from one of
+  /// symbols (`is_callable`).
   template <class T>
     requires std::is_arithmetic_v<T>
   constexpr operator T() & {
@@ -60,8 +59,8 @@ struct symbol {
     return detail::no_number<T>(*owner);
   }
 
-  /// Becomes another value, which its dtype holds as an array's would: a number, or a symbol of
-  /// another dtype.
+  /// Assigns another value, a number or a symbol of another dtype. The symbol's dtype must hold it,
+  /// as for an array.
   template <class T>
     requires(!std::same_as<T, symbol>)
   constexpr symbol& operator=(const T& x) {
@@ -70,12 +69,12 @@ struct symbol {
 
   template <class I>
   constexpr symbol operator[](const I&) const {
-    detail::no_other_element<I>();
+    detail::refuse_other_element<I>();
     return *this;
   }
   template <class... I>
   constexpr symbol operator()(const I&...) const {
-    detail::no_other_element<I...>();
+    detail::refuse_other_element<I...>();
     return *this;
   }
 };
@@ -90,27 +89,26 @@ constexpr symbol<D, Weak> constant(graph* g, value_t<D> v) {
   return {g, g->add(op::constant, D, to_literal(v))};
 }
 
-/// A C++ scalar becomes a weak constant; a symbol stays what it is.
+/// Converts a C++ scalar to a weak constant; returns a symbol unchanged.
 template <class T>
 constexpr auto lift(graph* g, const T& x) {
   if constexpr (is_symbol<T>) return x;
   else return constant<dtype_v<T>, true>(g, to_value(x));
 }
 
-// |v| as its bits, which have the order of the numbers: nvcc does not compare NaN in a constant
-// expression.
+// v| as bits, which are ordered like the numbers: nvcc cannot compare NaN in a constant expression.
 template <std::floating_point V>
 constexpr math::bits_of<V> magnitude_bits(V v) {
   return math::to_integer(v) & ~math::sign_bit<V>;
 }
-// 2^k, likewise.
+// 2^k as bits, for the same reason.
 template <std::floating_point V>
 constexpr math::bits_of<V> power_bits(int k) {
   return math::to_integer(math::power_of_two<V>(k));
 }
 
-// Whether a constant expression may convert v to R: what does not fit is an error of the compiler
-// there.
+// Whether a constant expression may convert v to R. An overflowing conversion would be a
+// compile-time error.
 template <class R, class V>
 constexpr bool fits(V v) {
   if constexpr (is_complex<V>) {
@@ -131,9 +129,9 @@ constexpr bool fits(V v) {
   }
 }
 
-// Whether a constant expression may compute with v: of such numbers, but for a divisor of 0, no
-// step of an operation overflows or is NaN. The longest is the division of complex numbers, with
-// products of four of them and their reciprocals.
+// Whether a constant expression may compute with v: with such operands, except a divisor of 0, no
+// intermediate value of any operation overflows or is NaN. The longest operation is complex
+// division, with products of four operands and their reciprocals.
 template <class V>
 constexpr bool is_moderate(V v) {
   if constexpr (is_complex<V>) {
@@ -160,9 +158,8 @@ constexpr symbol<To, Weak> convert_symbol(symbol<From, W> s) {
   }
 }
 
-// A weak integer that becomes one of another dtype has to lie in a range: of a literal that is
-// known here, of an operand when the expression is made. What a formula computes of its scalars
-// wraps.
+// Requires a weak integer that is converted to another integer dtype to lie in a range. A literal
+// is checked here, an operand when the expression is created. Results computed from scalars wrap.
 constexpr void require_range(graph& g, int id, integer_range range) {
   const node& n = g[id];
   if (kind_of(n.type) != kind::integer) return;
@@ -176,7 +173,7 @@ constexpr void require_range(graph& g, int id, integer_range range) {
   }
 }
 
-/// The conversion of an operand to the dtype that it is computed in.
+/// Converts an operand to the dtype in which it is computed.
 template <dtype To, bool Weak, dtype From, bool W>
 constexpr symbol<To, Weak> convert_operand(symbol<From, W> s) {
   if constexpr (W && To != From && kind_of(To) == kind::integer && kind_of(From) == kind::integer)
@@ -200,8 +197,8 @@ constexpr bool commutes(op code) {
   }
 }
 
-// Whether the operands are constants of which a constant expression may compute the result; else it
-// is left to the back end.
+// Whether all operands are constants and a constant expression may compute the result; otherwise
+// the back end computes it.
 template <op Code, dtype... Operand>
 constexpr bool can_fold(const graph& g, const int* id) {
   int k = 0;
@@ -215,14 +212,14 @@ constexpr bool can_fold(const graph& g, const int* id) {
   return (moderate.template operator()<Operand>() && ...);
 }
 
-// Whether a constant is `value`, to the bit: 0 is not -0.
+// Whether a constant equals `value` to the bit: 0 is not -0.
 template <dtype D>
 constexpr bool is_constant(const graph& g, int id, int value) {
   return g[id].code == op::constant && g[id].word == to_literal(math::convert<value_t<D>>(value));
 }
 
-// 2^k with a reciprocal that is a normal number: dividing by it and multiplying by its reciprocal
-// round alike.
+// Whether v is 2^k and its reciprocal is a normal number. Division by v and multiplication by 1/v
+// then round alike.
 template <class V>
 constexpr bool is_power_of_two(V v) {
   constexpr int digits = math::layout<V>::digits, limit = math::layout<V>::bias - 1;
@@ -231,9 +228,8 @@ constexpr bool is_power_of_two(V v) {
          bits % (math::bits_of<V>(1) << digits) == 0;
 }
 
-// A node that gives the same value to the last bit for every operand, NaN, infinities and signed
-// zeros included, and that is there already or simpler; -1: none. A and B are the operands' dtypes,
-// R the result's.
+// A node, existing or simpler, that gives the same bits for all operands, including NaN, infinities
+// and signed zeros; -1 if there is none. A and B are the operands' dtypes, R the result's.
 template <op Code, dtype R, dtype A, dtype B>
 constexpr int simplify(graph& g, int a, int b) {
   constexpr bool integer = kind_of(R) == kind::integer;
@@ -247,7 +243,7 @@ constexpr int simplify(graph& g, int a, int b) {
     if (g[a].code == Code) return g[a].field(0);
   }
   if constexpr (Code == op::multiply && kind_of(R) == kind::real) {
-    // Of a product that is there already: what takes it with either sign shares the rest too.
+    // Reuses an existing product: formulas that use it with either sign then share it.
     const auto opposite = [&](int of, int other) {
       if (g[of].code != op::negative) return -1;
       const int n = g[of].field(0), there = g.known(op::multiply, R, fields(n, other));
@@ -292,7 +288,7 @@ constexpr int simplify(graph& g, int a, int b) {
   return -1;
 }
 
-// What `where` gives for a condition that is known: of complex numbers one side may be real.
+// The value of `where` for a known condition. If the result is complex, one side may be real.
 template <dtype R, bool Weak, class Condition, class Yes, class No>
 constexpr symbol<R, Weak> choose(bool condition, Condition, Yes yes, No no) {
   return condition ? convert_symbol<R, Weak>(yes) : convert_symbol<R, Weak>(no);
@@ -343,8 +339,8 @@ constexpr bool compares_with_scalar() {
     return false;
   }
 }
-/// A literal that the array's dtype holds is compared in that: in the wider one that holds both,
-/// fewer elements go into a register.
+/// Compares with a literal in the array's dtype if that holds it: in the wider common dtype fewer
+/// elements fit into a register.
 template <op Code, dtype A, bool WA, dtype B, bool WB>
 constexpr auto compare_with_scalar(symbol<A, WA> a, symbol<B, WB> b) {
   constexpr dtype narrow = WA ? B : A, scalar = WA ? A : B;
@@ -356,14 +352,15 @@ constexpr auto compare_with_scalar(symbol<A, WA> a, symbol<B, WB> b) {
   return apply_to_symbols<Code>(std::make_index_sequence<2>{}, a, b);
 }
 
-/// What is clipped, if it is a scalar beside an array as a bound, is of that array's dtype.
+/// Clip's first operand: a scalar takes the dtype of the array used as a bound.
 template <dtype D, dtype From, bool W>
 constexpr auto clip_scalar(symbol<From, W> scalar) {
   if constexpr (W && kind_of(D) == kind::integer && kind_of(From) == kind::integer)
     return convert_operand<D, true>(scalar);
   else return scalar;
 }
-/// A bound is one of the dtype that is clipped, or beyond its end and then that end.
+/// Clip's bound in the dtype of the clipped value. A bound beyond the range of that dtype becomes
+/// the end of the range.
 template <dtype D, bool Upper, dtype From, bool W>
 constexpr auto clip_bound(symbol<From, W> bound) {
   if constexpr (W && From != D && kind_of(D) == kind::integer && kind_of(From) == kind::integer) {
@@ -388,7 +385,7 @@ constexpr auto clip_symbols(A a, Low low, High high) {
                                     clip_bound<common, false>(low), clip_bound<common, true>(high));
 }
 
-/// Appends an operation to the graph of its operands and returns its node.
+/// Adds an operation to the graph of its operands and returns its node.
 template <op Code, class... S>
 constexpr auto apply(S... s) {
   if constexpr (compares_with_scalar<Code, S...>()) return compare_with_scalar<Code>(s...);
@@ -396,7 +393,7 @@ constexpr auto apply(S... s) {
   else return apply_to_symbols<Code>(std::make_index_sequence<sizeof...(S)>{}, s...);
 }
 
-/// What is assigned to a symbol, as a value of its dtype.
+/// A value assigned to a symbol, converted to the symbol's dtype.
 template <class S, class T>
 constexpr S same_symbol(graph* g, const T& x) {
   const auto made = lift(g, x);

@@ -1,5 +1,5 @@
-// A std::tuple of the library's own: with std::tuple and std::apply in its place one expression
-// takes nvcc a fifth of a second more.
+// The library's own std::tuple: with std::tuple and std::apply instead, one expression takes nvcc a
+// fifth of a second more.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ template <class Numbers, class... T> struct tuple_elements;
 template <std::size_t... I, class... T>
 struct tuple_elements<std::index_sequence<I...>, T...> : tuple_element<I, T>... {};
 
-/// Values of several types, which may be references. What users give and get is a std::tuple; this
-/// is what expressions hold.
+/// Values of several types, which may be references. Expressions hold it; users pass and receive
+/// std::tuple.
 template <class... T>
 struct tuple : tuple_elements<std::index_sequence_for<T...>, T...> {
   constexpr tuple() = default;
@@ -25,7 +25,7 @@ struct tuple : tuple_elements<std::index_sequence_for<T...>, T...> {
 };
 template <class... T> tuple(T...) -> tuple<T...>;
 
-/// Of this kind, or what a user's function gave.
+/// Whether T is a dsl tuple or a std::tuple, as returned by a user's function.
 template <class T> inline constexpr bool is_tuple = false;
 template <class... T> inline constexpr bool is_tuple<tuple<T...>> = true;
 template <class... T> inline constexpr bool is_tuple<std::tuple<T...>> = true;
@@ -34,7 +34,7 @@ template <std::size_t I, class T> constexpr T& get(tuple_element<I, T>& x) { ret
 template <std::size_t I, class T> constexpr const T& get(const tuple_element<I, T>& x) {
   return x.value;
 }
-/// The one of type T.
+/// The element of type T.
 template <class T, std::size_t I> constexpr T& get(tuple_element<I, T>& x) { return x.value; }
 template <class T, std::size_t I> constexpr const T& get(const tuple_element<I, T>& x) {
   return x.value;
@@ -46,7 +46,7 @@ template <class F, class Tuple, std::size_t... I>
 constexpr decltype(auto) unpack(F& f, Tuple& all, std::index_sequence<I...>) {
   return f(get<I>(all)...);
 }
-/// Calls f with the elements of a tuple, of this kind or a std::tuple, as lvalues.
+/// Calls f with the elements of a dsl tuple or std::tuple as lvalues.
 template <class F, class Tuple>
 constexpr decltype(auto) unpack(F&& f, Tuple&& all) {
   return unpack(f, all, std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Tuple>>>{});

@@ -5,13 +5,13 @@
 
 namespace dsl {
 
-/// A contiguous row-major array of rank `Rank` in the memory of one device. Copies are deep; moving
-/// is free. An array that was never given extents takes those of the first expression assigned to
-/// it.
+/// A contiguous row-major array of rank `Rank` in the memory of one device. Copies are deep; a move
+/// does not copy. An array that was never given extents takes those of the first expression
+/// assigned to it.
 ///
-/// Threads share it as they do a std::vector: any number may read it at once, and one that writes
-/// it, its elements through a view too, is the only one that uses it then. In which order their
-/// streams do the work on the device is the library's to see to.
+/// Thread safety is that of a std::vector: any number of threads may read an array at the same
+/// time; a thread that writes it, also the elements through a view, must be the only one that uses
+/// it. The library orders the work that their streams do on the device.
 template <element T, int Rank = 1>
 class array : public detail::in_device_memory<T> {
  public:
@@ -19,11 +19,11 @@ class array : public detail::in_device_memory<T> {
   static constexpr int rank = Rank;
 
   array() = default;
-  /// Not initialised, on the current device. Throws memory_error, device_error or shape_error (a
-  /// negative extent).
+  /// Allocates uninitialised memory on the current device, or on `where`. Throws memory_error,
+  /// device_error or shape_error (a negative extent).
   explicit array(const dsl::extents<Rank>& sizes, device where = device::current())
       : array(detail::buffer_ref::allocate(sizes.data(), Rank, sizeof(T), where), sizes) {}
-  /// In memory that is there.
+  /// Uses memory that is already allocated.
   array(detail::buffer_ref memory, const dsl::extents<Rank>& sizes)
       : owner_(std::move(memory)), extents_(sizes) {}
   template <std::integral... N>
@@ -47,7 +47,7 @@ class array : public detail::in_device_memory<T> {
   template <detail::viewable A>
     requires(A::rank != Rank || !std::same_as<typename A::value_type, T>)
   array(const A& other) : array(other.view()) {}
-  /// Do not compile, and say what would.
+  /// These do not compile; the message names the valid calls.
   template <element... N>
     requires(sizeof...(N) > 0 && !(sizeof...(N) == Rank && (std::integral<N> && ...)))
   explicit(sizeof...(N) == 1) array(const N&...) {
@@ -59,9 +59,9 @@ class array : public detail::in_device_memory<T> {
     detail::no_source<T, H>();
   }
 
-  /// Without memory it becomes a copy of `other`. With memory its elements are assigned as an
-  /// expression is: it keeps its extents, to which others stretch or are a shape_error. Elements of
-  /// an array of the same extents may come from another device.
+  /// Without memory, the array becomes a copy of `other`. With memory, `other` is assigned like an
+  /// expression: the extents stay, and `other` is broadcast to them; throws shape_error if that is
+  /// impossible. An array with the same extents may be on another device.
   array& operator=(const array& other) {
     if (this == &other) return *this;
     if (!owner_) return *this = array(other);
@@ -71,7 +71,7 @@ class array : public detail::in_device_memory<T> {
                    other.view().mapping(), sizeof(T));
     return *this;
   }
-  /// Takes over the memory and the extents, whatever was there before.
+  /// Takes over the memory and the extents of `other`; the previous contents are released.
   array& operator=(array&& other) noexcept {
     if (this != &other) owner_.replace();
     owner_ = std::move(other.owner_);
@@ -80,8 +80,8 @@ class array : public detail::in_device_memory<T> {
     extents_ = extents;
     return *this;
   }
-  /// Evaluates an expression into the elements, as if it were complete before the first is written.
-  /// Throws shape_error where the shapes differ, before anything is written.
+  /// Evaluates an expression into the elements, as if all values were computed before the first is
+  /// written. Throws shape_error if the shapes differ, before anything is written.
   template <detail::lazy E>
   array& operator=(const E& expression) {
     assign(*this, expression);
@@ -91,13 +91,13 @@ class array : public detail::in_device_memory<T> {
   array& operator=(const A& other) {
     return *this = other.view();
   }
-  /// Sets every element.
+  /// Sets every element to a scalar.
   template <detail::fills<T> V>
   array& operator=(const V& value) {
     assign(view(), value);
     return *this;
   }
-  /// Do not compile, and say what would.
+  /// These do not compile; the message names the valid sources.
   template <detail::source_of_nothing<array, T> V>
   array& operator=(const V&) {
     detail::no_source<T, V>();
@@ -111,7 +111,7 @@ class array : public detail::in_device_memory<T> {
     return *this;
   }
 
-  /// All of it, as a view that shares the memory.
+  /// A view of the whole array, which shares its memory.
   dsl::view<T, Rank> view() { return {owner_, origin(), extents_, detail::row_major(extents_)}; }
   dsl::view<const T, Rank> view() const {
     return {owner_, origin(), extents_, detail::row_major(extents_)};
@@ -119,7 +119,8 @@ class array : public detail::in_device_memory<T> {
   operator dsl::view<T, Rank>() { return view(); }
   operator dsl::view<const T, Rank>() const { return view(); }
 
-  /// A part of it, or one element: x(dsl::slice(1, -1)), m(dsl::slice(), 0), m(i, j). See `view`.
+  /// A view of a part of the array, or one element: x(dsl::slice(1, -1)), m(dsl::slice(), 0), m(i,
+  /// j). See `view`.
   template <class... I>
   auto operator()(const I&... chosen) {
     return view()(chosen...);
@@ -129,7 +130,7 @@ class array : public detail::in_device_memory<T> {
     return view()(chosen...);
   }
 
-  /// The address of the first element. Throws device_error on a mesh of processes, of which none
+  /// The address of the first element. Throws device_error on a mesh of processes, where no process
   /// has all elements.
   T* data() {
     detail::require_address(owner_.data());
@@ -139,7 +140,8 @@ class array : public detail::in_device_memory<T> {
     detail::require_address(owner_.data());
     return origin();
   }
-  /// The same as the library knows it: no address where processes have the elements.
+  /// The address of the first element as the library tracks it; not a real address if the elements
+  /// are distributed over processes.
   T* origin() noexcept { return static_cast<T*>(owner_.data()); }
   const T* origin() const noexcept { return static_cast<const T*>(owner_.data()); }
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
@@ -148,24 +150,25 @@ class array : public detail::in_device_memory<T> {
   std::int64_t extent(int axis) const noexcept { return extents_[static_cast<std::size_t>(axis)]; }
   std::int64_t size() const noexcept { return owner_ ? view().size() : 0; }
 
-  /// The elements in row-major order, a std::vector; the file that calls it includes <vector>.
+  /// The elements in row-major order as a std::vector; the calling file must include <vector>.
   /// Waits for the work queued on them.
   auto copy_to_host() const {
     using vector = decltype(view().copy_to_host());
     return owner_ ? view().copy_to_host() : vector();
   }
-  /// Into anything with data() and size(), which must be the array's. Waits.
+  /// Copies to anything with data() and size(). The size must be the array's. Waits.
   template <class Span>
   void copy_to_host(Span&& to) const {
     view().copy_to_host(std::forward<Span>(to));
   }
-  /// From anything on the host with data() and size(), which must be the array's. It has been read
-  /// when this returns.
+  /// Copies from anything on the host with data() and size(). The size must be the array's. The
+  /// source has been read when this returns.
   template <class Range>
   void copy_from_host(const Range& from) {
     view().copy_from_host(from);
   }
-  /// Copies between the array and a pinned_array, or a part of one, that are queued: see `view`.
+  /// Queues a copy between the array and a pinned_array or a part of one, without waiting: see
+  /// `view`.
   void copy_to_host_async(const pinned_span<T>& to) const { view().copy_to_host_async(to); }
   void copy_from_host_async(const pinned_span<T>& from) { view().copy_from_host_async(from); }
 

@@ -1,4 +1,4 @@
-// Device memory that its users share.
+// Shared ownership of device memory.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ struct buffer;
 void add_owner(buffer& b) noexcept;
 void drop_owner(buffer& b) noexcept;
 
-/// Shared ownership of a piece of device memory. When the last owner dies the memory goes back to
-/// the pool behind the work that is queued on it, on whichever streams that was.
+/// Shared ownership of a piece of device memory. When the last owner is destroyed, the memory
+/// returns to the pool after the work queued on it, on all streams that used it.
 class buffer_ref {
  public:
   buffer_ref() = default;
-  /// Takes over an ownership that is counted already.
+  /// Takes over an ownership that is already counted.
   explicit buffer_ref(buffer* owned) noexcept : buffer_(owned) {}
 
-  /// Stream-ordered memory on `where`, 256-byte aligned, not initialised. Throws memory_error or
-  /// device_error.
+  /// Allocates stream-ordered memory on `where`, 256-byte aligned, uninitialised. Throws
+  /// memory_error or device_error.
   static buffer_ref allocate(std::size_t bytes, device where);
-  /// The same for an array in row-major order of elements of `size` bytes: on a mesh of processes
-  /// each has rows of it, where of other memory each has a copy. Throws shape_error for a negative
-  /// extent.
+  /// Allocates an array of elements of `size` bytes in row-major order. On a mesh of processes each
+  /// process gets some of its rows; memory from the other overload is replicated. Throws
+  /// shape_error for a negative extent.
   static buffer_ref allocate(const std::int64_t* extents, int rank, std::size_t size, device where);
 
   explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
@@ -36,13 +36,13 @@ class buffer_ref {
   void* data() const noexcept;
   device where() const noexcept;
 
-  /// The same memory as what an array or a scalar in a formula means by its name.
+  /// Marks this reference as an operand of a formula, which refers to the memory that the array or
+  /// scalar has now.
   buffer_ref of_formula() && noexcept {
     of_formula_ = true;
     return std::move(*this);
   }
-  /// Says that the array has other memory from now on: formulas that were made before are out of
-  /// date.
+  /// Records that the array has other memory from now on: formulas made before are out of date.
   void replace() const noexcept;
   bool is_out_of_date() const noexcept { return of_formula_ && is_replaced(); }
 
@@ -52,18 +52,19 @@ class buffer_ref {
   bool of_formula_ = false;
 };
 
-// Transfers and fills, in stream order. `element` is a value's bytes (size 1, 2, 4, 8 or 16),
-// repeated `count` times. When an upload returns it has read the host's memory; a download waits.
+// Transfers and fills, in stream order. `element` points to the bytes of one value (`size` is 1, 2,
+// 4, 8 or 16), which is repeated `count` times. An upload has read the host's memory when it
+// returns; a download waits.
 void upload(const buffer_ref& to, void* at, const void* from, std::size_t bytes);
 void download(const buffer_ref& from, const void* at, void* to, std::size_t bytes);
-// The elements of a mapping whose origin is at `origin`, in row-major order.
+// Transfers of the elements of a mapping whose first element is at `origin`, in row-major order.
 void upload(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size,
             const void* from);
 void download(const buffer_ref& from, const void* origin, const mapping& elements, std::size_t size,
               void* to);
 void copy(const buffer_ref& to, void* at, const buffer_ref& from, const void* source,
           std::size_t bytes);
-// The elements of one mapping, broadcast to another one's shape. Throws shape_error and
+// Copies the elements of one mapping, broadcast to the shape of `target`. Throws shape_error and
 // device_error.
 void copy(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from,
           const void* source, const mapping& elements, std::size_t size);
@@ -73,23 +74,23 @@ void fill(const buffer_ref& to, void* at, const void* element, std::size_t size,
 /// Throws memory_error: the host has no room for `count` values of `size` bytes.
 [[noreturn]] void throw_host_is_full(std::size_t count, std::size_t size);
 
-/// Throws memory_error that names the function where there is no memory: never assigned, or moved
+/// Throws memory_error that names the function if there is no memory: never assigned, or moved
 /// from.
 void require_memory(const buffer_ref& owner, const char* function);
-/// And device_error where several processes have the elements.
+/// The same; also throws device_error if the elements are distributed over processes.
 void require_undivided(const buffer_ref& owner, const char* function);
 
-/// No processor has addresses from this one on: memory that several processes have parts of is
-/// known by such ones.
+/// No processor has addresses from this one on. The library uses them to identify memory that is
+/// distributed over processes.
 inline constexpr std::uintptr_t first_false_address = std::uintptr_t{1} << 60;
 [[noreturn]] void throw_no_address();
-/// Throws device_error for the address of such memory.
+/// Throws device_error for such an address.
 inline void require_address(const void* at) {
   if (reinterpret_cast<std::uintptr_t>(at) >= first_false_address) throw_no_address();
 }
 
-// Orders a stream's next work behind what other streams have queued on the buffer, and notes the
-// use.
+// Makes the stream's next work wait for all work that other streams have queued on the buffer, and
+// records the use.
 void use(buffer* memory, const stream& on, bool writes);
 
 }  // namespace dsl::detail

@@ -1,4 +1,4 @@
-// What a loop carries, on disk: so that it goes on where it was.
+// Checkpoints: the variables of a loop on disk, so that it can be continued.
 #pragma once
 
 #include <dsl/mem/npy.hpp>
@@ -8,14 +8,15 @@ namespace dsl {
 
 namespace detail {
 
-/// `members` are the names of those that are members of structs, else null.
+/// `members`: for each variable its name if it is a member of a struct, else null.
 void save_checkpoint(file_path folder, std::int64_t steps_done, const stored* variables,
                      const char* const* members, int count);
 
-/// A checkpoint's files, opened to be read.
+/// A checkpoint's files, opened for reading.
 class checkpoint_files {
  public:
-  /// The variables are on `where`. Throws file_error, also where there are not as many variables.
+  /// Opens the files of variables on `where`. Throws file_error, also if the number of variables
+  /// differs.
   checkpoint_files(file_path folder, const char* const* members, int variables, device where);
   checkpoint_files(const checkpoint_files&) = delete;
 
@@ -23,7 +24,8 @@ class checkpoint_files {
   std::int64_t steps();
 
  private:
-  std::vector<npy_file> files_;  // the variables', then that with the number of steps
+  // The files of the variables, then the file with the number of steps.
+  std::vector<npy_file> files_;
 };
 
 template <class T, int R>
@@ -42,7 +44,7 @@ template <class T, int R>
 void read_into(npy_file& file, const view<T, R>& v) {
   file.read(elements_of(v));
 }
-// A variable without memory gets it when all has been read.
+// A variable without memory gets it only after all elements were read.
 template <class T, int R>
 void read_into(npy_file& file, array<T, R>& a) {
   if (a.has_memory()) return read_into(file, a.view());
@@ -60,13 +62,13 @@ void read_into(npy_file& file, scalar<T>& s) {
 
 }  // namespace detail
 
-/// Writes variables of a loop (arrays, views, scalars, structs of them), each as `0.npy`, `1.npy`,
-/// ... in a folder, members of structs as `0.position.npy`, and how many steps it has done as
-/// `steps.npy`. What was in the folder before is replaced as a whole when all of it is on the disk:
-/// whenever the program or the machine stops, there is a checkpoint to load, the old one or the new
-/// one. Beside the folder stand, while it is written, `folder.new` and `folder.previous`. Waits.
-/// Throws file_error, for a folder with other files in it too, and memory_error for a variable
-/// without memory.
+/// Writes variables of a loop (arrays, views, scalars, structs of them) to a folder: each as
+/// `0.npy`, `1.npy`, ..., members of structs as `0.position.npy`, and the number of completed steps
+/// as `steps.npy`. The previous contents of the folder are replaced as a whole once all data are on
+/// the disk: whenever the program or the machine stops, a complete checkpoint exists, the old one
+/// or the new one. During the write, `folder.new` and `folder.previous` exist next to the folder.
+/// Waits. Throws file_error, also if the folder contains other files, and memory_error for a
+/// variable without memory.
 template <class... V>
 void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... variables) {
   detail::unpack(
@@ -78,9 +80,9 @@ void save_checkpoint(file_path folder, std::int64_t steps_done, const V&... vari
       detail::concatenate(detail::flat(variables)...));
 }
 
-/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Those without
-/// memory get theirs on the current device. Throws file_error that names file and variable where a
-/// dtype or a shape differs, before anything is written, and where there is no checkpoint.
+/// Reads variables that `save_checkpoint` wrote, and returns the number of steps. Variables without
+/// memory are allocated on the current device. Throws file_error if there is no checkpoint, and
+/// file_error that names file and variable if a dtype or shape differs, before anything is written.
 template <class... V>
 std::int64_t load_checkpoint(file_path folder, V&&... variables) {
   const auto all = detail::concatenate(detail::flat(variables)...);

@@ -1,4 +1,4 @@
-// Arrays from nothing and from the host.
+// Arrays with given values, and copies of host data.
 #pragma once
 
 #include <initializer_list>
@@ -18,8 +18,8 @@ concept host_range = requires(const H& h) {
 }  // namespace detail
 
 /// A copy of a contiguous host range (std::vector, std::array, std::span, ...) on the current
-/// device, of rank 1. It has been read when this returns: the range may go at once. Throws
-/// memory_error, device_error or cuda_error.
+/// device, of rank 1. The range may be freed when this returns. Throws memory_error, device_error
+/// or cuda_error.
 template <detail::host_range H>
 auto to_device(const H& host) {
   array<std::remove_cvref_t<decltype(*host.data())>, 1> a(static_cast<std::int64_t>(host.size()));
@@ -27,14 +27,14 @@ auto to_device(const H& host) {
   return a;
 }
 
-/// The same of a list, dsl::to_device({1.0f, 2.0f}).
+/// The same for a list: dsl::to_device({1.0f, 2.0f}).
 template <element T>
 array<T, 1> to_device(std::initializer_list<T> values) {
   array<T, 1> a(static_cast<std::int64_t>(values.size()));
   detail::upload(a.view().owner(), a.origin(), values.begin(), values.size() * sizeof(T));
   return a;
 }
-/// Of anything else: does not compile, and says what does.
+/// Any other argument does not compile; the message names the valid ones.
 template <class... H>
 refused to_device(const H&...) {
   static_assert(
@@ -45,7 +45,7 @@ refused to_device(const H&...) {
   return {};
 }
 
-/// An array of these extents on the current device, every element `value`: dsl::full<float>(0.5f,
+/// An array with these extents on the current device, every element `value`: dsl::full<float>(0.5f,
 /// 512, 512). Does not wait. Throws shape_error (a negative extent), memory_error, device_error or
 /// cuda_error.
 template <element T, std::integral... N>
@@ -54,7 +54,7 @@ array<T, sizeof...(N)> full(const T& value, N... n) {
   detail::fill(a.view().owner(), a.origin(), &value, sizeof(T), a.size());
   return a;
 }
-/// The same of zeros, and of ones.
+/// The same with every element 0, and with every element 1.
 template <element T, std::integral... N>
 array<T, sizeof...(N)> zeros(N... n) {
   return full<T>(T{}, n...);
@@ -76,7 +76,7 @@ constexpr refused no_dtype_or_extents() {
 
 }  // namespace detail
 
-// Do not compile, and say what does.
+// These do not compile; the message names the valid calls.
 template <std::same_as<void> Never = void, class... N> refused zeros(const N&...) {
   return detail::no_dtype_or_extents<N...>();
 }

@@ -1,13 +1,13 @@
-// The CUDA Array Interface: arrays of CuPy, Numba and others used in place, and arrays given to
-// them.
+// The CUDA Array Interface: use arrays of CuPy, Numba and other libraries in place, and give arrays
+// to them.
 #pragma once
 
 #include <dsl/mem/array.hpp>
 
 namespace dsl {
 
-/// What the dictionary `__cuda_array_interface__` holds, version 3:
-/// numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html. Its `mask` has to be None.
+/// The contents of the dictionary `__cuda_array_interface__`, version 3:
+/// numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html. Its `mask` must be None.
 struct cuda_array_interface {
   int rank = 0;
   std::int64_t shape[max_rank] = {};
@@ -16,8 +16,9 @@ struct cuda_array_interface {
   char typestr[8] = {};                 ///< "<f4"
   void* data = nullptr;
   bool is_read_only = false;
-  std::uintptr_t stream = 0;  ///< on which the elements are complete; 0: None, they are; 1, 2:
-                              ///< CUDA's legacy, the thread's default stream
+  /// The stream on which the elements become complete. 0: None, they are complete; 1: CUDA's legacy
+  /// default stream; 2: the per-thread default stream.
+  std::uintptr_t stream = 0;
   int version = 3;
 };
 
@@ -37,12 +38,11 @@ cuda_array_interface to_interface(const buffer_ref& owner, const void* data, dty
 
 }  // namespace detail
 
-/// A view of such an array's elements, without a copy: T is its dtype, Rank its rank; of const T
-/// where it may only be read. `owner`, an object of any type, is kept until the last copy of the
-/// view dies. The current stream of the elements' device is ordered behind the stream that the
-/// interface names. Throws value_error (another dtype or byte order, an array that may only be
-/// read), shape_error (another rank, strides that are no whole elements), device_error and
-/// memory_error.
+/// A view of such an array's elements, without a copy. T is the array's dtype (const T if the array
+/// is read-only), Rank its rank. `owner`, an object of any type, is kept until the last copy of the
+/// view is destroyed. The current stream of the elements' device waits for the stream that the
+/// interface names. Throws value_error (another dtype or byte order, a read-only array),
+/// shape_error (another rank, strides that are not whole elements), device_error and memory_error.
 template <element T, int Rank = 1, class... Owner>
   requires(sizeof...(Owner) <= 1)
 view<T, Rank> from_cuda_array_interface(const cuda_array_interface& from, Owner&&... owner) {
@@ -52,9 +52,10 @@ view<T, Rank> from_cuda_array_interface(const cuda_array_interface& from, Owner&
           detail::first_of<Rank>(elements.strides)};
 }
 
-/// What others need to use a view's elements, which have to stay as long as they do. It names the
-/// stream that is current here, behind all that is queued on the elements. Throws memory_error
-/// where there is no memory, and value_error for bfloat16, of which the interface does not know.
+/// A description with which other libraries can use a view's elements. The memory must outlive that
+/// use. The interface names the stream that is current here, ordered after all work queued on the
+/// elements. Throws memory_error if there is no memory, and value_error for bfloat16, which the
+/// interface does not define.
 template <element T, int Rank>
 cuda_array_interface to_cuda_array_interface(const view<T, Rank>& x) {
   return detail::to_interface(x.owner(), x.data(), dtype_v<T>, x.mapping(), std::is_const_v<T>);

@@ -1,4 +1,4 @@
-// Where arrays live and expressions run.
+// Devices: where arrays are stored and expressions run.
 #pragma once
 
 #include <concepts>
@@ -11,34 +11,35 @@
 
 namespace dsl {
 
-/// cuda: a GPU. host: this machine's cores, threads and SIMD. sim: the CUDA kernels run on the CPU,
-/// with every memory access checked. Kinds that a program adds have the numbers that follow.
+/// cuda: a GPU. host: this machine's cores, with threads and SIMD. sim: CUDA kernels run on the
+/// CPU, with every memory access checked. Kinds that a program adds get the numbers after these.
 enum class backend : std::uint8_t { cuda, host, sim };
 
-/// A device, by value, or a mesh: several GPUs that are one device. The default for a thread is the
-/// innermost `device_guard`'s, else DSL_DEVICE's, else the first GPU if this program has CUDA
-/// kernels and there is one, else host.
+/// A device, by value, or a mesh: several GPUs used as one device. A thread's default device is
+/// that of the innermost `device_guard`; else that of DSL_DEVICE; else the first GPU if this
+/// program has CUDA kernels and there is a GPU; else host.
 struct device {
   backend kind = backend::host;
-  int index = 0;  ///< of the GPU, as CUDA counts them; 0 for host and sim; a mesh's is given out
-                  ///< with its name
+  /// The GPU's number as CUDA counts; 0 for host and sim; a mesh gets a number with its name.
+  int index = 0;
 
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
-  /// "cuda", "cuda:1", "host", "sim"; a mesh, "cuda:0-3", "cuda:0,2", "cuda:all", or of simulated
-  /// GPUs "sim:0-3"; or as a kind that was added names its devices. Throws device_error that lists
-  /// the valid names, or says which member a mesh has twice.
+  /// A device by name: "cuda", "cuda:1", "host", "sim"; a mesh: "cuda:0-3", "cuda:0,2", "cuda:all",
+  /// or of simulated GPUs "sim:0-3"; or a name of an added kind. Throws device_error that lists the
+  /// valid names, or names a member that a mesh has twice.
   template <class Name>
     requires(std::convertible_to<const Name&, const char*> && !std::same_as<Name, std::nullptr_t>)
   device(const Name& device_name)
-      : device(named(device_name)) {}  // no const char*, which a literal 0 would be taken for
+      // Not const char*, because a literal 0 would convert to it.
+      : device(named(device_name)) {}
 
-  /// The calling thread's device. Throws device_error if DSL_DEVICE names none, or a GPU where
-  /// there is none.
+  /// The calling thread's device. Throws device_error if DSL_DEVICE is not a device's name, or is a
+  /// GPU and there is none.
   static device current();
   /// "cuda:0", "host", "sim", "cuda:0-3".
   text name() const;
-  /// Waits for everything queued on the device. Throws cuda_error where a kernel failed: such a
-  /// fault surfaces in whichever call comes after it, here at the latest.
+  /// Waits for everything queued on the device. Throws cuda_error if a kernel failed: such an error
+  /// is reported by any later call, at the latest by this one.
   void synchronize() const;
 
   friend constexpr bool operator==(const device&, const device&) = default;
@@ -47,51 +48,51 @@ struct device {
   static device named(const char* name);
 };
 
-/// What plans are made of. Read once a device.
+/// The properties on which launch plans are based. They are read once for each device.
 struct device_properties {
-  char name[256];                  ///< as the driver, or the operating system, calls the processor
-  int multiprocessors;             ///< SMs, or threads of the host
-  int threads_per_multiprocessor;  ///< that are on an SM at once
+  char name[256];       ///< the processor's name, from the driver or the operating system
+  int multiprocessors;  ///< SMs, or threads of the host
+  int threads_per_multiprocessor;    ///< maximum number of threads resident on an SM
   int registers_per_multiprocessor;  ///< of 32 bits
-  int compute_capability;            ///< 90 for 9.0; 0 where there is none. Kernels need 80
+  int compute_capability;            ///< 90 for 9.0; 0 if there is none. Kernels need 80
   std::size_t memory;                ///< bytes of the device's memory
   std::size_t l2;                    ///< bytes of its L2 cache
-  std::size_t
-      shared_per_block;  ///< bytes of shared memory that a block may ask for; of the simulator too
-  int driver, runtime;   ///< CUDA versions, 13000 for 13.0; 0 where there is none
+  /// Maximum bytes of shared memory of a block; for the simulator too.
+  std::size_t shared_per_block;
+  int driver, runtime;  ///< CUDA versions, 13000 for 13.0; 0 if there is none
 };
 
-/// Throws device_error if there is no such device.
+/// The properties of a device. Throws device_error if it does not exist.
 const device_properties& properties(device where);
 
-/// The GPUs (none without a driver), then host and sim, then those of kinds that were added.
+/// The GPUs (none without a driver), then host and sim, then the devices of added kinds.
 std::vector<device> devices();
 
-/// Bytes of a GPU's memory, which arrays take from a pool (CUDA's default one of the device). On
-/// host and sim of the machine's, where there is no pool.
+/// Memory usage in bytes. Arrays on a GPU are allocated from the device's default CUDA pool. For
+/// host and sim, which have no pool, the numbers are those of the machine.
 struct memory_usage {
-  std::size_t used;      ///< of the pool, by arrays and kernels of this program
-  std::size_t reserved;  ///< what the pool has of the device, used or not
-  std::size_t free;      ///< what no program has
-  std::size_t total;     ///< of the device
+  std::size_t used;      ///< bytes of the pool used by this program's arrays and kernels
+  std::size_t reserved;  ///< bytes that the pool holds, used or not
+  std::size_t free;      ///< bytes that no program holds
+  std::size_t total;     ///< bytes of the device
 };
 /// Throws device_error if there is no such device.
 memory_usage memory_usage_of(device where = device::current());
 
-/// Gives the memory that the pool has and nothing uses back to the device, for other programs;
-/// waits for everything queued there. An allocation that finds too little does so by itself. Does
-/// nothing on host and sim. Throws device_error or cuda_error.
+/// Returns the pool's unused memory to the device, for other programs. Waits for everything queued
+/// there. An allocation that fails for lack of memory does this by itself. Does nothing on host and
+/// sim. Throws device_error or cuda_error.
 void release_memory(device where = device::current());
 
-/// What freed memory does from now on: while the pool has more than so many bytes, what nothing
-/// uses goes back to the device whenever a stream or the device is waited for
-/// (cudaMemPoolAttrReleaseThreshold). At first DSL_RELEASE_THRESHOLD, bytes or a number with K, M
-/// or G for powers of 1024, else without limit, so that memory is used again at no cost. Does
-/// nothing on host and sim. Throws device_error.
+/// Sets the pool's release threshold in bytes (cudaMemPoolAttrReleaseThreshold): while the pool
+/// holds more, unused memory returns to the device whenever a stream or the device is waited for.
+/// The default is DSL_RELEASE_THRESHOLD, in bytes or with a suffix K, M or G (powers of 1024);
+/// without it there is no limit, so that memory is reused at no cost. Does nothing on host and sim.
+/// Throws device_error.
 void set_release_threshold(std::size_t bytes, device where = device::current());
 
-/// Makes `where` the calling thread's device until the guard dies. Throws device_error if there is
-/// no such device.
+/// Makes `where` the calling thread's device until the guard is destroyed. Throws device_error if
+/// there is no such device.
 class device_guard {
  public:
   explicit device_guard(device where);
@@ -106,7 +107,8 @@ class device_guard {
 
 namespace detail {
 
-/// Says that this program has kernels: one without does not choose a GPU by default.
+/// Records that this program has kernels: a program without kernels does not choose a GPU by
+/// default.
 bool register_kernels() noexcept;
 
 }  // namespace detail

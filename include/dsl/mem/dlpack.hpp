@@ -1,6 +1,6 @@
-// DLPack: arrays of other libraries used in place, and arrays given to them. The structures are
-// those of DLPack 1.0 and of what came before it, with its names, so that their addresses may be
-// passed as DLPack's own.
+// DLPack: use arrays of other libraries in place, and give arrays to them. The structures have the
+// layout and the names of DLPack 1.0 and of its predecessor, so their addresses may be passed as
+// DLPack's own.
 #pragma once
 
 #include <dsl/mem/array.hpp>
@@ -15,8 +15,8 @@ struct device {
 };
 /// DLDataType.
 struct data_type {
-  std::uint8_t
-      code;  ///< 0: signed; 1: unsigned; 2: floating point; 4: bfloat16; 5: complex; 6: bool
+  /// 0: signed; 1: unsigned; 2: floating point; 4: bfloat16; 5: complex; 6: bool
+  std::uint8_t code;
   std::uint8_t bits;
   std::uint16_t lanes;
 };
@@ -30,7 +30,7 @@ struct tensor {
   std::int64_t* strides;  ///< in elements; null: row-major
   std::uint64_t byte_offset;
 };
-/// DLManagedTensor, of before version 1.0.
+/// DLManagedTensor, from before version 1.0.
 struct managed_tensor {
   tensor dl_tensor;
   void* manager_ctx;
@@ -43,7 +43,7 @@ struct managed_tensor_versioned {
   dlpack::version version;
   void* manager_ctx;
   void (*deleter)(managed_tensor_versioned*);
-  std::uint64_t flags;  ///< bit 0: only to read; bit 1: a copy
+  std::uint64_t flags;  ///< bit 0: read-only; bit 1: a copy
   tensor dl_tensor;
 };
 
@@ -62,9 +62,9 @@ concept managed_dlpack = requires(Managed* m) {
 template <class Managed> inline constexpr bool is_versioned_dlpack =
     requires(Managed* m) { m->flags; };
 
-/// What a tensor of DLPack is here: its dtype, its elements and the device they are on. Throws
-/// value_error (a dtype that arrays here don't have), shape_error (a rank above 8) and device_error
-/// (another kind of device).
+/// A DLPack tensor in the library's terms: dtype, elements and device. Throws value_error (a dtype
+/// that arrays do not have), shape_error (a rank above 8) and device_error (another kind of
+/// device).
 struct dlpack_elements {
   void* data = nullptr;
   dtype type{};
@@ -75,8 +75,8 @@ dlpack_elements read_dlpack(const dlpack::tensor& t);
 dlpack::data_type dlpack_type(dtype type);
 dlpack::device dlpack_device(device where);
 
-/// The same, and takes the tensor over, which is deleted with the last claim. Throws as
-/// `dsl::from_dlpack`, and then leaves the tensor to the caller.
+/// The same; takes ownership of the tensor, which is deleted with the last reference. Throws as
+/// `dsl::from_dlpack`; the caller then keeps the tensor.
 struct taken_dlpack {
   buffer_ref owner;
   void* data;
@@ -85,7 +85,7 @@ struct taken_dlpack {
 taken_dlpack take_dlpack(dlpack::managed_tensor* t, dtype type, int rank, bool writes);
 taken_dlpack take_dlpack(dlpack::managed_tensor_versioned* t, dtype type, int rank, bool writes);
 
-/// A tensor that keeps the memory.
+/// Makes a tensor that keeps the memory alive.
 void make_dlpack(dlpack::managed_tensor*& made, const buffer_ref& owner, void* data, dtype type,
                  const mapping& elements, bool is_read_only);
 void make_dlpack(dlpack::managed_tensor_versioned*& made, const buffer_ref& owner, void* data,
@@ -97,14 +97,14 @@ using own_dlpack = std::conditional_t<is_versioned_dlpack<Managed>,
 
 }  // namespace detail
 
-/// A view of a DLPack tensor's elements, without a copy: T is its dtype, Rank its rank; of const T
-/// where it may only be read. Managed is DLManagedTensor or DLManagedTensorVersioned, of DLPack's
-/// header or of `dsl::dlpack`. The view takes the tensor over: its deleter is called when the last
-/// copy of the view dies. The elements are used on the stream that is current here, which the
-/// producer has ordered behind its own work. Throws value_error (another dtype, a tensor that may
-/// only be read, a newer major version), shape_error (another rank), device_error (a kind of device
-/// that the library has not) and memory_error (an address that is no multiple of an element's
-/// size); the tensor is then still the caller's.
+/// A view of a DLPack tensor's elements, without a copy. T is the tensor's dtype (const T if the
+/// tensor is read-only), Rank its rank. Managed is DLManagedTensor or DLManagedTensorVersioned,
+/// from DLPack's header or from `dsl::dlpack`. The view owns the tensor: the tensor's deleter is
+/// called when the last copy of the view is destroyed. The elements are used on the stream that is
+/// current here; the producer must have ordered that stream after its own work. Throws value_error
+/// (another dtype, a read-only tensor, a newer major version), shape_error (another rank),
+/// device_error (a kind of device that the library does not support) and memory_error (an address
+/// that is not a multiple of the element size); the caller then keeps the tensor.
 /// ```cpp
 /// const dsl::view<float, 2> m = dsl::from_dlpack<float, 2>(tensor);
 /// ```
@@ -117,12 +117,12 @@ view<T, Rank> from_dlpack(Managed* tensor) {
           detail::first_of<Rank>(taken.elements.strides)};
 }
 
-/// A DLPack tensor of a view's elements, without a copy; its consumer calls its deleter, until
-/// which it keeps the memory. Managed is the structure that is wanted. Its consumer's stream is the
-/// consumer's to order behind the one that is current here: the tensor's elements are complete for
-/// what follows in that one. A view of const T is marked to be read only, which DLManagedTensor
-/// cannot say. Throws memory_error where there is no memory, and value_error where a
-/// DLManagedTensor would let const elements be written.
+/// A DLPack tensor of a view's elements, without a copy. Managed is the type of the result. The
+/// tensor keeps the memory until its consumer calls the deleter. The elements are complete for work
+/// queued later on the stream that is current here; the consumer must order its own stream after
+/// that one. A tensor of a view of const T is marked read-only, which DLManagedTensor cannot
+/// express. Throws memory_error if there is no memory, and value_error if a DLManagedTensor would
+/// allow writes to const elements.
 /// ```cpp
 /// auto* const given = dsl::to_dlpack(m);
 /// ```

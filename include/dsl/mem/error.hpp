@@ -1,5 +1,5 @@
-// What is thrown, and text that crosses the library's boundary. <string> costs 0.6 s of an nvcc
-// compilation, so it stays out.
+// The library's exceptions, and a text type for its interface. <string> costs 0.6 s of an nvcc
+// compilation, so it is not included.
 #pragma once
 
 #include <concepts>
@@ -8,8 +8,8 @@
 
 namespace dsl {
 
-/// Immutable text, shared by its copies. Converts to std::string, compares with strings and prints
-/// with any stream's operator<<.
+/// Immutable text, shared between copies. Converts to std::string, compares with strings, and
+/// prints with any stream's operator<<.
 class text {
  public:
   text() = default;
@@ -26,7 +26,7 @@ class text {
 
   friend bool operator==(const text& a, const text& b) noexcept;
   friend bool operator==(const text& a, const char* b) noexcept;
-  /// With a std::string or a std::string_view.
+  /// Comparison with a std::string or a std::string_view.
   template <class String>
     requires requires(const String& s) {
       { s.data() } -> std::same_as<const char*>;
@@ -54,7 +54,7 @@ class text {
   char* chars_ = nullptr;
 };
 
-/// The base of everything the library throws.
+/// The base of all exceptions that the library throws.
 class error : public std::exception {
  public:
   explicit error(text what) noexcept : what_(static_cast<text&&>(what)) {}
@@ -64,27 +64,27 @@ class error : public std::exception {
   text what_;
 };
 
-/// A CUDA call or a kernel launch failed. Names the kernel, the expression and the sizes where
-/// there are any.
+/// A CUDA call or a kernel launch failed. The message names the kernel, the expression and the
+/// sizes, if any.
 class cuda_error : public error { using error::error; };
-/// Operands whose shapes do not broadcast, or do not fit what they are assigned to. Prints the
+/// Operands whose shapes do not broadcast, or do not fit their target. The message contains the
 /// shapes and the expression.
 class shape_error : public error { using error::error; };
 /// An index outside its axis, or a slice with a step of 0.
 class index_error : public error { using error::error; };
-/// A C++ integer among the operands that the dtype it is computed with does not hold: uint8_array +
-/// 300. NumPy's OverflowError.
+/// A C++ integer operand that the dtype of the computation does not hold: uint8_array + 300.
+/// NumPy's OverflowError.
 class overflow_error : public error { using error::error; };
-/// A value that an option cannot have: a NaN as an end of time, an end of a loop that its steps do
-/// not change.
+/// A value that an option does not allow: NaN as the end of a time interval, or a loop's end
+/// condition that the loop does not change.
 class value_error : public error { using error::error; };
-/// An operand without memory (never assigned, or moved from). Out of memory. An access outside an
-/// array, which the simulator finds.
+/// An operand without memory (never assigned, or moved from); memory is exhausted; or the simulator
+/// found an access outside an array.
 class memory_error : public error { using error::error; };
 /// A device that does not exist or cannot be used, or operands on different devices.
 class device_error : public error { using error::error; };
-/// A file that cannot be written or read, or that holds something other than what was asked for.
-/// Names the file.
+/// A file that cannot be written or read, or whose contents are not as requested. The message names
+/// the file.
 class file_error : public error { using error::error; };
 
 }  // namespace dsl

@@ -1,4 +1,4 @@
-// Sizes of arrays: 64-bit, outermost first.
+// Extents of arrays: 64-bit, outermost first.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ using extents = std::array<std::int64_t, static_cast<std::size_t>(Rank)>;
 
 namespace detail {
 
-/// The number of elements. Throws shape_error for a negative extent, or where the bytes pass 2^63;
-/// where an extent is 0, as NumPy, where those without it would.
+/// The number of elements. Throws shape_error for a negative extent, or if the bytes exceed 2^63.
+/// If an extent is 0 the product of the other extents must not exceed it either, as in NumPy.
 std::int64_t element_count(const std::int64_t* sizes, int rank, int element_size);
 
-/// How many of start, start + step, ... lie before stop. Throws shape_error for a step of 0 and for
-/// more than 2^63.
+/// The number of values start, start + step, ... before stop. Throws shape_error for a step of 0
+/// and for more than 2^63 values.
 std::int64_t count_steps(double start, double stop, double step);
 std::int64_t count_steps(std::int64_t start, std::int64_t stop, std::int64_t step);
 std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t step);
@@ -32,7 +32,7 @@ std::int64_t count_steps(std::uint64_t start, std::uint64_t stop, std::uint64_t 
 template <std::size_t Rank>
 constexpr std::array<std::int64_t, Rank> row_major(const std::array<std::int64_t, Rank>& sizes) {
   std::array<std::int64_t, Rank> strides{};
-  std::uint64_t step = 1;  // wraps where there are too many elements, which is found elsewhere
+  std::uint64_t step = 1;  // wraps for too many elements, which is reported elsewhere
   for (std::size_t i = Rank; i-- > 0;) {
     strides[i] = static_cast<std::int64_t>(step);
     step *= static_cast<std::uint64_t>(sizes[i]);
@@ -49,7 +49,7 @@ constexpr std::array<std::int64_t, Rank> to_extents(const std::array<std::int64_
   return n;
 }
 
-/// Extents as functions take them: separate integers, or one array.
+/// Extents as functions accept them: separate integers, or one array.
 template <class... N>
 concept sizes = requires(const N&... n) { to_extents(n...); };
 template <class... N>

@@ -1,4 +1,4 @@
-// Memory that the library does not own: what keeps it alive, and which types show theirs.
+// Memory that the library does not own: what keeps it alive, and the types that expose it.
 #pragma once
 
 #include <type_traits>
@@ -11,16 +11,17 @@ namespace dsl {
 
 namespace detail {
 
-/// An expression that is evaluated when it is assigned: lang's, which this storey knows by this
-/// mark alone.
+/// A lazily evaluated expression of lang. mem lies below lang and knows expressions only by this
+/// marker.
 template <class E>
 concept lazy = requires { typename E::lazy_expression; };
 
-/// What has a view of its elements: an array, a scalar in device memory, one element of an array.
+/// A type with a view of its elements: an array, a scalar in device memory, one element of an
+/// array.
 template <class A>
 concept viewable = requires(const A& a) { a.view(); };
 
-/// An object of any type, kept until the memory that it owns is not needed any more.
+/// An object of any type, kept until the memory that it owns is no longer needed.
 class keeper {
  public:
   keeper() = default;
@@ -47,7 +48,7 @@ class keeper {
   void (*destroy_)(void*) = nullptr;
 };
 
-/// Extents or strides as a user writes them: one integer, several in braces, or an array of them.
+/// Extents or strides as users write them: one integer, several in braces, or an array of them.
 template <int Rank>
 struct lengths {
   dsl::extents<Rank> values{};
@@ -61,7 +62,7 @@ struct lengths {
   }
 };
 
-// A pointer, or what wraps one and has get(), as thrust::device_ptr does.
+// A pointer, or a wrapper of one that has get(), such as thrust::device_ptr.
 template <class P>
 constexpr auto raw_pointer(const P& pointer) {
   if constexpr (std::is_pointer_v<P>) return pointer;
@@ -70,8 +71,8 @@ constexpr auto raw_pointer(const P& pointer) {
 template <class P> using pointed_t =
     std::remove_pointer_t<decltype(raw_pointer(std::declval<P>()))>;
 
-/// Elements one after another in memory that the library does not own: std::vector, std::array,
-/// std::span, thrust::device_vector.
+/// Contiguous elements in memory that the library does not own: std::vector, std::array, std::span,
+/// thrust::device_vector.
 template <class C>
 concept foreign_range =
     !lazy<std::remove_cvref_t<C>> && !viewable<std::remove_cvref_t<C>> && requires(C& c) {
@@ -80,14 +81,14 @@ concept foreign_range =
     };
 template <class C> using foreign_element_t = pointed_t<decltype(std::declval<C&>().data())>;
 
-/// Whether the elements outlive an object of this type, as a std::span's do.
+/// Whether the elements outlive an object of this type, as with std::span.
 template <class C>
 inline constexpr bool is_borrowed =
     std::is_trivially_copyable_v<C> &&
     std::same_as<decltype(std::declval<C&>().data()), decltype(std::declval<const C&>().data())>;
 
-/// What has the members of std::mdspan: a data handle, extents and strides, the elements plain
-/// references.
+/// A type with the members of std::mdspan: a data handle, extents and strides; element access must
+/// be plain references.
 template <class M>
 concept foreign_mdspan = requires(const M& m) {
   m.data_handle();
@@ -119,22 +120,22 @@ lengths<rank_of_mdspan<M>> strides_of(const M& m) {
   return n;
 }
 
-/// Whether a device is known to reach an address, or the address is looked up, which takes a call
-/// of CUDA.
+/// Whether to trust that the device reaches an address, or to look the address up, which takes a
+/// CUDA call.
 enum class address_check : std::uint8_t { looked_up, trusted };
 
-/// A claim on memory that someone else owns: `elements` of `size` bytes, the first at `first`.
-/// Where `where` is null the device is found as `device_of` does. `is_written`: each element lies
-/// at a place of its own. Throws memory_error (no memory, an address that is no multiple of
-/// `size`), shape_error and device_error.
+/// A reference to memory that someone else owns: `elements` of `size` bytes, the first at `first`.
+/// If `where` is null, `device_of` determines the device. `is_written`: no two elements may share
+/// an address. Throws memory_error (no memory, an address that is not a multiple of `size`),
+/// shape_error and device_error.
 buffer_ref borrow(const void* first, const mapping& elements, std::size_t size, const device* where,
                   bool is_written, keeper&& kept, address_check how = address_check::looked_up);
 
 }  // namespace detail
 
-/// The device that works on what lies at an address: a GPU for its memory and for managed memory;
-/// for the host's memory, page-locked or not, the current device if it is `host` or `sim`, else
-/// `host`. Throws cuda_error.
+/// The device that can use the memory at an address: a GPU for its own and for managed memory. For
+/// host memory, page-locked or not: the current device if that is `host` or `sim`, else `host`.
+/// Throws cuda_error.
 device device_of(const void* address);
 
 }  // namespace dsl

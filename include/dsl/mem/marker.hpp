@@ -1,4 +1,4 @@
-// Places in streams.
+// Markers: positions in streams.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@ namespace dsl::detail {
 
 class back_end;
 
-/// A place in a stream that can be waited for: behind what is queued when it is made.
+/// A position in a stream that can be waited for: after all work queued when it is created.
 class marker {
  public:
   /// Throws cuda_error.
@@ -21,7 +21,7 @@ class marker {
     std::swap(event_, other.event_);
     return *this;
   }
-  /// Both throw cuda_error where the work before it failed.
+  /// Both throw cuda_error if the work before the marker failed.
   void wait() const;
   bool is_reached() const;
 

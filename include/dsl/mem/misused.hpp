@@ -1,4 +1,4 @@
-// What the compiler says where elements on a device are taken for values on the host.
+// Compiler messages for code that uses elements on a device as values on the host.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@ namespace dsl {
 
 namespace detail {
 
-/// What a C++ number is expected to be; a std::vector made of an array is not to be one of its
-/// size.
+/// A C++ number. size_t is excluded: constructing a std::vector from an array must not be taken for
+/// its size.
 template <class V>
 concept number = element<V> && !std::same_as<V, std::size_t>;
 
@@ -25,7 +25,7 @@ constexpr refused no_brackets() {
   return {};
 }
 
-/// The members of arrays and views that do not compile, and say what would.
+/// Members of arrays and views that do not compile; the message names the valid calls.
 template <class Element>
 class in_device_memory : public numpy_members<true> {
  public:
@@ -55,7 +55,7 @@ class in_device_memory : public numpy_members<true> {
   }
 };
 
-/// What auto [s, c] = f(u) comes to.
+/// Poison result of auto [s, c] = f(u): suppresses follow-on errors.
 template <class E>
 constexpr refused no_binding() {
   static_assert(sizeof(E) == 0,
@@ -64,7 +64,7 @@ constexpr refused no_binding() {
   return {};
 }
 
-/// The members of expressions that do not compile, and say what would.
+/// Members of expressions that do not compile; the message names the valid calls.
 template <int Rank>
 struct not_yet_evaluated : numpy_members<false> {
   template <class I> refused operator[](const I&) const { return no_brackets<I>(); }
@@ -102,7 +102,8 @@ struct not_yet_evaluated : numpy_members<false> {
   }
 };
 
-/// A C++ scalar, or something else, where the elements of an array of T come from.
+/// Reports a source of elements of an array of T that is a C++ scalar of another type, or no source
+/// at all.
 template <class T, class V>
 constexpr void no_source() {
   constexpr bool is_real =
@@ -116,7 +117,7 @@ constexpr void no_source() {
                 "dsl::to_device(v), or "
                 "x.copy_from_host(v)");
 }
-/// An array of other dimensions than what it is made of.
+/// Requires an array's rank to be that of the expression from which it is made.
 template <int Rank, int Given>
 constexpr void require_rank() {
   static_assert(Rank >= Given, "an array is made of an expression of as many dimensions");
@@ -127,7 +128,7 @@ constexpr void require_rank() {
       Rank <= Given || Given > 0,
       "an array is made of an expression of as many dimensions: one value is a dsl::scalar");
 }
-/// What extents do not fit.
+/// Reports arguments that are not valid extents.
 template <int Rank, class... N>
 constexpr void no_extents() {
   constexpr bool are_extents = sizeof...(N) == Rank && (std::integral<N> && ...);

@@ -6,8 +6,8 @@
 
 namespace dsl {
 
-/// A path as its name: a C string, or anything with c_str(), a std::string or std::filesystem::path
-/// say. Refers to it.
+/// A file's path: a C string, or anything with c_str(), such as std::string and
+/// std::filesystem::path. It refers to the characters and does not copy them.
 struct file_path {
   const char* name;
 
@@ -21,7 +21,7 @@ struct file_path {
 
 namespace detail {
 
-/// Elements in device memory.
+/// Elements in device memory, to be written to a file or read from one.
 struct stored {
   dtype type;
   buffer_ref owner;
@@ -45,27 +45,26 @@ void save_npy(file_path to, const stored& from);
 
 struct npy_bytes;
 
-/// A file opened to be read.
+/// A file opened for reading.
 class npy_file {
  public:
-  /// Reads the header. Where its elements are for a mesh of processes all of them open it. Throws
-  /// file_error.
+  /// Reads the header. If the elements are for a mesh of processes, all processes open the file.
+  /// Throws file_error.
   npy_file(file_path from, device where);
   npy_file(npy_file&& other) noexcept : contents_(other.contents_) { other.contents_ = nullptr; }
   npy_file& operator=(npy_file&&) = delete;
   ~npy_file();
 
-  /// One that is a part of another file and is taken over; `name` is what errors call it.
+  /// A file that is a member of an archive; takes ownership of it. Error messages use `name`.
   npy_file(npy_bytes* part, file_path name);
 
-  /// Throws file_error where the file's dtype or rank is another, or where there are `extents` and
-  /// they are not the file's. `variable` is a checkpoint's, by which the error names what does not
-  /// fit, or -1.
+  /// Throws file_error if the file's dtype or rank differs, or its extents if `extents` is not
+  /// null. `variable` is the number of a checkpoint's variable, which the message names, or -1.
   void require(dtype type, int rank, const std::int64_t* extents = nullptr,
                int variable = -1) const;
   template <int Rank> dsl::extents<Rank> extents() const { return first_of<Rank>(shape().extents); }
-  /// Copies the elements, in row-major order; of a mesh of processes each reads those that it has.
-  /// Throws file_error.
+  /// Copies the elements in row-major order. On a mesh of processes each process reads its own
+  /// part. Throws file_error.
   void read(void* to_host);
   void read(const stored& to);
 
@@ -86,10 +85,10 @@ auto load_from(npy_file file) {
 
 }  // namespace detail
 
-/// Writes an array, a view, or a scalar (of rank 0) as a file of version 1.0 in C order: np.load
-/// reads it. half is float16; there is no bfloat16. The file appears when all of it is on the disk;
-/// one that was there is replaced. Waits. Throws file_error, and memory_error where there is no
-/// memory.
+/// Writes an array, a view, or a scalar (rank 0) as a file of version 1.0 in C order, which np.load
+/// reads. half is stored as float16; bfloat16 is not supported. The file appears once all of it is
+/// on the disk, and replaces an existing one. Waits. Throws file_error, and memory_error if there
+/// is no memory.
 template <detail::viewable A>
 void save_npy(file_path to, const A& from) {
   detail::save_npy(to, detail::to_store(from));
@@ -99,9 +98,9 @@ void save_npy(file_path to, const view<T, Rank>& from) {
   detail::save_npy(to, detail::to_store(from));
 }
 
-/// An array on the current device with what a file of version 1, 2 or 3 holds, C or Fortran order,
-/// of either byte order; for rank 0 a scalar. Throws file_error for a file that is not there, is no
-/// .npy file, holds another dtype or rank, or ends too early.
+/// An array on the current device (for rank 0 a scalar) with the contents of a file of version 1, 2
+/// or 3, in C or Fortran order, of either byte order. Throws file_error for a file that does not
+/// exist, is not an .npy file, holds another dtype or rank, or is truncated.
 template <element T, int Rank = 1>
 auto load_npy(file_path from) {
   return detail::load_from<T, Rank>(detail::npy_file(from, device::current()));

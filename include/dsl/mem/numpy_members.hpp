@@ -1,19 +1,19 @@
-// What the compiler says of x.sum(), x.shape and the other members that NumPy's arrays have and
-// these do not.
+// Compiler messages for x.sum(), x.shape and other members of NumPy's arrays that dsl's arrays do
+// not have.
 #pragma once
 
 #include <dsl/mem/refused.hpp>
 
-#pragma GCC system_header  // of its macros GCC shows where they are used, and no more
+#pragma GCC system_header  // GCC then shows only the use of these macros in its messages
 
 namespace dsl::detail {
 
 #define DSL_NO_MEMBER(name, instead) \
   "arrays and expressions have no member " #name ": write " instead
 
-/// What NumPy calls. No template of the elements' type, so that it is read once; `OfMemory` keeps
-/// the empty bases of an expression and of its first operand apart, which would otherwise not share
-/// an address.
+/// NumPy's methods. Not a template of the element type, so that they are compiled once. `OfMemory`
+/// distinguishes the empty bases of an expression and of its first operand, which otherwise could
+/// not share an address.
 template <bool OfMemory>
 struct no_methods {
 #define DSL_NO_METHOD(name, instead)                                \
@@ -62,8 +62,8 @@ struct no_methods {
 #undef DSL_NO_METHOD
 };
 
-/// What NumPy reads without a call. The initializer, and so the error, is there for the compiler
-/// where the member is used.
+/// NumPy's attributes. The initializer, and so the message, is instantiated where the member is
+/// used.
 template <bool OfMemory>
 struct no_attributes {
 #define DSL_NO_ATTRIBUTE(name, instead)                                 \
@@ -86,7 +86,7 @@ struct no_attributes {
 };
 #undef DSL_NO_MEMBER
 
-/// All of them, as a base.
+/// Methods and attributes as one base class.
 template <bool OfMemory>
 struct numpy_members : no_methods<OfMemory>, no_attributes<OfMemory> {};
 

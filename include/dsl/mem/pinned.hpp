@@ -1,4 +1,4 @@
-// Page-locked host memory, from and to which copies run beside the program and beside kernels.
+// Page-locked host memory, for copies that overlap with the program and with kernels.
 #pragma once
 
 #include <dsl/ir/promotion.hpp>
@@ -13,15 +13,15 @@ struct pinned_memory;
 void add_owner(pinned_memory& m) noexcept;
 void drop_owner(pinned_memory& m) noexcept;
 
-/// Shared ownership of page-locked memory, which stays until the copies that are queued on it are
-/// done.
+/// Shared ownership of page-locked memory. The memory stays until all copies queued on it are
+/// complete.
 class pinned_ref {
  public:
-  /// Not initialised. Throws memory_error or device_error.
+  /// Uninitialised. Throws memory_error or device_error.
   static pinned_ref allocate(std::size_t count, std::size_t size, device where);
 
   void* data() const noexcept;
-  /// Notes a copy that a stream has queued.
+  /// Records a copy that a stream has queued.
   void note_use(const stream& on) const;
   void wait() const;
 
@@ -29,8 +29,7 @@ class pinned_ref {
   counted_ref<pinned_memory> memory_;
 };
 
-// Copies that are queued and not waited for, of `bytes` bytes or of a mapping's elements in
-// row-major order.
+// Queue copies without waiting, of the elements of a mapping in row-major order.
 void upload_async(const buffer_ref& to, void* origin, const mapping& elements, std::size_t size,
                   const pinned_ref& owner, const void* from);
 void download_async(const buffer_ref& from, const void* origin, const mapping& elements,
@@ -40,8 +39,8 @@ void require_within(std::int64_t offset, std::int64_t count, std::int64_t size);
 
 }  // namespace detail
 
-/// Some elements of a pinned_array, whose memory they keep alive: where an asynchronous copy begins
-/// or ends.
+/// Some elements of a pinned_array, whose memory they keep alive: source or target of an
+/// asynchronous copy.
 template <element T>
 class pinned_span {
  public:
@@ -62,19 +61,19 @@ class pinned_span {
   std::int64_t size_;
 };
 
-/// Host memory of n elements, page-locked where the device is a GPU (cudaMallocHost): Numba's
-/// cuda.pinned_array. The program reads and writes it as a std::vector; copy_from_host_async and
-/// copy_to_host_async of arrays and views copy from and to it while the program and kernels go on.
-/// What such a copy has to do with it, and when, is the program's to see to: wait() waits for all
-/// copies queued so far. Its memory stays until they are done. Locking pages takes long: make it
-/// once.
+/// Host memory of n elements, page-locked if the device is a GPU (cudaMallocHost): Numba's
+/// cuda.pinned_array. The program reads and writes it like a std::vector. copy_from_host_async and
+/// copy_to_host_async of arrays and views copy from and to it while the program and kernels
+/// continue. The program must not touch elements while a copy uses them: wait() waits for all
+/// copies queued so far. The memory stays until they are complete. Locking pages is slow: allocate
+/// once and reuse.
 template <element T>
 class pinned_array {
  public:
   using value_type = T;
 
   pinned_array() = default;
-  /// Not initialised. Throws memory_error, shape_error (a negative size) or device_error.
+  /// Uninitialised. Throws memory_error, shape_error (a negative size) or device_error.
   explicit pinned_array(std::int64_t n, device where = device::current())
       : owner_(detail::pinned_ref::allocate(
             static_cast<std::size_t>(detail::element_count(&n, 1, sizeof(T))), sizeof(T), where)),
@@ -106,7 +105,8 @@ class pinned_array {
   }
   operator pinned_span<T>() const { return subspan(0, size_); }
 
-  /// Waits until the copies from and to it that were queued so far are done. Throws cuda_error.
+  /// Waits until all copies from and to the array that were queued so far are complete. Throws
+  /// cuda_error.
   void wait() const { owner_.wait(); }
 
  private:

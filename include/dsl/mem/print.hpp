@@ -8,7 +8,7 @@ namespace dsl {
 
 namespace detail {
 
-/// NumPy's str() of elements on a device. Waits.
+/// Elements on a device as text, in the format of NumPy's str(). Waits.
 text to_text(dtype type, const buffer_ref& owner, const void* origin, const mapping& elements);
 
 template <class T, int R> text to_text(const view<T, R>& v) {
@@ -25,14 +25,14 @@ concept printed_from_memory = requires(const X& x) { to_text(x); };
 
 }  // namespace detail
 
-// lang's: an expression as the array or scalar that it evaluates to.
+// From lang: evaluates an expression to an array or a scalar.
 template <detail::lazy E> auto eval(const E& expression);
 
 /// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of
-/// 75 characters. Of more than 1000 elements only the first and last three along each axis are
-/// printed, and only they are copied to the host. Waits. Throws memory_error for a view without
-/// memory. An expression prints as what it evaluates to, and is evaluated for that: an array or,
-/// for one of rank 0, a single value.
+/// 75 characters. Arrays of more than 1000 elements are abbreviated to the first and last three
+/// along each axis, and only these are copied to the host. Waits. Throws memory_error for a view
+/// without memory. An expression is evaluated first and prints as an array or, for rank 0, as a
+/// single value.
 template <class Stream, class X>
   requires(detail::printed_from_memory<X> || detail::lazy<X>) && requires(Stream& s) { s.put('c'); }
 Stream& operator<<(Stream& stream, const X& x) {

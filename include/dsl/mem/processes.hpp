@@ -1,5 +1,4 @@
-// Several processes that are one device: how bytes get from one to another, and what each has of an
-// array.
+// Several processes as one device: communication between them, and each process's part of an array.
 #pragma once
 
 #include <memory>
@@ -11,22 +10,22 @@ namespace dsl {
 
 namespace detail {
 
-/// Bytes that go to another process, or that come from one.
+/// Bytes to send to another process, or to receive from one.
 struct process_message {
   void* at;
   std::size_t bytes;
   int process;
 };
 
-/// Processes that have a GPU each: what gets bytes from one GPU's memory to the others', in the
-/// order of a stream of the own one (a cudaStream_t). The host waits for nothing. All call the same
+/// Communication between processes with one GPU each: transfers between the memories of the GPUs,
+/// queued on a stream of the own GPU (a cudaStream_t), without waiting. All processes call the same
 /// functions in the same order.
 class gpu_group {
  public:
   virtual ~gpu_group() = default;
-  /// As `process_group::all_gather`, of memory of the GPU.
+  /// As `process_group::all_gather`, in GPU memory.
   virtual void all_gather(void* all, const std::size_t* bytes, void* stream) = 0;
-  /// As `process_group::exchange`, of memory of the GPU.
+  /// As `process_group::exchange`, in GPU memory.
   virtual void exchange(const std::vector<process_message>& sent,
                         const std::vector<process_message>& received, void* stream) = 0;
 
@@ -34,71 +33,71 @@ class gpu_group {
     void* at;
     std::size_t bytes;
   };
-  /// Gives all processes what the first one has.
+  /// Copies the first process's data to all others.
   virtual void broadcast(const std::vector<piece>& pieces, void* stream) = 0;
 
-  /// Memory of each process that kernels of all of them read and write: that of process p is at
-  /// `first + p * step`.
+  /// Memory of all processes that kernels of all of them read and write: process p's is at `first +
+  /// p * step`.
   struct shared_memory {
     unsigned char* first = nullptr;
     std::int64_t step = 0;
   };
-  /// Where kernels say that they have waited in vain for those of other processes, if it is not 0:
-  /// then the next wait of the host throws device_error.
+  /// A word in which kernels record a timeout while waiting for kernels of other processes. If it
+  /// is not 0, the host's next wait throws device_error.
   virtual std::uint64_t* given_up() const = 0;
-  /// As much in each, zeros, until the program ends; null where a GPU does not reach another's
-  /// memory. Waits for all processes.
+  /// Allocates zeroed memory of the same size in each process, until the program ends. Null if a
+  /// GPU cannot access another's memory. Waits for all processes.
   virtual shared_memory share(std::size_t bytes) = 0;
 };
 
-/// Processes with numbers from 0 on, which all call the same functions in the same order.
+/// Processes numbered from 0, all of which call the same functions in the same order.
 class process_group {
  public:
   virtual ~process_group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// A number of what comes next, by which it is found out whether all processes do the same.
+  /// A hash of the next operation, used to check that all processes do the same.
   std::uint64_t statement = 0;
-  /// Gives all processes what each has, so many bytes, one behind the other; the own ones are in
-  /// their place already. Throws device_error where others do not come, or do something else, and
-  /// always from then on.
+  /// Gathers each process's data in all processes. `bytes`: size of each process's part; the parts
+  /// follow each other, and the own one must be in its place already. Throws device_error if
+  /// processes do not arrive or do something else, and on every later call.
   virtual void all_gather(void* all, const std::size_t* bytes) = 0;
-  /// Sends and receives, all at once; called by all, and throws as `all_gather`. Of messages
-  /// between two processes the first one sent is the first one received.
+  /// Sends and receives all messages at once. Messages between two processes are received in the
+  /// order in which they are sent. All processes must call it. Throws as `all_gather`.
   virtual void exchange(const std::vector<process_message>& sent,
                         const std::vector<process_message>& received) = 0;
-  /// The same processes with the GPUs that they have. Called by all. Throws device_error where
-  /// nothing can join them.
+  /// The same processes with their GPUs. All processes must call it. Throws device_error if they
+  /// cannot be connected.
   virtual std::unique_ptr<gpu_group> with_gpus(device own) = 0;
 };
 
-/// Throws device_error, which names processes that others have waited for so long.
+/// Throws device_error that names the processes for which others have waited that long.
 [[noreturn]] void throw_missing(const std::vector<int>& processes, double seconds);
-/// The same for those that do something else than the first one, as far as it is known which ones.
+/// Throws device_error that names the processes known to do something else than the first one.
 [[noreturn]] void throw_different(const std::vector<int>& processes);
 
-/// By NCCL, whose identifier goes from the first process to the others by `processes`. Throws
+/// Connects the GPUs by NCCL. `processes` distributes the first process's identifier. Throws
 /// device_error.
 std::unique_ptr<gpu_group> join_gpus(process_group& processes, device own);
 
-/// What a process has of elements whose first is at `first`, on its own device.
+/// A process's part of elements whose first is at `first`, on the process's own device.
 struct own_elements {
   buffer_ref owner;
   void* first;
   mapping elements;
 };
-/// Of elements of `size` bytes. On a device that is no mesh of processes, all of them. Throws
-/// device_error where other rows (of the outermost axis) than the process's own have elements here,
-/// as those of a transposed array.
+/// The process's part of elements of `size` bytes; all of them on a device that is not a mesh of
+/// processes. Throws device_error if the elements here do not belong to the process's own rows (of
+/// the outermost axis), as for a transposed array.
 own_elements own_part(const buffer_ref& owner, void* first, const mapping& elements,
                       std::size_t size);
 
 }  // namespace detail
 
-/// Of an array or a view on a mesh of processes this process's rows, as a view on the process's own
-/// device: the same memory, used like any other. On another device all of it. Throws memory_error
-/// for one without memory, and device_error where a process's part is no rows of it: of a
-/// transposed array, say.
+/// This process's rows of an array or a view on a mesh of processes, as a view on the process's own
+/// device. The view shares the memory and may be used like any other. On any other device, a view
+/// of all elements. Throws memory_error for an array without memory, and device_error if the
+/// process's part is not a block of rows, for example of a transposed array.
 template <element T, int Rank>
   requires(Rank > 0)
 view<T, Rank> local(const view<T, Rank>& all) {
@@ -117,7 +116,7 @@ view<const T, Rank> local(const array<T, Rank>& all) {
   return local(all.view());
 }
 
-/// The number of the first row that `local` shows. Throws as `local`.
+/// The number of the first row of the view that `local` returns. Throws as `local`.
 template <element T, int Rank>
 std::int64_t first_local_row(const view<T, Rank>& all) {
   detail::require_memory(all.owner(), "dsl::first_local_row");

@@ -1,11 +1,11 @@
-// What stands in the place of a result where a call does not compile, and which headers are there.
+// The result type of calls that do not compile, and a record of the included headers.
 #pragma once
 
 #include <cstdint>
 
 namespace dsl {
 
-/// What a call that does not compile is worth, so that the compiler says no more than why.
+/// Poison result of a call that does not compile: suppresses follow-on errors.
 struct refused {
   template <class T> operator T() const;
   template <class T> const refused& operator=(const T&) const;
@@ -21,9 +21,9 @@ struct refused {
 
 namespace detail {
 
-/// The headers that dsl.hpp leaves out. Each of them says that it is there, before it calls any of
-/// its functions; what speaks for its functions otherwise (lang/other_headers.hpp) is then no
-/// candidate any more.
+/// The headers that dsl.hpp does not include. Each records that it is included before it calls any
+/// of its functions. The placeholders of its functions (lang/other_headers.hpp) then drop out of
+/// overload resolution.
 enum class header : std::uint8_t {
   by_key,
   scatter,

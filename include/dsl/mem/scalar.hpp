@@ -5,8 +5,8 @@
 
 namespace dsl {
 
-/// A value that stays on the device: what a reduction gives, and an operand that broadcasts without
-/// a copy. Copies are deep.
+/// A value that stays on the device: the result of a reduction, and an operand that broadcasts
+/// without a copy. Copies are deep.
 template <element T>
 class scalar {
  public:
@@ -15,24 +15,24 @@ class scalar {
 
   /// Zero, on the current device.
   scalar() : scalar(T{}) {}
-  /// On the current device, without waiting.
+  /// A value on the current device, or on `where`, without waiting.
   scalar(const T& value, device where = device::current())
       : owner_(detail::buffer_ref::allocate(sizeof(T), where)) {
     *this = value;
   }
-  /// On an expression's device, without waiting.
+  /// Evaluates an expression on its device, without waiting.
   template <detail::lazy E>
     requires detail::is_one_value<E>
   scalar(const E& expression) : scalar(T{}, device_of(expression)) {
     *this = expression;
   }
-  /// Throws memory_error where `other` was moved from.
+  /// Throws memory_error if `other` was moved from.
   scalar(const scalar& other) : owner_(other.new_memory()) { *this = other; }
   scalar(scalar&&) noexcept = default;
-  /// In memory that is there already, of one element.
+  /// Uses existing memory of one element.
   explicit scalar(detail::buffer_ref owner) noexcept : owner_(std::move(owner)) {}
 
-  // One that was moved from is given memory when it is assigned to, as an array is.
+  // A scalar that was moved from gets memory when it is assigned to, as an array does.
   scalar& operator=(const scalar& other) {
     if (this == &other) return *this;
     if (!owner_) owner_ = other.new_memory();
@@ -71,7 +71,7 @@ class scalar {
   const T* data() const noexcept { return static_cast<const T*>(owner_.data()); }
   /// The same address: each process of a mesh has the value.
   const T* origin() const noexcept { return data(); }
-  /// False only for one that was moved from.
+  /// False only after a move.
   bool has_memory() const noexcept { return static_cast<bool>(owner_); }
   device where() const noexcept { return owner_.where(); }
 

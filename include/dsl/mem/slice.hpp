@@ -1,18 +1,18 @@
-// Which positions along an axis: Python's slices, and integers.
+// Subscripts that select positions along an axis: Python's slices, and integers.
 #pragma once
 
 #include <dsl/mem/mapping.hpp>
 
 namespace dsl {
 
-/// An omitted bound of a slice: that end of the axis at which the slice's step starts, or stops.
+/// An omitted bound of a slice: the end of the axis at which the slice starts or stops.
 struct end_t {};
 inline constexpr end_t end{};
 
 namespace detail {
 
 inline constexpr std::int64_t furthest = 0x7fffffffffffffff;
-/// A number of elements; an unsigned one of 2^63 and more is beyond every end.
+/// A number of elements. An unsigned number of 2^63 or more lies beyond every end.
 template <std::integral I>
 constexpr std::int64_t clipped(I n) {
   if constexpr (std::unsigned_integral<I>)
@@ -20,7 +20,7 @@ constexpr std::int64_t clipped(I n) {
   else return n;
 }
 
-/// A slice's bound: a position, from the end of the axis if negative, or none.
+/// A slice's bound: a position (negative: from the end of the axis), or omitted.
 struct bound {
   std::int64_t at = 0;
   bool omitted = false;
@@ -34,7 +34,7 @@ struct bound {
 
 /// Python's start:stop:step. Negative bounds count from the end, bounds outside are clipped, and a
 /// negative step walks backwards: slice(1, -1), slice(0, dsl::end, 2), slice(dsl::end, dsl::end,
-/// -1). `slice()` is the whole axis. A step of 0 throws index_error where the slice is used.
+/// -1). `slice()` is the whole axis. A step of 0 throws index_error when the slice is used.
 struct slice {
   detail::bound start = end, stop = end;
   std::int64_t step = 1;
@@ -62,14 +62,15 @@ template <class... I>
 concept subscripts =
     (((std::integral<I> && !std::same_as<I, bool>) || std::same_as<I, slice>) && ...);
 
-/// How many axes are left of `rank`.
+/// The rank that remains of `rank` after these subscripts.
 template <class... I>
 constexpr int rank_after(int rank) {
   return rank - (0 + ... + static_cast<int>(std::integral<I>));
 }
 
-/// The elements that subscripts choose, one for each of the first axes. Throws index_error for an
-/// integer outside its axis, which it names with the extent, and for a step of 0.
+/// The elements that subscripts select, one subscript for each of the first axes. Throws
+/// index_error for an integer outside its axis (the message names axis and extent) and for a step
+/// of 0.
 mapping subscripted(const mapping& from, const subscript* chosen, int count);
 
 }  // namespace detail

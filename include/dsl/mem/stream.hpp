@@ -1,4 +1,4 @@
-// Queues of work on a device.
+// Streams: queues of work on a device.
 #pragma once
 
 #include <dsl/mem/device.hpp>
@@ -9,33 +9,33 @@ namespace detail {
 struct stream_state;
 }  // namespace detail
 
-/// A queue of work on one device, in order. Copies share the queue. On host and sim work is done at
-/// once, and a stream is only a name. An array that one stream wrote may be used on another: the
-/// second waits on the device, not the calling thread.
+/// A queue of work on one device, in order. Copies of a stream share the queue. On host and sim
+/// work is done immediately, and a stream is only a name. An array that one stream wrote may be
+/// used on another: the second stream waits on the device, the calling thread does not.
 class stream {
  public:
   /// A new queue. Throws device_error or cuda_error.
   explicit stream(device where = device::current());
-  /// A queue that someone else made: a cudaStream_t; null is the default stream. It has to live as
-  /// long as this object and its copies, and no longer. The library orders its own work on it and
-  /// behind it, as on its own streams; what else the program queues there runs in the order in
-  /// which it was queued. The device is the stream's; before CUDA 12.8, which does not say, the
-  /// runtime's current one. Throws device_error or cuda_error.
+  /// A queue made elsewhere: a cudaStream_t; null is the default stream. It must live as long as
+  /// this object and its copies, but no longer. The library orders its own work as on its own
+  /// streams; other work that the program queues there runs in the order in which it was queued.
+  /// The device is that of the stream; before CUDA 12.8, which cannot report it, the runtime's
+  /// current device. Throws device_error or cuda_error.
   explicit stream(void* native);
   stream(void* native, device where);
   stream(const stream&) noexcept;
   stream& operator=(const stream&) noexcept;
   ~stream();
 
-  /// The innermost stream_guard's stream for `where` in the calling thread, else the device's
+  /// The stream of the calling thread's innermost stream_guard for `where`, else the device's
   /// default stream (CUDA's legacy one).
   static stream current(device where = device::current());
 
   device where() const noexcept;
-  /// The cudaStream_t; null on host, sim and meshes, and for CUDA's default stream.
+  /// The cudaStream_t; null for host, sim and meshes, and for CUDA's default stream.
   void* native() const noexcept;
-  /// Waits until everything queued so far is done. Throws cuda_error if any of it failed, or a
-  /// kernel on another stream.
+  /// Waits until everything queued so far is done. Throws cuda_error if any of it, or a kernel on
+  /// another stream, failed.
   void synchronize() const;
 
   friend bool operator==(const stream&, const stream&) = default;
@@ -48,7 +48,7 @@ class stream {
   detail::stream_state* state_;
 };
 
-/// Makes `s` the calling thread's stream for its device until the guard dies.
+/// Makes `s` the calling thread's stream for its device until the guard is destroyed.
 class stream_guard {
  public:
   explicit stream_guard(const stream& s);

@@ -1,4 +1,4 @@
-// Structs whose members are operands. What describes them is in dsl/hana.hpp.
+// Structs whose members are operands. dsl/hana.hpp provides their descriptions.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace dsl::detail {
 
-/// The description of a struct, specialised in dsl/hana.hpp: `names`, an array of its members'
-/// names; `members(s)`, references to them in the same order; `of<Map>`, the struct that its
-/// template makes of its arguments' images.
+/// The description of a struct, specialised in dsl/hana.hpp. `names`: array of the members' names.
+/// `members(s)`: references to the members, in the same order. `of<Map>`: the struct's template
+/// with mapped arguments.
 template <class T> struct structure {};
 
 template <class T>
@@ -25,8 +25,8 @@ template <class... M> struct member_types<tuple<M&...>> {
   using type = tuple<std::remove_const_t<M>...>;
 };
 
-/// The image of a type under `Map`, of a described struct with every argument of its template in
-/// its image's place.
+/// The image of a type under `Map`. For a described struct, the struct's template with each
+/// argument replaced by its image.
 template <class T, template <class> class Map> struct mapped : Map<T> {};
 template <template <class...> class Template, class... A, template <class> class Map>
   requires structured<Template<A...>>
@@ -34,7 +34,7 @@ struct mapped<Template<A...>, Map> {
   using type = Template<typename mapped<A, Map>::type...>;
 };
 
-/// References to an operand, or to the members of a struct, and to theirs.
+/// References to an operand, or to the members of a struct, recursively.
 template <class T>
 constexpr auto flat(T& x) {
   if constexpr (structured<T>)
@@ -44,10 +44,10 @@ constexpr auto flat(T& x) {
 }
 template <class... T> using flat_t = decltype(concatenate(flat(std::declval<T&>())...));
 
-/// How many operands a struct consists of.
+/// The number of operands in a struct.
 template <class T> inline constexpr std::size_t flat_size = std::tuple_size_v<flat_t<T>>;
 
-/// The name of operand number `Leaf` of a struct, "position", or of a struct in it, "center.mass".
+/// The name of operand number `Leaf` of a struct: "position", or "center.mass" in a nested struct.
 template <class T, std::size_t Leaf>
 class leaf_name {
   struct place { std::size_t member, inner; };
@@ -84,14 +84,13 @@ class leaf_name {
       structured<member> ? storage.data() : structure<T>::names[found.member];
 };
 
-/// The names of all of a struct's operands.
+/// The names of all operands of a struct.
 template <class T>
 inline constexpr auto leaf_names = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<const char*, sizeof...(I)>{leaf_name<T, I>::value...};
 }(std::make_index_sequence<flat_size<T>>{});
 
-/// The names of those among the operands of some variables that are members of structs; of the
-/// others null.
+/// For each operand of some variables: its name if it is a member of a struct, else null.
 template <class T>
 constexpr auto members_of_variable() {
   if constexpr (structured<T>) return leaf_names<std::remove_const_t<T>>;

@@ -8,7 +8,7 @@ namespace dsl {
 
 namespace detail {
 
-/// A struct whose bytes are its value.
+/// A struct that is fully described by its bytes.
 template <class T>
 concept record = std::is_class_v<T> && std::is_trivially_copyable_v<T> &&
                  std::is_standard_layout_v<T> && std::is_default_constructible_v<T> && !element<T>;
@@ -24,16 +24,16 @@ concept host_range_of_records = requires(const H& h) {
 
 }  // namespace detail
 
-/// Structs one behind the other in the memory of one device, as a NumPy array of a structured
-/// dtype. Formulas take its members: `members` and `member` give views of them. Copies are deep;
-/// moving is free.
+/// Contiguous structs in the memory of one device, like a NumPy array of a structured dtype.
+/// Formulas use the members: `members` and `member` give views of them. Copies are deep; a move
+/// does not copy.
 template <detail::record T>
 class structured_array {
  public:
   using value_type = T;
 
   structured_array() = default;
-  /// `n` structs, not initialised, on the current device. Throws memory_error, device_error or
+  /// `n` uninitialised structs on the current device. Throws memory_error, device_error or
   /// shape_error (a negative extent).
   explicit structured_array(std::int64_t n) : bytes_(n, static_cast<std::int64_t>(sizeof(T))) {}
 
@@ -41,7 +41,8 @@ class structured_array {
   device where() const noexcept { return bytes_.where(); }
   std::int64_t size() const noexcept { return bytes_.extent(0); }
 
-  /// Waits for the work queued on them. Throws memory_error where there is no memory.
+  /// Copies the structs to the host. Waits for the work queued on them. Throws memory_error if
+  /// there is no memory.
   std::vector<T> copy_to_host() const {
     std::vector<T> host(static_cast<std::size_t>(size()));
     detail::require_memory(bytes_.view().owner(), "copy_to_host");
@@ -49,7 +50,7 @@ class structured_array {
     return host;
   }
 
-  /// The member at `offset` bytes of each struct.
+  /// A view of the member at `offset` bytes of each struct.
   template <element M>
   view<M, 1> at(std::size_t offset) {
     return {bytes_.view().owner(),
@@ -80,7 +81,8 @@ class structured_array {
   array<std::uint8_t, 2> bytes_;
 };
 
-/// A copy of a contiguous host range of structs on the current device. The range may go at once.
+/// A copy of a contiguous host range of structs on the current device. The range may be freed when
+/// this returns.
 template <detail::host_range_of_records H>
 auto to_device(const H& host) {
   using T = std::remove_cvref_t<decltype(*host.data())>;
@@ -94,7 +96,7 @@ auto to_device(const H& host) {
 
 namespace detail {
 
-// Where a member is found, in bytes.
+// The offset of a member, in bytes.
 template <class T, class M>
 std::size_t offset_of(M T::* member) {
   const T one{};
@@ -107,7 +109,7 @@ template <element M> struct view_in_place<M> { using type = view<M, 1>; };
 template <class M> struct const_view_in_place { using type = M; };
 template <element M> struct const_view_in_place<M> { using type = view<const M, 1>; };
 
-/// The views of a struct's members, where the struct is found `offset` bytes inside another.
+/// The views of a struct's members, where the struct is nested in another at `base`.
 template <class To, class S, class Array>
 To views_of(Array& all, const char* base, const S& one) {
   const auto view_of = [&]<class Member, class M>(std::type_identity<Member>, const M& m) {
@@ -123,10 +125,10 @@ To views_of(Array& all, const char* base, const S& one) {
 
 }  // namespace detail
 
-/// The members of an array of structs that dsl/hana.hpp knows, as a struct of views, which share
-/// its memory: of `body<float, double>` a `body<view<float>, view<double>>`; of a const array and
-/// of a temporary one of views that only read. A struct's size, and its members' places in it, are
-/// multiples of each member's size: else an error of the compiler, or shape_error.
+/// The members of an array of structs that dsl/hana.hpp describes, as a struct of views that share
+/// its memory: for `body<float, double>` a `body<view<float>, view<double>>`. The views of a const
+/// or temporary array are read-only. The struct's size and its members' offsets must be multiples
+/// of each member's size; otherwise compilation fails or shape_error is thrown.
 template <detail::structured T>
 auto members(structured_array<T>& all) {
   const T one{};

@@ -1,4 +1,4 @@
-// Windows on an array's memory.
+// Views: windows on an array's memory.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace dsl {
 
 namespace detail {
 
-/// Whether an expression is one value. Of a formula on arrays that makes reductions of them lang
-/// knows.
+/// Whether an expression is one value. lang specialises it for formulas that reduce their array
+/// arguments.
 template <class E> inline constexpr bool is_one_value = E::rank == 0;
 
 /// n values on the host. Throws memory_error.
@@ -26,7 +26,7 @@ std::vector<T> host_vector(std::int64_t n) {
   }
 }
 
-/// Elements one after another on the host.
+/// A contiguous range on the host.
 template <class R>
 concept contiguous = requires(R& r) {
   r.data();
@@ -36,7 +36,7 @@ concept contiguous = requires(R& r) {
 /// A C++ scalar that may fill an array of T.
 template <class V, class T>
 concept fills = element<V> && assignable(dtype_v<T>, {dtype_v<V>, true});
-/// What an array or a view of T is assigned by mistake.
+/// A type that cannot be assigned to an array or a view of T.
 template <class V, class Target, class T>
 concept source_of_nothing =
     !lazy<V> && !viewable<V> && !fills<V, T> && !std::convertible_to<const V&, Target>;
@@ -46,18 +46,18 @@ concept source_of_nothing =
 template <element T>
 class element_reference;
 
-/// Elements of T in device memory, with their extents and strides (in elements). Cheap to copy;
-/// keeps an array's memory alive. Assigning to a view assigns the elements; reading and writing run
-/// on the device, in stream order. A view of const T only reads: those of const arrays, and those
-/// that show an element more than once.
+/// Elements of T in device memory, with extents and strides (in elements). Cheap to copy; keeps an
+/// array's memory alive. Assigning to a view assigns the elements; reads and writes run on the
+/// device, in stream order. A view of const T is read-only: views of const arrays, and views that
+/// show an element more than once.
 ///
 /// Memory that the library does not own is used in place: dsl::view x(pointer, n), dsl::view
-/// m(pointer, {rows, columns}, {stride, 1}), dsl::view y(std_vector). It must stay until the last
-/// view of it is gone and the work queued on it is done. A view takes its place in the stream that
-/// is current where it is made: it sees what was queued there before, and what is queued there
-/// after the last copy of the view has died sees what was written through it. Throws memory_error
-/// (no memory; an address that is no multiple of an element's size), shape_error (elements to write
-/// that share a place) and device_error (memory that the device cannot reach).
+/// m(pointer, {rows, columns}, {stride, 1}), dsl::view y(std_vector). It must outlive the last view
+/// of it and the work queued on it. Such a view is ordered in the stream that is current when it is
+/// created: it sees work queued there before, and work queued there after the last copy of the view
+/// was destroyed sees what was written through it. Throws memory_error (no memory; an address that
+/// is not a multiple of the element size), shape_error (elements to write that share an address)
+/// and device_error (memory that the device cannot reach).
 template <element T, int Rank = 1>
 class view : public detail::in_device_memory<T> {
   static_assert(Rank >= 0 && Rank <= max_rank, "ranks are 0 to 8");
@@ -74,8 +74,8 @@ class view : public detail::in_device_memory<T> {
   view(const view&) = default;
   view(view&&) = default;
 
-  /// Elements in row-major order in memory that the library does not own, on the device that
-  /// `device_of` finds.
+  /// Elements in row-major order in memory that the library does not own, on `where` or on the
+  /// device that `device_of` finds.
   view(T* data, const detail::lengths<Rank>& sizes)
       : view(data, sizes, detail::row_major(sizes.values)) {}
   view(T* data, const detail::lengths<Rank>& sizes, device where)
@@ -86,21 +86,21 @@ class view : public detail::in_device_memory<T> {
   view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides,
        device where)
       : view(data, sizes, strides, &where, detail::keeper()) {}
-  /// Keeps `owner`, an object of any type, until the last view has died: then the stream is ordered
-  /// behind the views' work, which need not be done yet.
+  /// Keeps `owner`, an object of any type, until the last view is destroyed. The stream is then
+  /// ordered after the views' work, which need not be complete yet.
   template <class Owner>
   view(T* data, const detail::lengths<Rank>& sizes, const detail::lengths<Rank>& strides,
        device where, Owner&& owner)
       : view(data, sizes, strides, &where, detail::keeper(std::forward<Owner>(owner))) {}
-  /// The elements of a std::vector, a std::span, a thrust::device_vector: whatever has data() and
-  /// size(). A container that is moved in lives as long as the view.
+  /// The elements of anything with data() and size(): std::vector, std::span,
+  /// thrust::device_vector. A container that is moved in lives as long as the view.
   template <detail::foreign_range C>
     requires(Rank == 1 && std::convertible_to<detail::foreign_element_t<C> (*)[], T (*)[]>)
   explicit view(C&& container) : view(of_range<C>(container, nullptr)) {}
   template <detail::foreign_range C>
     requires(Rank == 1 && std::convertible_to<detail::foreign_element_t<C> (*)[], T (*)[]>)
   view(C&& container, device where) : view(of_range<C>(container, &where)) {}
-  /// The elements of a std::mdspan, and of what has its members: any mapping with strides, plain
+  /// The elements of a std::mdspan, or of a type with its members: any mapping with strides, plain
   /// references.
   template <detail::foreign_mdspan M>
     requires(Rank == detail::rank_of_mdspan<M>)
@@ -112,7 +112,7 @@ class view : public detail::in_device_memory<T> {
       : view(detail::raw_pointer(m.data_handle()), detail::extents_of(m), detail::strides_of(m),
              where) {}
 
-  /// The same elements, to read.
+  /// The same elements, read-only.
   view(const view<value_type, Rank>& other)
     requires std::is_const_v<T>
       : view(other.owner(), other.origin(), other.extents(), other.strides()) {}
@@ -133,23 +133,23 @@ class view : public detail::in_device_memory<T> {
   const view& operator=(const A& other) const {
     return *this = other.view();
   }
-  /// Sets every element.
+  /// Sets every element to a scalar.
   template <detail::fills<T> V>
   const view& operator=(const V& value) const {
     assign(*this, value);
     return *this;
   }
-  /// Does not compile, and says what would.
+  /// Does not compile; the message names the valid sources.
   template <detail::source_of_nothing<view, T> V>
   const view& operator=(const V&) const {
     detail::no_source<T, V>();
     return *this;
   }
 
-  /// The elements that slices and integers choose, one for each of the first axes; the other axes
-  /// stay whole, and an integer drops its axis. One element, where integers stand for all axes, is
-  /// an `element_reference`, anything else a view. Throws index_error, and memory_error for a view
-  /// without memory.
+  /// The elements that slices and integers select, one subscript for each of the first axes. The
+  /// remaining axes stay whole, and an integer drops its axis. If integers select all axes the
+  /// result is an `element_reference`, otherwise a view. Throws index_error, and memory_error for a
+  /// view without memory.
   template <class... I>
   auto operator()(const I&... chosen) const {
     static_assert(sizeof...(I) <= Rank, "there are more subscripts than axes");
@@ -167,13 +167,14 @@ class view : public detail::in_device_memory<T> {
     }
   }
 
-  /// The address of the first element. Throws device_error on a mesh of processes, of which none
+  /// The address of the first element. Throws device_error on a mesh of processes, where no process
   /// has all elements.
   T* data() const {
     detail::require_address(data_);
     return data_;
   }
-  /// The same as the library knows it: no address where processes have the elements.
+  /// The address of the first element as the library tracks it; not a real address if the elements
+  /// are distributed over processes.
   T* origin() const noexcept { return data_; }
   const detail::buffer_ref& owner() const& noexcept { return owner_; }
   detail::buffer_ref&& owner() && noexcept { return std::move(owner_); }
@@ -186,11 +187,12 @@ class view : public detail::in_device_memory<T> {
   bool is_contiguous() const noexcept { return detail::is_contiguous(mapping()); }
 
   /// The elements in row-major order. Waits for the work queued on them. Throws memory_error for a
-  /// view without memory, and where the host has no room for them.
+  /// view without memory, and if the host has no room for them.
   std::vector<value_type> copy_to_host() const {
     detail::require_memory(owner_, "copy_to_host");
     auto host = detail::host_vector<value_type>(size());
-    if constexpr (std::is_same_v<value_type, bool>) {  // std::vector<bool> has no bytes to copy to
+    // std::vector<bool> has no bytes to copy to.
+    if constexpr (std::is_same_v<value_type, bool>) {
       auto bytes = detail::host_vector<unsigned char>(size());
       download(bytes.data());
       for (std::size_t i = 0; i < bytes.size(); ++i) host[i] = bytes[i] != 0;
@@ -199,7 +201,7 @@ class view : public detail::in_device_memory<T> {
     }
     return host;
   }
-  /// Into anything with data() and size(), which must be this view's. Waits.
+  /// Copies to anything with data() and size(). The size must be this view's. Waits.
   template <detail::contiguous Span>
   void copy_to_host(Span&& to) const {
     static_assert(std::is_same_v<std::remove_reference_t<decltype(*to.data())>, value_type>,
@@ -208,16 +210,15 @@ class view : public detail::in_device_memory<T> {
     download(to.data());
   }
 
-  /// Queued: the program goes on. Then the elements may be read after `to.wait()`, or when the
-  /// stream has been waited for. Throws shape_error where the sizes differ, memory_error or
-  /// cuda_error.
+  /// Queues a copy to `to` and returns. The elements may be read after `to.wait()`, or after
+  /// waiting for the stream. Throws shape_error if the sizes differ, memory_error or cuda_error.
   void copy_to_host_async(const pinned_span<value_type>& to) const {
     check_host(to.size(), "copy_to_host_async");
     detail::download_async(owner_, data_, mapping(), sizeof(T), to.owner(), to.data());
   }
-  /// The elements, in row-major order, from anything on the host with data() and size(), which must
-  /// be this view's. It has been read when this returns. Throws shape_error where the sizes differ,
-  /// memory_error or cuda_error.
+  /// Copies the elements, in row-major order, from anything on the host with data() and size(). The
+  /// size must be this view's. The source has been read when this returns. Throws shape_error if
+  /// the sizes differ, memory_error or cuda_error.
   template <detail::contiguous Range>
   void copy_from_host(const Range& from) const {
     static_assert(!std::is_const_v<T>,
@@ -228,8 +229,8 @@ class view : public detail::in_device_memory<T> {
     if constexpr (!std::is_const_v<T>)
       detail::upload(owner_, data_, mapping(), sizeof(T), from.data());
   }
-  /// Queued: the program goes on, and leaves what is copied as it is until the copy is done. See
-  /// copy_to_host_async.
+  /// Queues a copy from `from` and returns. The program must not change the source until the copy
+  /// is done. See copy_to_host_async.
   void copy_from_host_async(const pinned_span<value_type>& from) const {
     static_assert(!std::is_const_v<T>,
                   "the target is const: an array that is, or a view that only reads");
@@ -239,13 +240,13 @@ class view : public detail::in_device_memory<T> {
   }
 
   detail::mapping mapping() const { return detail::to_mapping(extents_, strides_); }
-  /// The elements under another mapping, made from this one's by `change`. `function` is named
-  /// where there is no memory.
+  /// The elements under another mapping, which `change` computes from this one. Errors about
+  /// missing memory name `function`.
   template <int NewRank, class Change>
   view<T, NewRank> remap(const char* function, const Change& change) const {
     detail::require_memory(owner_, function);
     const detail::mapping to = change(mapping());
-    // Where there are no elements there is no address to go to.
+    // Without elements, the address must not be moved.
     T* const first = detail::element_count(to) > 0 ? data_ + to.offset : data_;
     return {owner_, first, detail::first_of<NewRank>(to.extents),
             detail::first_of<NewRank>(to.strides)};
@@ -298,9 +299,9 @@ view(C&&, Options...) -> view<detail::foreign_element_t<C>, 1>;
 template <detail::foreign_mdspan M, class... Options>
 view(const M&, Options...) -> view<typename M::element_type, detail::rank_of_mdspan<M>>;
 
-/// One element on the device, x(i, j). Reading copies it to the host and waits, writing does not
-/// wait; a loop over elements is slow, an expression on slices is not. As an operand beside arrays
-/// it stays on the device.
+/// One element on the device: x(i, j). Reading copies it to the host and waits; writing does not
+/// wait. A loop over single elements is slow, an expression on slices is fast. As an operand of an
+/// array expression it stays on the device.
 template <element T>
 class element_reference {
  public:
@@ -323,8 +324,8 @@ class element_reference {
     if constexpr (!std::is_const_v<T>) detail::fill(at_.owner(), at_.origin(), &v, sizeof v, 1);
     return *this;
   }
-  /// The value of another element, of a scalar in device memory or of an expression of rank 0, a
-  /// reduction say: on the device.
+  /// Assigns the value of another element, of a scalar in device memory, or of an expression of
+  /// rank 0 such as a reduction: on the device.
   const element_reference& operator=(const element_reference& other) const {
     static_assert(!std::is_const_v<T>,
                   "the target is const: an array that is, or a view that only reads");

@@ -1,33 +1,34 @@
-// Integration with steps that follow the error, all of it on the device.
+// Integration with adaptive steps, entirely on the device.
 #pragma once
 
 #include <dsl/ode/stepper.hpp>
 
 namespace dsl::ode {
 
-/// How exact `integrate` is, and by which steps: SciPy's rtol, atol, first_step and max_step, and a
-/// bound on their number.
+/// The accuracy and the steps of `integrate`: SciPy's rtol, atol, first_step and max_step, and a
+/// maximum number of steps.
 struct tolerance {
   double relative = 1e-3, absolute = 1e-6;  ///< one of them may be 0
-  double first_step = 0;                    ///< its magnitude; 0: chosen by `integrate`
+  double first_step = 0;                    ///< magnitude; 0: chosen by `integrate`
   double largest_step = dsl::detail::math::infinity<double>;  ///< magnitude
-  std::int64_t most_steps = 100'000;                          ///< 0: none are taken
+  std::int64_t most_steps = 100'000;                          ///< at most this many; 0: none
 };
 
-/// How an integration ended: at its end, where no step was small enough for the tolerance, or after
-/// as many steps as it may take.
+/// How an integration ended: it reached its end, no step was small enough for the tolerance, or the
+/// maximum number of steps was taken.
 enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps };
 
-/// Where an integration is; what `integrate` returns. In device memory: value() waits.
+/// The state of an integration; the result of `integrate`. The values are in device memory: value()
+/// waits.
 struct integration {
-  double end;        ///< where it was to go
-  scalar<double> t;  ///< where it is
-  scalar<double> h;  ///< the step that would come next; 0 where there is none
-  scalar<std::int64_t> steps,
-      rejected;  ///< all that were tried, and those of them whose error was too large
+  double end;        ///< the requested end
+  scalar<double> t;  ///< the time reached
+  scalar<double> h;  ///< the next step; 0 if there is none
+  /// All steps that were tried, and those rejected because their error was too large.
+  scalar<std::int64_t> steps, rejected;
 
-  /// reached: t is the end to the bit. step_too_small: no step that changes t is small enough, or
-  /// the right-hand side is NaN or infinite; the fields are those at t. Waits.
+  /// reached: t equals the end to the bit. step_too_small: no step that changes t is small enough,
+  /// or the right-hand side is NaN or infinite; the fields are those at t. Waits.
   ode::outcome outcome() const {
     if (t.value() == end) return ode::outcome::reached;
     return h.value() == 0 ? ode::outcome::step_too_small : ode::outcome::too_many_steps;
@@ -36,12 +37,11 @@ struct integration {
 
 namespace detail {
 
-/// Throws value_error that names an end of time or an option which is NaN, infinite or of the wrong
-/// sign.
+/// Throws value_error that names a time or an option that is NaN, infinite or of the wrong sign.
 void require_possible(double t0, double t1, const tolerance& wanted);
 
-/// The norm of all fields' elements over their scales, a double. What makes a sum a mean is in the
-/// scales.
+/// The norm of the elements of all fields divided by their scales, as a double. The scales include
+/// the factor that turns the sum into a mean.
 template <class... X, class... Scale, std::size_t... I>
 constexpr auto norm_of(std::index_sequence<I...>, const tuple<X...>& x,
                        const tuple<Scale...>& scale) {
@@ -54,8 +54,8 @@ constexpr auto time_seen_by(const T& t) {
   else return t;
 }
 
-/// The name of the kernels that choose a first step. They run once, so each is compiled for any
-/// layout, and its formula once.
+/// Names the kernels that choose the first step. They run once, so each is compiled for any layout,
+/// and its formula once.
 struct first_step {
   struct policy : default_policy {
     static constexpr map_policy map(const formula_traits& f, int compute_capability) {
@@ -71,8 +71,8 @@ struct first_step {
   };
 };
 
-/// Half of the choice of a first step: of (t, span, relative, absolute, fields..., others...), a
-/// guess, and the slope's norm.
+/// The first half of choosing the first step: from (t, span, relative, absolute, fields...,
+/// others...) a guess, and the norm of the slope.
 template <class F, std::size_t Fields>
 struct starting_guess {
   template <class T, class Span, class V, class... X>
@@ -98,8 +98,8 @@ struct starting_guess {
   }
 };
 
-/// The other half: of (guess, slope's norm, smallest, largest, t, span, relative, absolute,
-/// fields..., others...), the step, by how much the slope changes over the guess.
+/// The second half: from (guess, norm of the slope, smallest, largest, t, span, relative, absolute,
+/// fields..., others...) the step, given by the change of the slope over the guess.
 template <class F, std::size_t Fields>
 struct starting_step {
   template <class S, class T, class V, class... X>
@@ -128,9 +128,9 @@ struct starting_step {
 };
 
 /// A step of (t, h, accepted, rejected, y..., z..., t1, relative, absolute, largest, others...). z
-/// is the candidate of the step before, which becomes y if it was accepted: so a step waits for
-/// nothing, and its error is summed in the kernel that computes its candidate. All that follows
-/// from the error is computed with single values.
+/// is the candidate of the previous step, and becomes y if it was accepted. A step therefore never
+/// waits: its error is summed in the kernel that computes its candidate, and everything that
+/// follows from the error is computed with single values.
 template <class F, std::size_t Fields>
 struct controlled_step {
   template <class T, class A, class N, class... X>
@@ -155,10 +155,10 @@ struct controlled_step {
     const auto scale = tuple{absolute + relative * max(abs(get<I>(y)), abs(get<I>(z)))...};
     const auto error = norm_of(fields, increments(fields, y, h, dopri5_method.error, k), scale);
 
-    // The rules are those of SciPy's RK45, which so takes the same steps. A NaN loses in fmax, and
-    // is the smallest factor. Behind a step that was taken the smallest one may follow, and what is
-    // left at the end is a step however small; a rejected step that would become smaller than the
-    // smallest is the end.
+    // The rules of SciPy's RK45, so that the steps are the same. A NaN loses in fmax, so it gives
+    // the smallest factor. After an accepted step, the next one may be as small as the smallest
+    // step, and the remainder at the end is taken however small it is. A rejected step that would
+    // have to become smaller than the smallest step ends the integration.
     const auto takes = error < 1;
     const auto factor = fmin(where(accepted, 10.0, 1.0), fmax(0.2, 0.9 * pow(error, -0.2)));
     const auto next_t = where(takes, where(h == t1 - t, t1, t + h), t);
@@ -172,7 +172,7 @@ struct controlled_step {
   }
 };
 
-/// Of (accepted, y..., z...).
+/// The fields after the last step, from (accepted, y..., z...).
 template <std::size_t Fields>
 struct last_accepted {
   template <class A, class... X>
@@ -187,8 +187,8 @@ struct last_accepted {
   }
 };
 
-/// Whether a right-hand side gives derivatives of so many fields, which are its first arguments;
-/// where not, an error of the compiler.
+/// Whether a right-hand side gives derivatives of its first `Fields` arguments; otherwise a
+/// compile-time error.
 template <class F, std::size_t Fields, class... X>
 constexpr bool may_integrate() {
   constexpr bool is_stateless = dsl::detail::is_stateless<F>;
@@ -268,22 +268,23 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
 
 }  // namespace detail
 
-/// Integrates dy/dt = f from t0 to t1, which may lie before it, with Dormand and Prince's method of
-/// order 5(4) and steps that keep the error of each below the tolerance: the root mean square over
-/// all fields' elements of error / (absolute + relative max(|y|, |z|)), where z is y after the
-/// step, at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4).
-/// SciPy's solve_ivp takes the same steps.
+/// Integrates dy/dt = f from t0 to t1 with the method of Dormand and Prince of order 5(4). t1 may
+/// be less than t0. The steps adapt so that the error of each stays within the tolerance: the root
+/// mean square over all fields' elements of error / (absolute + relative max(|y|, |z|)), where z is
+/// y after the step, is at most 1 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations
+/// I, II.4). SciPy's solve_ivp takes the same steps.
 ///
-/// f: a lambda of (fields..., others...) that returns the fields' derivatives, one or a std::tuple,
-/// or with_time of one of (t, fields..., others...); without captures. fields: `dsl::state(...)` of
-/// arrays, views or scalars in device memory of one shape, real or complex; they hold y at `t` of
-/// the result in the end. t0, t1: finite, in f's unit of time. wanted: the tolerance and the bounds
-/// of the steps. others: arrays, scalars and C++ values, which stay what they are.
+/// f: a lambda without captures of (fields..., others...) that returns the fields' derivatives, as
+/// one value or a std::tuple; or with_time of a lambda of (t, fields..., others...). fields:
+/// `dsl::state(...)` of arrays, views or scalars in device memory, all of one shape, real or
+/// complex; afterwards they hold y at the result's `t`. t0, t1: finite, in f's unit of time.
+/// wanted: the tolerance and the limits of the steps. others: arrays, scalars and C++ values, which
+/// stay constant.
 ///
-/// Returns where it came to, in device memory. A step evaluates f seven times, in one kernel, and
-/// besides the fields another copy of each is kept. Waits for nothing. Throws value_error for times
-/// that are not finite and for tolerances and steps that cannot be, else as `iterate` does, before
-/// the fields are written.
+/// Returns the state of the integration, in device memory. A step evaluates f seven times in one
+/// kernel. A second copy of each field is kept. Does not wait. Throws value_error for times that
+/// are not finite and for impossible tolerances and steps, otherwise as `iterate`, before the
+/// fields are written.
 /// ```cpp
 /// const auto pendulum = dsl::ode::with_time([](auto t, auto x, auto v, auto drive) {
 ///   return std::tuple{v, drive * cos(t) - sin(x)};
@@ -291,9 +292,10 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
 /// ```
 /// with arrays of doubles `x` and `v` and a double `drive`:
 /// ```cpp
-/// const auto at = dsl::ode::integrate(pendulum, dsl::state(x, v), 0, 10, {.relative = 1e-9,
-/// .absolute = 1e-12}, drive); if (at.outcome() != dsl::ode::outcome::reached) std::cerr <<
-/// "stopped at t = " << at.t.value() << '\n';
+/// const auto at = dsl::ode::integrate(pendulum, dsl::state(x, v), 0, 10,
+///                                     {.relative = 1e-9, .absolute = 1e-12}, drive);
+/// if (at.outcome() != dsl::ode::outcome::reached)
+///   std::cerr << "stopped at t = " << at.t.value() << '\n';
 /// ```
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
 integration integrate(F, const loop_state<S...>& fields, double t0, double t1,
@@ -302,7 +304,7 @@ integration integrate(F, const loop_state<S...>& fields, double t0, double t1,
     return detail::integrate_fields<Name, F>(fields, t0, t1, wanted, others...);
   else return {};
 }
-// What is called in another way does not compile.
+// Other calls do not compile.
 template <class Name = dsl::detail::unnamed, class F, class Fields, class... Others>
   requires(!dsl::detail::is_loop_state<Fields>)
 integration integrate(F, const Fields&, double, double, const tolerance& = {}, const Others&...) {

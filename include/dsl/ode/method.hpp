@@ -1,4 +1,4 @@
-// Explicit Runge-Kutta methods, as their authors print them.
+// Explicit Runge-Kutta methods, with the coefficients as their authors print them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace dsl::ode::detail {
 
-/// An exact fraction, in lowest terms.
+/// An exact fraction in lowest terms.
 struct rational {
   std::int64_t numerator, denominator;
 
@@ -27,9 +27,9 @@ constexpr rational operator/(rational a, rational b) {
   return {a.numerator * b.denominator, a.denominator * b.numerator};
 }
 
-/// A Butcher tableau. k[i] = f(t + c[i] h, y + h sum_j a[i][j] k[j]) for j < i, where c[i] is the
-/// sum of a[i]; the step is to y + h sum_i b[i] k[i], of this order. Where there are two solutions,
-/// h sum_i error[i] k[i] is by how much they differ.
+/// A Butcher tableau of the given order. The stages are k[i] = f(t + c[i] h, y + h sum_j a[i][j]
+/// k[j]) for j < i, where c[i] is the sum of a[i]. The step goes to y + h sum_i b[i] k[i]. For an
+/// embedded pair, h sum_i error[i] k[i] is the difference of the two solutions.
 template <int Stages>
 struct method {
   static constexpr int stages = Stages;
@@ -51,7 +51,7 @@ inline constexpr method<4> rk4_method{
     4, {{}, {{1, 2}}, {0, {1, 2}}, {0, 0, 1}}, {{1, 6}, {1, 3}, {1, 3}, {1, 6}}, {}};
 
 // J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6
-// (1980), RK5(4)7M. The last stage is the step itself and serves the error alone.
+// (1980), RK5(4)7M. The last stage is at the step's result and serves the error alone.
 inline constexpr method<7> dopri5_method{
     5,
     {{},
@@ -66,7 +66,7 @@ inline constexpr method<7> dopri5_method{
 
 // E. Fehlberg, Classical fifth-, sixth-, seventh-, and eighth-order Runge-Kutta formulas with
 // stepsize control, NASA TR R-287 (1968), table X, with the weights of order 8. The eleventh stage
-// serves the solution of order 7 alone, so it leaves nothing in a kernel.
+// serves the solution of order 7 alone, so it generates no code.
 inline constexpr method<13> fehlberg8_method{
     8,
     {{},

@@ -7,7 +7,7 @@ namespace dsl::ode {
 
 namespace detail {
 
-/// Euler and Maruyama's step as a formula: of (fields..., others..., h, noise...), or with the time
+/// The Euler-Maruyama step as a formula of (fields..., others..., h, noise...), or with the time of
 /// (fields..., others..., t, h, noise...).
 template <class F, class G>
 struct euler_maruyama {
@@ -46,8 +46,8 @@ struct euler_maruyama {
   static constexpr std::size_t times =
       right_side<F>::times > right_side<G>::times ? right_side<F>::times : right_side<G>::times;
 
-  // How many fields there are: as many as the drift of the first arguments gives, if as many normal
-  // numbers are the last ones.
+  // The number of fields: the number of values that the drift gives for the first arguments,
+  // provided that as many normal numbers are the last arguments.
   template <std::size_t Fields, class... X>
   static constexpr std::size_t fields_among() {
     if constexpr (2 * Fields + 1 + times > sizeof...(X)) {
@@ -86,20 +86,20 @@ struct euler_maruyama {
 
 }  // namespace detail
 
-/// Steps of dy = f(y) dt + g(y) dW, in Ito's sense: y + h f(y) + sqrt(h) g(y) w, where w are
+/// Steps of dy = f(y) dt + g(y) dW in Ito's sense: y + h f(y) + sqrt(h) g(y) w, where w are
 /// independent normal numbers of variance 1 (G. Maruyama, Continuous Markov processes and
-/// stochastic equations, Rend. Circ. Mat. Palermo 4, 1955). Of strong order 1/2 and weak order 1. f
-/// and g are lambdas with `auto` parameters, as for the other steps: f(fields..., others...) and
-/// g(fields..., others...) return one value for each field, each field having a noise of its own.
-/// What is returned is a function of (fields..., others..., h, noise...) for `tie` or `iterate`;
-/// where f or g is marked `with_time` the time stands before h. All is computed in each field's own
-/// precision. `Name`, a type declared at namespace scope, names the kernel.
+/// stochastic equations, Rend. Circ. Mat. Palermo 4, 1955). Strong order 1/2, weak order 1. f and g
+/// are lambdas with `auto` parameters, as for the other steps: f(fields..., others...) and
+/// g(fields..., others...) return one value for each field; each field has its own noise. Returns a
+/// function of (fields..., others..., h, noise...) for `tie` or `iterate`; if f or g is marked by
+/// `with_time`, the time precedes h. All is computed in each field's own precision. `Name`, a type
+/// declared at namespace scope, names the kernel.
 /// ```cpp
 /// const auto step = dsl::ode::sde([](auto rate, auto mean, auto) { return 2.0f * (mean - rate); },
 ///                                 [](auto, auto, auto width) { return width; });
 /// dsl::array<float> rate = dsl::zeros<float>(n);
 /// dsl::iterate(500, step, dsl::state(rate), 1.0f, 0.5f, 0.01f,
-/// dsl::random::normal<float>(k.fold(dsl::step), n));
+///              dsl::random::normal<float>(k.fold(dsl::step), n));
 /// ```
 template <class Name = dsl::detail::unnamed, class F, class G>
 constexpr auto sde(F, G) {

@@ -1,5 +1,5 @@
-// Steps of explicit Runge-Kutta methods: of any number of fields, each step one formula and so one
-// kernel.
+// Steps of explicit Runge-Kutta methods for any number of fields. Each step is one formula and so
+// one kernel.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -11,14 +11,15 @@ template <class Explicit> inline constexpr bool is_included<header::ode, Explici
 
 namespace dsl::ode {
 
-/// A right-hand side that sees the time; what `with_time` returns.
+/// A right-hand side that receives the time; the result of `with_time`.
 template <class F> struct timed {};
 
 namespace detail {
 
-/// A right-hand side, whether it sees the time or not, as a function of (t, fields..., others...).
+/// A right-hand side, with or without the time, as a function of (t, fields..., others...).
 template <class F> struct right_side {
-  static constexpr std::size_t times = 0;  // how many of them it sees
+  // The number of time arguments that it takes.
+  static constexpr std::size_t times = 0;
   template <class T, class... X> static constexpr bool takes = std::is_invocable_v<F, X...>;
   template <class T, class... X> static constexpr auto at(const T&, const X&... x) {
     return F{}(x...);
@@ -42,8 +43,8 @@ using dsl::detail::unpack;
 
 template <class X> using type_of = decltype(dsl::detail::lift(nullptr, std::declval<const X&>()));
 
-/// A symbol or a constant in the precision of Y, so that neither a double h nor a C++ scalar widens
-/// a float field. What is real stays real.
+/// Converts a symbol or a constant to the precision of Y, so that neither a double h nor a C++
+/// scalar widens a float field. Real operands stay real.
 template <class Y, class X>
 constexpr auto in_precision_of(const Y& y, const X& x) {
   constexpr dtype type =
@@ -59,14 +60,14 @@ constexpr auto field(const Y& y) {
   return cast<element_t<Y::type.type>>(y);
 }
 
-/// c x, divided as one would by hand where c is 1 / n.
+/// c x; a division by n if c is 1 / n, as in code written by hand.
 template <class X>
 constexpr auto scaled(const X& x, rational c) {
   return c.numerator == 1 ? x / c.denominator : x * c.value();
 }
 
-/// h (c[0] k[0] + c[1] k[1] + ...). The first coefficient that is not 0 is taken out of the sum and
-/// so costs nothing: RK4's last sum becomes h / 6 * (k1 + 2 * k2 + 2 * k3 + k4).
+/// h (c[0] k[0] + c[1] k[1] + ...). The first nonzero coefficient is factored out of the sum, so
+/// that it costs nothing: RK4's last sum becomes h / 6 * (k1 + 2 * k2 + 2 * k3 + k4).
 template <class H, class K, std::size_t Stages>
 constexpr auto increment(const H& h, const rational (&c)[Stages], const std::array<K, Stages>& k) {
   std::size_t j = 0;
@@ -78,7 +79,7 @@ constexpr auto increment(const H& h, const rational (&c)[Stages], const std::arr
   return scaled(h, first) * sum;
 }
 
-/// t + c h, as a weak symbol, which does not widen the fields that a right-hand side computes with
+/// t + c h as a weak symbol, which does not widen the fields with which a right-hand side combines
 /// it.
 template <class T, class H>
 constexpr auto later(const T& t, const H& h, rational c) {
@@ -110,8 +111,9 @@ constexpr bool require_fields(std::type_identity<tuple<K...>>, std::type_identit
   return (require_field<K, std::tuple_element_t<I, All>>() && ...);
 }
 
-/// How many fields a right-hand side of symbols has: as many as it returns derivatives. 0, and an
-/// error of the compiler, where it cannot be called so, or the fields do not take the derivatives.
+/// The number of fields of a right-hand side: the number of derivatives that it returns for
+/// symbols. 0, with a compile-time error, if it cannot be called with these arguments or the fields
+/// cannot hold the derivatives.
 template <class F, class T, class... X>
 constexpr std::size_t field_count() {
   constexpr bool takes = right_side<F>::template takes<T, X...>;
@@ -135,7 +137,7 @@ constexpr std::size_t field_count() {
   return 0;
 }
 
-/// The slopes of a method's stages: for each field y as many as there are stages.
+/// The slopes k of a method's stages: for each field y an array of one slope for each stage.
 template <const auto& Method, class F, class... Y, class... Others, class T, class H,
           std::size_t... I>
 constexpr auto slopes(std::index_sequence<I...>, const tuple<Y...>& y,
@@ -170,7 +172,7 @@ struct nothing {
   template <class... Y> constexpr tuple<> operator()(const Y&...) const { return {}; }
 };
 
-/// A step as a formula: of (fields..., others..., h), or with the time (fields..., others..., t,
+/// A step as a formula of (fields..., others..., h), or with the time of (fields..., others..., t,
 /// h).
 template <const auto& Method, class F, class Feedback>
 struct stepper {
@@ -224,8 +226,8 @@ constexpr auto make_step(F, Feedback) {
 
 }  // namespace detail
 
-/// A right-hand side that sees the time: f(t, fields..., others...). The step made of it is
-/// step(fields..., others..., t, h), and its stages see t + c h.
+/// Marks a right-hand side as one that receives the time: f(t, fields..., others...). Its step is
+/// step(fields..., others..., t, h); its stages receive t + c h.
 template <class F>
 constexpr timed<F> with_time(F) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
@@ -234,13 +236,13 @@ constexpr timed<F> with_time(F) {
 }
 
 // Steps of dy/dt = f(y). f is a lambda with `auto` parameters: f(fields..., others...) returns the
-// derivatives of the fields, its first arguments: one value, or a std::tuple. Each of these
-// functions returns what `vectorize` returns, a function of (fields..., others..., h) that gives
-// the fields after a step of h: several as a std::tuple, for `tie` or `iterate`. `feedback`, a
-// lambda of the new fields, or of those and the others, gives what is returned besides: ode::rk4(f,
+// derivatives of the fields, its first arguments, as one value or a std::tuple. Each of these
+// functions returns the same as `vectorize`: a function of (fields..., others..., h) that gives the
+// fields after a step of h, several as a std::tuple, for `tie` or `iterate`. `feedback`, a lambda
+// of the new fields, or of the new fields and the others, gives additional results: ode::rk4(f,
 // [](auto F, auto) { return dsl::sum(F); }) is step(F, G, delta, h) -> {Fn, Gn, sum(Fn)}. The
-// others are held fixed within a step. All is computed in each field's own precision, whatever h's;
-// t is a weak scalar. `Name`, a type declared at namespace scope, names the kernel.
+// others are held fixed within a step. All is computed in each field's own precision, whatever the
+// precision of h; t is a weak scalar. `Name`, a type declared at namespace scope, names the kernel.
 
 /// Order 1, one stage: y + h f(y).
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
@@ -260,14 +262,14 @@ constexpr auto rk4(F f, Feedback feedback = {}) {
   return detail::make_step<detail::rk4_method, Name>(f, feedback);
 }
 
-/// Order 5, six stages: Dormand and Prince's 5(4) with fixed steps. With steps that follow the
-/// error: `integrate`.
+/// Order 5, six stages: Dormand and Prince's 5(4) with fixed steps. For adaptive steps:
+/// `integrate`.
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
 constexpr auto dopri5(F f, Feedback feedback = {}) {
   return detail::make_step<detail::dopri5_method, Name>(f, feedback);
 }
 
-/// Order 8, of thirteen stages twelve: Fehlberg's 7(8) with fixed steps.
+/// Order 8: twelve of the thirteen stages of Fehlberg's 7(8), with fixed steps.
 template <class Name = dsl::detail::unnamed, class F, class Feedback = detail::nothing>
 constexpr auto fehlberg8(F f, Feedback feedback = {}) {
   return detail::make_step<detail::fehlberg8_method, Name>(f, feedback);

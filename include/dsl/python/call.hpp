@@ -1,5 +1,5 @@
-// A call from Python as a formula sees it: arguments and results. Nothing here needs Python's
-// headers, so nvcc never reads them.
+// A Python call as a formula sees it: arguments and results. Nothing here needs Python's headers,
+// so nvcc never reads them.
 #pragma once
 
 #include <cstring>
@@ -10,8 +10,8 @@
 
 namespace dsl::python {
 
-/// In a signature, an array of any rank: of a formula that computes element by element, or reduces
-/// all of them to one value.
+/// In a signature: an array of any rank, for a formula that computes element by element or reduces
+/// all elements to one value.
 template <element T> struct any_rank;
 
 namespace detail {
@@ -20,12 +20,13 @@ namespace detail {
 /// C++ scalar, by value.
 enum class parameter_kind : std::uint8_t { array, single, number };
 
-/// What a signature says of an argument or a result.
+/// An argument or a result in a signature.
 struct parameter {
   parameter_kind kind;
   dtype type;
-  int rank;  ///< or `of_any_rank`: the formula sees an array of rank `max_rank`, whose first
-             ///< extents are 1
+  /// The rank, or `of_any_rank`: the formula then sees an array of rank `max_rank` whose first
+  /// extents are 1.
+  int rank;
 
   static constexpr int of_any_rank = -1;
   constexpr bool has_any_rank() const { return rank == of_any_rank; }
@@ -49,7 +50,8 @@ struct elements {
 
 struct argument {
   elements memory;
-  std::uint64_t bits[2];  // a number's, as its dtype lies in memory
+  // The bytes of a number as its dtype is stored in memory.
+  std::uint64_t bits[2];
 
   template <class T>
   T number() const {
@@ -59,15 +61,16 @@ struct argument {
   }
 };
 
-/// One call while it runs, without the interpreter's lock.
+/// A running call. The interpreter's lock is not held.
 class call {
  public:
   argument arguments[max_parameters];
   elements results[max_parameters];
-  std::int64_t steps = 0, every = 1;  // a loop's
+  // Used by loops.
+  std::int64_t steps = 0, every = 1;
 
-  /// Makes the array that a result goes to, where the caller gave none. Throws what the array
-  /// library raised.
+  /// Makes the array for a result for which the caller gave none. Throws the exception of the array
+  /// library.
   virtual void make_result(int number, int rank, const std::int64_t* extents) = 0;
 
  protected:
@@ -78,13 +81,15 @@ class call {
 /// One of the functions that share a name.
 struct signature {
   std::vector<parameter> parameters, results;
-  int variables =
-      0;  // of a loop: the first parameters and results are its state, what follows are histories
-  const void* function;  // lives until the program ends
+  // For a loop: the number of state variables, which are the first parameters and results; the
+  // remaining results are histories.
+  int variables = 0;
+  // Lives until the program ends.
+  const void* function;
   void (*run)(call&, const void* function);
 };
 
-/// A parameter as it is written in a signature: dsl::array, dsl::view, dsl::scalar or a C++ scalar.
+/// A parameter as written in a signature: dsl::array, dsl::view, dsl::scalar or a C++ scalar.
 template <class P>
 struct parameter_of {
   static constexpr bool known = false;

@@ -1,4 +1,4 @@
-// Formulas as functions of Python: each call is one assignment.
+// Formulas as Python functions: each call is one assignment.
 #pragma once
 
 #include <dsl/ir/origin.hpp>
@@ -8,7 +8,7 @@
 
 namespace dsl::python::detail {
 
-/// A result as the target of an assignment. Where the caller gave no array for it, it is made when
+/// A result as the target of an assignment. If the caller gave no array for it, one is made once
 /// its shape is known.
 template <class T, int R>
 struct result {
@@ -27,7 +27,7 @@ dsl::view<const T, R> as_operand(const result<T, R>& r) {
   return r.view();
 }
 
-/// Whether operands are assigned together with others; scans are not, and evaluated first.
+/// Whether operands are assigned together with others. Scans are not; they are evaluated first.
 template <class E> inline constexpr bool joins_others = true;
 template <dsl::detail::lazy E> inline constexpr bool joins_others<E> = false;
 template <class T, int R> inline constexpr bool joins_others<view<T, R>> = true;
@@ -35,7 +35,7 @@ template <class F, class... X> inline constexpr bool joins_others<expression<F, 
 template <class F, int R, class... X> inline constexpr bool joins_others<reduction<F, R, X...>> =
     true;
 
-/// What a formula returned, as operands: an expression or an array, or several in a std::tuple.
+/// A formula's return value as operands: an expression or an array, or several in a std::tuple.
 template <class X>
 auto as_operands(const X& x) {
   if constexpr (dsl::detail::is_tuple<X>)
@@ -46,7 +46,7 @@ auto as_operands(const X& x) {
   else return as_operands(eval(x));
 }
 
-/// Ranks of an expression's outputs: 0 for what reductions inside a formula leave.
+/// The ranks of an expression's outputs; 0 for results of reductions inside a formula.
 template <class E>
 constexpr auto ranks_of_outputs() {
   using outputs = dsl::detail::outputs_of<E>;
@@ -97,7 +97,8 @@ struct results_of {
   template <std::size_t I> using target =
       result<element_t<element_types<outputs>::values[I]>, ranks[I]>;
 
-  /// Their ranks are those of the arguments where one of these has any.
+  /// The results as parameters. If any argument has any rank, results take the rank of the
+  /// arguments.
   static std::vector<parameter> list(bool of_any_rank) {
     std::vector<parameter> all;
     for (std::size_t k = 0; k != count; ++k)

@@ -1,4 +1,4 @@
-// Time loops as functions of Python.
+// Time loops as Python functions.
 #pragma once
 
 #include <dsl/lang/iterate.hpp>
@@ -22,8 +22,8 @@ template <> struct histories_as_tuple<dsl::detail::tuple<>> {
   static auto make(dsl::detail::tuple<>&&) { return dsl::detail::tuple<>(); }
 };
 
-/// The first parameters are the state, as many as the formula has values; the others are the loop's
-/// own.
+/// The first parameters are the state, one for each value of the formula; the others are the loop's
+/// own parameters.
 template <class F, class... P>
 class loop_function {
   using all = std::tuple<P...>;

@@ -1,24 +1,24 @@
-// Modules of Python made of formulas.
+// Python modules made of formulas.
 #pragma once
 
 #include <dsl/python/loop.hpp>
 
 namespace dsl::python {
 
-/// A module of Python while it is filled. Functions take arrays of NumPy, CuPy, PyTorch and JAX,
-/// and of any library that has DLPack, where they lie and in order with their library's stream, and
-/// return arrays of the first one's library.
+/// A Python module under construction. Its functions accept arrays of NumPy, CuPy, PyTorch and JAX,
+/// and of any library that supports DLPack, in place and ordered with their library's stream. They
+/// return arrays of the first argument's library.
 ///
-/// A signature is a list of types: dsl::array<T, rank> for an array of that dtype and rank,
-/// dsl::python::any_rank<T> for one of any rank, dsl::scalar<T> for one value in device memory (an
-/// array of rank 0), T for a Python number. A name may have several, which differ in dtypes, ranks
-/// or number of parameters; the first that fits is called.
+/// A signature is a list of types: dsl::array<T, rank> is an array of that dtype and rank,
+/// dsl::python::any_rank<T> one of any rank, dsl::scalar<T> one value in device memory (an array of
+/// rank 0), T a Python number. A name may have several signatures, which differ in dtypes, ranks or
+/// number of parameters; a call uses the first that fits.
 class module_builder {
  public:
-  /// A function that evaluates a formula: its results are new arrays, those of reductions of rank
-  /// 0, or are written to `out=`. `f` is made by `dsl::vectorize`, or takes operands and returns
-  /// expressions. `documentation` is what help() shows. A name that has been given to a loop, or
-  /// the same signature again, is an ImportError.
+  /// Defines a function that evaluates a formula. Its results are new arrays (of rank 0 for
+  /// reductions), or are written to `out=`. `f` is made by `dsl::vectorize`, or takes operands and
+  /// returns expressions. help() shows `documentation`. Reusing the name of a loop, or the same
+  /// signature, is an ImportError.
   /// ```cpp
   /// m.kernel<dsl::array<float, 2>>("row_sums", [](auto x) { return dsl::sum(x, dsl::axis(1)); });
   /// ```
@@ -32,12 +32,13 @@ class module_builder {
     }
     return *this;
   }
-  /// A function that runs a time loop, `dsl::iterate`: name(steps, state..., parameters...,
-  /// every=1, out=None). The state are the first parameters, as many as the formula gives values.
-  /// It returns the state after the last step and the histories of its dsl::scalar.
+  /// Defines a function that runs a time loop, `dsl::iterate`: name(steps, state..., parameters...,
+  /// every=1, out=None). The state consists of the first parameters, one for each value of the
+  /// formula. The function returns the state after the last step, and the histories of its
+  /// dsl::scalar.
   /// ```cpp
-  /// m.loop<field, field, dsl::scalar<c32>, float>("integrate", step, "Many steps, with the mean
-  /// fed back.");
+  /// m.loop<field, field, dsl::scalar<c32>, float>("integrate", step,
+  ///                                               "Many steps, with the mean fed back.");
   /// ```
   template <class... P, class F>
   module_builder& loop(const char* name, F f, const char* documentation = "") {
@@ -83,9 +84,9 @@ struct module_definition {
 }  // namespace detail
 }  // namespace dsl::python
 
-/// Defines a module of Python, at file scope, once a module: DSL_PYTHON_MODULE(fields, m) {
-/// m.kernel<...>("rk4", step); }. The name is that of the target that `dsl_python_module` of CMake
-/// makes.
+/// Defines a Python module, at file scope, once for each module: DSL_PYTHON_MODULE(fields, m) {
+/// m.kernel<...>("rk4", step); }. The name is that of the target made by CMake's
+/// `dsl_python_module`.
 #undef DSL_PYTHON_MODULE
 #define DSL_PYTHON_MODULE(name, m)                                                    \
   static void dsl_fill_python_module_##name(::dsl::python::module_builder& m);        \
