@@ -54,7 +54,7 @@ struct map_policy {
 struct reduction_policy : map_policy {
   /// Compiled: vectors of `lanes` elements that are loaded before the first one is used.
   int vectors_ahead = 1;
-  int strided_vectors_ahead = 1;  ///< The same if the index space is not one line.
+  int strided_vectors_ahead = 1;  ///< Compiled: the same if the index space is not one line.
   int occupancy = 100;            ///< Percent of a multiprocessor's threads that blocks may occupy.
   /// A second launch combines partial results if at least this many bytes a multiprocessor are read
   /// and written.
@@ -89,10 +89,10 @@ struct scan_policy {
   int vectors_ahead = 4;
   /// Compiled: blocks that should fit on a multiprocessor, for rows in memory order.
   int blocks = 6;
-  int strided_blocks = 4;  ///< The same for other rows.
+  int strided_blocks = 4;  ///< Compiled: the same for other rows.
   /// Compiled: nanoseconds before a block polls for the total of the elements before its tile.
   unsigned pause = 600;
-  int column_blocks = 2;  ///< Blocks that should fit on a multiprocessor, for columns.
+  int column_blocks = 2;  ///< Compiled: blocks that should fit on a multiprocessor, for columns.
   int rows_ahead = 4;     ///< Compiled: rows of a column that are loaded at the same time.
   /// Compiled: rows that are combined one after another before they are combined with the rows
   /// before them.
