@@ -1,4 +1,4 @@
-// One thread of a loop over neighbours: what it computes of a step.
+// A step's work of one thread of a loop that reads neighbours.
 #pragma once
 
 #include <dsl/exec/loop/loop_scalars.hpp>
@@ -6,7 +6,7 @@
 
 namespace dsl::detail {
 
-/// What the threads of a block compute of a step.
+/// Computes a step with the threads of a block.
 template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
 struct tile_body
     : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop> {
@@ -40,7 +40,7 @@ struct tile_body
     announced_ = rounds_on_chip > 1 ? first_on_chip_ - 1 : all_rounds_ - 1;
   }
 
-  /// A block's share of a step. Returns a thread's partial results.
+  /// Computes a block's share of a step. Returns a thread's partial results.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
                                          std::int64_t k) {
     if (k > 0) this->wait_for_neighbours(k - 1);
@@ -48,7 +48,8 @@ struct tile_body
     this->fill_halos(k);
     team.synchronize();
     accumulators sums = reductions::identities();
-    // What others wait for comes first, so that it is on its way while the tile is computed.
+    // The borders that other blocks wait for come first, so that they are on their way while the
+    // tile is computed.
     DSL_DETAIL_ROLLED
     for (int round = 0; round < all_rounds_; ++round) {
       const patch p = patch_of(round, k);
@@ -82,16 +83,18 @@ struct tile_body
   using windows = windows_of<states>;
 
   tile_threads threads_{};
-  int column_ = 0, line_ = 0;  // the thread's, of those
-  // Rounds, in each of which a thread takes a patch: first of what is in memory, then of what lies
-  // at the sides of what is on chip, unless that takes a single round, and then of all that is on
-  // chip. After one of them others have all that they need.
+  // The thread's, among `threads_`.
+  int column_ = 0, line_ = 0;
+  // A thread takes one patch in each round: first patches in memory, then those at the border of
+  // the part on chip, unless all of that part takes a single round, and then all patches on chip.
+  // After round `announced_` other blocks can read everything they need.
   int first_side_ = 0, first_on_chip_ = 0, all_rounds_ = 0, announced_ = 0;
 
-  // Where a thread's patch lies in the tile, and which of its rows are its own.
+  // The position of a thread's patch in the tile, and its own rows [first, end).
   struct patch {
-    bool exists, stays, for_others,
-        is_kept;  // it is read in shared memory; it is stored in global, and in shared memory
+    // stays: read from shared memory. for_others: stored to global memory. is_kept: stored to
+    // shared memory.
+    bool exists, stays, for_others, is_kept;
     int column, row, plane, first, end;
     DSL_DETAIL_FN bool counts(int r) const { return r >= first && r < end && (is_kept || !stays); }
   };
@@ -104,7 +107,8 @@ struct tile_body
   DSL_DETAIL_KERNEL_FN patch patch_of(int round, std::int64_t k) const {
     const bool stays = round >= first_side_, is_kept = round >= first_on_chip_;
     typename base::box b = this->in_memory;
-    if (stays) b = this->on_chip;  // a reference to one of the two would put them into local memory
+    // A reference to one of the two would put them into local memory.
+    if (stays) b = this->on_chip;
     const typename base::frame sides = this->side_patches();
     const int lines = lines_of(b);
     typename base::group_place at;
@@ -114,7 +118,8 @@ struct tile_body
       exists = number < sides.count();
       at = sides.at(exists ? number : 0);
     } else {
-      // In shared memory towards where the tile moves, so that what is overwritten has been read.
+      // In shared memory in the direction in which the tile moves, so that overwritten elements
+      // have been read.
       const int number = !stays         ? round
                          : (k & 1) == 0 ? round - first_on_chip_
                                         : all_rounds_ - 1 - round;
@@ -128,15 +133,15 @@ struct tile_body
     const bool for_others = !is_kept || (first_on_chip_ == first_side_ && sides.has(at));
     const int column = at.column * lanes, row = at.row * rows, end = b.height - row,
               missing = end < rows ? rows - end : 0;
-    // Beyond the tile there is shared memory, but what other blocks have in theirs: there the patch
-    // begins earlier.
+    // Beyond the tile there is room in shared memory; in global memory there are other blocks'
+    // elements, so the patch begins earlier there.
     if (stays) return {exists, true, for_others, is_kept, column, row, at.plane, 0, end};
     return {
         exists,  false, true, false, column, b.first_row + row - missing, b.first_plane + at.plane,
         missing, rows};
   }
 
-  // The elements of a patch after the step.
+  // Computes the elements of a patch after the step.
   DSL_DETAIL_KERNEL_FN void make(made_rows& made, const patch& p, const reduced_values& now,
                                  std::int64_t k, accumulators& sums) {
     if (this->extent(2) > 1) this->enter_plane(p.plane);
@@ -144,7 +149,7 @@ struct tile_body
     base::for_halos([&]<int I, class T>() { this->template load_window<I, T>(around, p, k); });
     group of_row[rows];
     DSL_DETAIL_UNROLL
-    for (int r = 0; r < rows; ++r)  // the nearest row takes the place of those missing
+    for (int r = 0; r < rows; ++r)  // The nearest row stands in for missing ones.
       this->place_in_tile(of_row[r], p.column,
                           p.row + (r < p.first ? p.first
                                    : r < p.end ? r
@@ -191,7 +196,7 @@ struct tile_body
       w = find_window<window>(memory, from, x, y, z, this->first_read() - p.column,
                               this->end_read() - p.column);
   }
-  // Of a variable without a halo.
+  // Reads a variable without a halo.
   template <int I, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read_own(group (&of_row)[rows], const patch& p, std::int64_t k) const {
     using T = state_element<I, Pass>;
