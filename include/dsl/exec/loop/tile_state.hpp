@@ -304,8 +304,8 @@ struct tile_state
       team.release(args.loop.copy(args.tile.arrivals, m) + team.block(),
                    args.loop.epoch + static_cast<unsigned>(k));
   }
-  /// Waits until all adjacent blocks have announced step k. Threads see their writes after the next
-  /// barrier.
+  /// Waits until all adjacent blocks have announced step k. This block sees their writes after the
+  /// next barrier.
   DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) {
     if (beside_ == nullptr) return;
     const unsigned wanted = args.loop.epoch + static_cast<unsigned>(k);
