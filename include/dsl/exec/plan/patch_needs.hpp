@@ -1,4 +1,4 @@
-// What a program's neighbours require of a thread's patch.
+// The patch that a program's neighbours require of a thread.
 #pragma once
 
 #include <cstdint>

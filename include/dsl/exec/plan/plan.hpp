@@ -34,7 +34,7 @@ enum class strategy : std::uint8_t {
   tiled,
 };
 
-/// What the plans of all kernels have in common.
+/// The part common to the plans of all kernels.
 struct plan {
   device where{backend::host};
   /// How the index space is covered: "linear", "strided", "transposing", "halos"; in a loop, its
@@ -212,7 +212,7 @@ constexpr bool may_finish_apart(const pass_view& pass, std::size_t accumulator_b
   return pass.reductions > 0 && traits_of(pass).writes_arrays && accumulator_bytes <= 16;
 }
 
-/// What the driver reports for a compiled kernel; zeros in the simulator.
+/// Attributes of a compiled kernel, from the driver; zeros in the simulator.
 struct kernel_attributes {
   int registers, max_block, blocks_per_multiprocessor, static_shared, largest_cluster;
 };

@@ -31,7 +31,7 @@ struct row_schedule {
   std::int32_t in_cluster;
   // Bytes of shared memory for values that threads exchange; the rows follow.
   std::int32_t shared_sums;
-  std::int32_t outer_rank;  // Of the kept dimensions.
+  std::int32_t outer_rank;  // Kept dimensions beyond the innermost.
   // A bit for each leaf that is not the same array as an earlier leaf.
   std::uint64_t kept;
   std::uint32_t epoch;  // The number of the first exchange between the blocks of a row.

@@ -21,7 +21,7 @@ enum scan_kernel_number {
 
 /// The compiled code of a scan.
 struct scan_code {
-  pass_view view;        // Of the elements.
+  pass_view view;        // The pass that computes the elements.
   program_view combine;  // The operator.
   int inputs, lanes;
   dtype target;

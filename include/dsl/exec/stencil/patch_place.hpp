@@ -13,8 +13,8 @@ struct patch_place {
   static constexpr bool strided = true;
   static constexpr int operands = Operands;
   const Arguments& args;
-  std::int64_t offset[Operands];                   // Of the tile's first element.
-  std::int32_t width = 0, height = 0, planes = 1;  // Of the existing part of the tile.
+  std::int64_t offset[Operands];                   // Offsets of the tile's first element.
+  std::int32_t width = 0, height = 0, planes = 1;  // Extents of the existing part of the tile.
   std::int32_t corner[3] = {}, outer[max_rank - 3] = {};
 
   DSL_DETAIL_KERNEL_FN explicit patch_place(const Arguments& a) : args(a) {}
