@@ -76,7 +76,7 @@ class by_key_table {
   DSL_DETAIL_KERNEL_FN void put(batch& b, int v, bool is_in_table, unsigned group) const {
     const unsigned in_table =
         first_entry + bytes_of(static_cast<int>(group << given.log2_copies | copy()));
-    b.entry[v] = is_in_table ? in_table : rest();
+    b.entry[v] = is_in_table ? in_table : dummy_entry();
   }
 
   /// Adds a batch; a tile has `Tile` elements of each lane. All warps of a block add equally many
@@ -88,17 +88,17 @@ class by_key_table {
       for (int v = 0; v < Vectors; ++v) team.atomic_add(place(b.entry[v]), 1u);
     } else {
       if (given.tags == 0) {
-        join_in_lane(b);
+        combine_in_lane(b);
       } else {
         DSL_DETAIL_UNROLL
-        for (int v = 0; v < Vectors; v += Tile) join_tile<Tile>(b.entry + v, b.element + v);
+        for (int v = 0; v < Vectors; v += Tile) combine_tile<Tile>(b.entry + v, b.element + v);
       }
       // Other warps wait during a turn, so its inputs are computed before.
       DSL_DETAIL_UNROLL
       for (int v = 0; v < Vectors; ++v) keep_in_register(b.entry[v]);
       if (given.turns > 1 && (turn() > 0 || batches > 0)) team.await_turn();
       if (given.tags == 0) add_by_lanes(b);
-      else add_apart(b);
+      else add_by_tags(b);
       if (given.turns > 1)
         team.pass_turn(turn() + 1 < given.turns ? team.warp() + given.tables : number());
       ++batches;
@@ -153,7 +153,7 @@ class by_key_table {
   DSL_DETAIL_KERNEL_FN int turn() const { return place_in_turn >> 8; }
   DSL_DETAIL_KERNEL_FN int number() const { return place_in_turn & 255; }
   // A lane's entry for elements of no group.
-  DSL_DETAIL_KERNEL_FN unsigned rest() const {
+  DSL_DETAIL_KERNEL_FN unsigned dummy_entry() const {
     return first_entry + bytes_of((given.span << given.log2_copies) + team.lane());
   }
   DSL_DETAIL_KERNEL_FN static entry_type nothing() {
@@ -172,7 +172,7 @@ class by_key_table {
 
   // Each lane has its own entries. Entries that are read at once must differ, so an element is
   // first combined with the next one of its group.
-  DSL_DETAIL_KERNEL_FN void join_in_lane(batch& b) const {
+  DSL_DETAIL_KERNEL_FN void combine_in_lane(batch& b) const {
     DSL_DETAIL_UNROLL
     for (int first = 0; first < Vectors; first += together) {
       DSL_DETAIL_UNROLL
@@ -183,7 +183,7 @@ class by_key_table {
           accumulators both = b.element[i];
           reductions::add(both, b.element[j]);
           b.element[j] = both;
-          b.entry[i] = rest();
+          b.entry[i] = dummy_entry();
         }
       }
     }
@@ -204,7 +204,7 @@ class by_key_table {
   // If all elements of a tile belong to one group, as with sorted keys, the first lane gets their
   // combined value.
   template <int Tile>
-  DSL_DETAIL_KERNEL_FN void join_tile(unsigned* entry, accumulators* element) const {
+  DSL_DETAIL_KERNEL_FN void combine_tile(unsigned* entry, accumulators* element) const {
     const unsigned mine = bytes_of(static_cast<int>(copy())),
                    group = team.from_lane(entry[0] - mine, 0);
     bool same = true;
@@ -215,16 +215,16 @@ class by_key_table {
     DSL_DETAIL_UNROLL
     for (int l = 1; l < Tile; ++l) {
       reductions::add(all, element[l]);
-      entry[l] = rest();
+      entry[l] = dummy_entry();
     }
     combine_warp<reductions>(all, team);
     element[0] = all;
-    if (team.lane() != 0) entry[0] = rest();
+    if (team.lane() != 0) entry[0] = dummy_entry();
   }
 
   // A lane exchanges its number and that of the step with its entry's tag, and so finds who was
   // there before. Entries may share a tag.
-  DSL_DETAIL_KERNEL_FN void add_apart(const batch& b) const {
+  DSL_DETAIL_KERNEL_FN void add_by_tags(const batch& b) const {
     unsigned* const tags = all_tags() + number() * given.tags;
     const unsigned step =
         (batches * static_cast<unsigned>(given.turns) + static_cast<unsigned>(turn())) * Vectors +
@@ -247,7 +247,7 @@ class by_key_table {
     DSL_DETAIL_UNROLL
     for (int v = 0; v < Vectors; ++v) {
       if ((meet >> v & 1) == 0) add_to(b.entry[v], b.element[v]);
-      else add_meeting(b.entry[v], b.element[v], meets(v), static_cast<int>(found[v] & 31));
+      else add_conflicting(b.entry[v], b.element[v], meets(v), static_cast<int>(found[v] & 31));
       team.synchronize_warp();
     }
   }
@@ -258,12 +258,12 @@ class by_key_table {
   }
   // The lanes in `meets` have found `other`. If none of these others has found one itself, at most
   // two lanes meet, and the second one adds the values of both.
-  DSL_DETAIL_KERNEL_FN void add_meeting(unsigned entry, accumulators element, unsigned meets,
-                                        int other) const {
+  DSL_DETAIL_KERNEL_FN void add_conflicting(unsigned entry, accumulators element, unsigned meets,
+                                            int other) const {
     const int lane = team.lane();
     const bool has_met = (meets >> lane & 1) != 0;
     if (team.ballot(has_met && (meets >> other & 1) != 0) != 0) {
-      if (join_lanes(element, team.match(entry))) add_to(entry, element);
+      if (combine_lanes(element, team.match(entry))) add_to(entry, element);
       return;
     }
     const bool is_second = team.from_lane(entry, other) == entry && has_met;
@@ -284,7 +284,7 @@ class by_key_table {
   // Lanes with the same entry combine their values pairwise: the first with the second, the third
   // with the fourth, then the firsts of these pairs. Returns whether this lane has the combined
   // value.
-  DSL_DETAIL_KERNEL_FN bool join_lanes(accumulators& mine, unsigned same) const {
+  DSL_DETAIL_KERNEL_FN bool combine_lanes(accumulators& mine, unsigned same) const {
     const int lane = team.lane();
     const unsigned before = same & ((1u << lane) - 1);
     unsigned others = same & ~((2u << lane) - 1);

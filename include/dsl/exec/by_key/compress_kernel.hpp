@@ -95,7 +95,7 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
     total += all >> 16;
   }
 
-  using segment_type = stretch<std::int64_t>;
+  using segment_type = one_row_segment<std::int64_t>;
   const segment_scan<typename Compress::count, segment_type, Memory, Team, true> scan(memory, team);
   const segment_type own{team.lane() == 0 ? static_cast<std::int64_t>(total) : 0, true};
   const segment_type earlier = scan.scan_block(own, [&](const segment_type& all) {

@@ -11,9 +11,7 @@ namespace dsl::detail {
 template <class Program>
 class gathered {
   static constexpr program_view program = Program::view();
-  static constexpr bool reads_elsewhere(int node) {
-    return head{program.heads[node]}.code() == op::gather;
-  }
+  static constexpr bool gathers(int node) { return head{program.heads[node]}.code() == op::gather; }
   static constexpr int nodes = Program::nodes;
   // The length of the longest chain of gathers up to a node: an address may depend on a gathered
   // value.
@@ -25,13 +23,13 @@ class gathered {
         if (made[static_cast<std::size_t>(from)] > made[static_cast<std::size_t>(i)])
           made[static_cast<std::size_t>(i)] = made[static_cast<std::size_t>(from)];
       }
-      if (reads_elsewhere(i)) ++made[static_cast<std::size_t>(i)];
+      if (gathers(i)) ++made[static_cast<std::size_t>(i)];
     }
     return made;
   }();
   static constexpr int count = [] {
     int n = 0;
-    for (int i = 0; i < nodes; ++i) n += reads_elsewhere(i) ? 1 : 0;
+    for (int i = 0; i < nodes; ++i) n += gathers(i) ? 1 : 0;
     return n;
   }();
   // The nodes that gather.
@@ -39,7 +37,7 @@ class gathered {
     std::array<int, count + 1> found{};
     std::size_t n = 0;
     for (int i = 0; i < nodes; ++i)
-      if (reads_elsewhere(i)) found[n++] = i;
+      if (gathers(i)) found[n++] = i;
     return found;
   }();
   static constexpr int reader_with(std::uint32_t head_word) {

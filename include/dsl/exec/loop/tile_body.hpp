@@ -55,11 +55,12 @@ struct tile_body
       const patch p = patch_of(round, k);
       made_rows made;
       if (p.exists) make(made, p, now, k, sums);
-      if (p.exists && p.for_others)
-        this->keep_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.stays, k);
-      if (p.is_kept || round == announced_) team.synchronize();
+      if (p.exists && p.writes_global)
+        this->store_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.reads_shared, k);
+      if (p.writes_shared || round == announced_) team.synchronize();
       if (round == announced_) this->announce(k);
-      if (p.exists && p.is_kept) this->keep(made, p.column, p.row, p.plane, p.end, k);
+      if (p.exists && p.writes_shared)
+        this->store_on_chip(made, p.column, p.row, p.plane, p.end, k);
     }
     t.steps = k + 1;
     return sums;
@@ -92,11 +93,13 @@ struct tile_body
 
   // The position of a thread's patch in the tile, and its own rows [first, end).
   struct patch {
-    // stays: read from shared memory. for_others: stored to global memory. is_kept: stored to
-    // shared memory.
-    bool exists, stays, for_others, is_kept;
+    // reads_shared: read from shared memory. writes_global: stored to global memory. writes_shared:
+    // stored to shared memory.
+    bool exists, reads_shared, writes_global, writes_shared;
     int column, row, plane, first, end;
-    DSL_DETAIL_FN bool counts(int r) const { return r >= first && r < end && (is_kept || !stays); }
+    DSL_DETAIL_FN bool counts(int r) const {
+      return r >= first && r < end && (writes_shared || !reads_shared);
+    }
   };
   DSL_DETAIL_KERNEL_FN static int lines_of(const typename base::box& b) {
     return (b.height + rows - 1) / rows;
@@ -105,22 +108,22 @@ struct tile_body
     return threads_.rounds(lines_of(b) * b.planes);
   }
   DSL_DETAIL_KERNEL_FN patch patch_of(int round, std::int64_t k) const {
-    const bool stays = round >= first_side_, is_kept = round >= first_on_chip_;
+    const bool reads_shared = round >= first_side_, writes_shared = round >= first_on_chip_;
     typename base::box b = this->in_memory;
     // A reference to one of the two would put them into local memory.
-    if (stays) b = this->on_chip;
+    if (reads_shared) b = this->on_chip;
     const typename base::frame sides = this->side_patches();
     const int lines = lines_of(b);
     typename base::group_place at;
     bool exists;
-    if (stays && !is_kept) {
+    if (reads_shared && !writes_shared) {
       const int number = (round - first_side_) * team.threads() + team.thread();
       exists = number < sides.count();
       at = sides.at(exists ? number : 0);
     } else {
       // In shared memory in the direction in which the tile moves, so that overwritten elements
       // have been read.
-      const int number = !stays         ? round
+      const int number = !reads_shared  ? round
                          : (k & 1) == 0 ? round - first_on_chip_
                                         : all_rounds_ - 1 - round;
       const int parts = threads_.parts, turn = parts == 1 ? number : number / parts;
@@ -130,12 +133,13 @@ struct tile_body
       at.row = line - at.plane * lines;
       exists = line_ < threads_.down && at.column * lanes < width && line < lines * b.planes;
     }
-    const bool for_others = !is_kept || (first_on_chip_ == first_side_ && sides.has(at));
+    const bool writes_global = !writes_shared || (first_on_chip_ == first_side_ && sides.has(at));
     const int column = at.column * lanes, row = at.row * rows, end = b.height - row,
               missing = end < rows ? rows - end : 0;
     // Beyond the tile there is room in shared memory; in global memory there are other blocks'
     // elements, so the patch begins earlier there.
-    if (stays) return {exists, true, for_others, is_kept, column, row, at.plane, 0, end};
+    if (reads_shared)
+      return {exists, true, writes_global, writes_shared, column, row, at.plane, 0, end};
     return {
         exists,  false, true, false, column, b.first_row + row - missing, b.first_plane + at.plane,
         missing, rows};
@@ -177,7 +181,7 @@ struct tile_body
   DSL_DETAIL_KERNEL_FN void load_window(windows& around, const patch& p, std::int64_t k) const {
     using window = typename base::template window_of<I>;
     window& w = static_cast<window&>(around);
-    if (p.stays) {
+    if (p.reads_shared) {
       const T* const first = this->template place_of<I, T>(p.column, p.row, p.plane, k)->lane;
       return w.load_vectors(memory, first, args.tile.pitch, args.tile.plane);
     }
@@ -203,7 +207,7 @@ struct tile_body
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r) {
       group& g = of_row[r];
-      if (p.stays) {
+      if (p.reads_shared) {
         operand_lanes<Head>(g).load(
             memory, this->template place_of<I, T>(g.column, g.row, p.plane, k)->lane);
       } else {

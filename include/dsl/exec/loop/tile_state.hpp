@@ -115,7 +115,7 @@ struct tile_state
     in_memory = {by_planes ? 0 : stay, by_planes ? stay : 0, by_planes ? height : all - stay,
                  by_planes ? all - stay : planes};
     enter_plane(0);
-    find_beside();
+    find_adjacent_block();
   }
   /// Moves to a plane of the tile.
   DSL_DETAIL_KERNEL_FN void enter_plane(int plane) {
@@ -187,8 +187,8 @@ struct tile_state
   }
   /// Stores to shared memory the first `end` rows that step k has computed, from `row` on.
   template <class Made>
-  DSL_DETAIL_KERNEL_FN void keep(const Made& made, int column, int row, int plane, int end,
-                                 std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void store_on_chip(const Made& made, int column, int row, int plane, int end,
+                                          std::int64_t k) const {
     for_arrays([&]<int I, class T>() {
       const int down = (has_halo<I> ? args.tile.pitch : args.tile.other_pitch) / lanes;
       pack<T, lanes>* const first = place_of<I, T>(column, row, plane, k + 1);
@@ -200,13 +200,14 @@ struct tile_state
   /// Stores rows [first, end) to global memory; if the patch stays in shared memory, only variables
   /// that others read.
   template <class Made>
-  DSL_DETAIL_KERNEL_FN void keep_in_memory(const Made& made, int column, int row, int plane,
-                                           int first, int end, bool stays, std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void store_in_memory(const Made& made, int column, int row, int plane,
+                                            int first, int end, bool reads_shared,
+                                            std::int64_t k) const {
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r)
       if (r >= first && r < end)
         for_arrays([&]<int I, class T>() {
-          if (has_halo<I> || !stays)
+          if (has_halo<I> || !reads_shared)
             store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, buffer<I, T>(k + 1));
         });
   }
@@ -307,13 +308,14 @@ struct tile_state
   /// Waits until all adjacent blocks have announced step k. This block sees their writes after the
   /// next barrier.
   DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) {
-    if (beside_ == nullptr) return;
+    if (adjacent_progress_ == nullptr) return;
     const unsigned wanted = args.loop.epoch + static_cast<unsigned>(k);
     unsigned tries = 0;
-    while (team.acquire(beside_) < wanted)
-      if (team.gives_up(tries, beside_ - args.loop.copy(args.tile.arrivals, team.member()),
+    while (team.acquire(adjacent_progress_) < wanted)
+      if (team.gives_up(tries,
+                        adjacent_progress_ - args.loop.copy(args.tile.arrivals, team.member()),
                         static_cast<unsigned>(k))) {
-        beside_ = nullptr;  // Never waits again.
+        adjacent_progress_ = nullptr;  // Never waits again.
         return;
       }
   }
@@ -365,10 +367,10 @@ struct tile_state
  private:
   // The progress of a block whose tile touches this one; one such block for each of the first
   // threads.
-  const quad* beside_ = nullptr;
+  const quad* adjacent_progress_ = nullptr;
 
   // One thread for each of the adjacent blocks, also across the grid's ends.
-  DSL_DETAIL_KERNEL_FN void find_beside() {
+  DSL_DETAIL_KERNEL_FN void find_adjacent_block() {
     constexpr int around = 27;
     if (team.thread() >= around) return;
     int which = team.thread(), number = static_cast<int>(team.block()), other = 0, step = 1;
@@ -383,7 +385,8 @@ struct tile_state
       number /= tiles;
       which /= 3;
     }
-    if (other != team.block()) beside_ = args.loop.copy(args.tile.arrivals, team.member()) + other;
+    if (other != team.block())
+      adjacent_progress_ = args.loop.copy(args.tile.arrivals, team.member()) + other;
   }
   // Bytes of an element of all arrays before number `end`.
   static constexpr int bytes_of(int end, bool with_halo) {

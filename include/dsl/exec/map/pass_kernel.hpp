@@ -77,7 +77,7 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&su
 
 // Stores the accumulators that a thread owns, as results or partial results.
 template <class Body>
-struct sum_leaver {
+struct result_writer {
   using accumulators = typename Body::accumulators;
   Body& body;
   const reduction_schedule& schedule;
@@ -124,7 +124,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   DSL_DETAIL_UNROLL
   for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
   for (std::int64_t tile = schedule.first_tile + split; tile < schedule.end_tile;
-       tile += schedule.takers)
+       tile += schedule.blocks_in_turn)
     take(group, tile, sums);
   if (tiles == 0) body.enter(group, 0);
 
@@ -142,8 +142,8 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   if (steps != reduction_steps::of_partials)
     combine_threads<reductions, Compact>(
         left, results_a_thread, schedule.threads, memory, team,
-        sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads), first + split,
-                         owners, steps == reduction_steps::whole});
+        result_writer<Body>{body, schedule, schedule.threads.owned_by(thread, threads),
+                            first + split, owners, steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // By then every block has read the scalars in device memory that a result may overwrite.
   if (steps == reduction_steps::by_last_block &&
@@ -177,7 +177,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   }
   combine_threads<reductions, Compact>(
       left, results_a_thread, across, memory, team,
-      sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
+      result_writer<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
 }
 
 // Combines the accumulators of all threads of a block, in the order of combine_threads, through the
@@ -239,7 +239,7 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
     DSL_DETAIL_UNROLL
     for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
     for (std::int64_t tile = schedule.first_tile + team.block(); tile < schedule.end_tile;
-         tile += schedule.takers)
+         tile += schedule.blocks_in_turn)
       body.reduce(tile, team.thread(), team.threads(), sums);
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Body::sums_a_thread; ++s) reductions::add(sums[0], sums[s]);

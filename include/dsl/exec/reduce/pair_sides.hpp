@@ -22,7 +22,7 @@ struct known_sides {
 /// The most likely sides of a formula's arrays: formulas of pairs take differences between one
 /// element's own values and the other's. Arrays without a difference are in the rows. All 0 if
 /// nothing is known.
-struct likely_sides { std::uint64_t in_rows, or_in_rows; };
+struct likely_sides { std::uint64_t in_rows, alternative_in_rows; };
 
 template <class Program>
 constexpr likely_sides likely_sides_of() {

@@ -117,9 +117,9 @@ struct row_of_pairs {
       if (sides.in_rows == likely.in_rows)
         return along_row<Range, pair_vectors>(body, column, row, sum,
                                               known_sides<likely.in_rows>{});
-      if (sides.in_rows == likely.or_in_rows)
+      if (sides.in_rows == likely.alternative_in_rows)
         return along_row<Range, pair_vectors>(body, column, row, sum,
-                                              known_sides<likely.or_in_rows>{});
+                                              known_sides<likely.alternative_in_rows>{});
     }
     return along_row<Range, 1>(body, column, row, sum, sides);
   }

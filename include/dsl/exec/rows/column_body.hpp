@@ -57,7 +57,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
   template <int P> using phase = typename base::template phase<P>;
   template <int P> using pass_of = typename base::template pass_of<P>;
   template <int P> using target_numbers = typename base::template target_numbers<P>;
-  using base::args_, base::s_, base::memory_, base::around_;
+  using base::args_, base::s_, base::memory_, base::outer_index_;
   static constexpr int lanes = lanes_of_columns(lanes_of_chain<Chain>);
   friend base;
 
@@ -86,10 +86,10 @@ class column_body : row_phases<Chain, Arguments, Memory> {
   template <class, int, class, class, class> friend struct row_element_source;
 
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
-    around_ = s_.across.divide(tile);
+    outer_index_ = s_.across.divide(tile);
     const int across = threads_.rows_a_crew();
     const std::int64_t first =
-        static_cast<std::int64_t>(tile - around_ * s_.across.by) * s_.crews + threads_.crew();
+        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.crews + threads_.crew();
     column_ = (first * across + threads_.across()) * lanes;
     const int begin = threads_.part() * s_.part,
               length = s_.count - begin < s_.part ? s_.count - begin : s_.part,

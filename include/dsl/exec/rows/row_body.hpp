@@ -17,7 +17,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   template <int P> using phase = typename base::template phase<P>;
   template <int P> using pass_of = typename base::template pass_of<P>;
   template <int P> using target_numbers = typename base::template target_numbers<P>;
-  using base::args_, base::s_, base::memory_, base::around_;
+  using base::args_, base::s_, base::memory_, base::outer_index_;
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
   static constexpr bool whole_vectors = Share <= row_share::two_vectors,
@@ -70,14 +70,15 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   // All threads copy the block's rows to shared memory and back; in between each computes whole
   // rows.
   DSL_DETAIL_KERNEL_FN void run_stage(std::uint32_t tile) {
-    around_ = s_.across.divide(tile);
-    const std::int64_t first = static_cast<std::int64_t>(tile - around_ * s_.across.by) * s_.crews;
+    outer_index_ = s_.across.divide(tile);
+    const std::int64_t first =
+        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.crews;
     const int rows = s_.rows - first < s_.crews ? static_cast<int>(s_.rows - first) : s_.crews;
     const auto first_of = [&](int k) {
       y_ = first;
       return offset_of_row(k);
     };
-    stage_.bring(rows, first_of, operand_numbers{});
+    stage_.load_rows(rows, first_of, operand_numbers{});
     is_owner_ = true;
     DSL_DETAIL_ROLLED
     for (row_ = team_.thread(); row_ < rows; row_ += team_.threads()) {
@@ -86,7 +87,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       run_phases(phase_numbers{});
     }
     team_.synchronize();
-    stage_.take_back(rows, first_of, operand_numbers{});
+    stage_.store_rows(rows, first_of, operand_numbers{});
   }
 
   // ---- a thread's position
@@ -98,7 +99,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     const bool is_row = y < s_.rows;
     is_owner_ = is_row && threads_.along() == 0 && threads_.part() == 0;
     y_ = is_row ? y : s_.rows - 1;
-    around_ = around;
+    outer_index_ = around;
     find_offsets(operand_numbers{});
     const int begin = threads_.part() * s_.part,
               length = s_.count - begin < s_.part ? s_.count - begin : s_.part;

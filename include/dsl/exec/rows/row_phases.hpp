@@ -39,7 +39,7 @@ class row_phases {
   /// kept dimension.
   DSL_DETAIL_KERNEL_FN std::int64_t offset_of_row(int k, std::int64_t y) const {
     std::int64_t offset = y * args_.strides[k][1];
-    std::uint32_t rest = around_;
+    std::uint32_t rest = outer_index_;
     DSL_DETAIL_ROLLED
     for (int d = 0; d < s_.outer_rank; ++d) {
       const std::uint32_t next = s_.outer[d].divide(rest);
@@ -121,7 +121,7 @@ class row_phases {
   const row_schedule& s_;
   Memory memory_;
   // Index along the other kept dimensions.
-  std::uint32_t around_ = 0;
+  std::uint32_t outer_index_ = 0;
 };
 
 }  // namespace dsl::detail

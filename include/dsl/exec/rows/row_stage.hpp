@@ -22,18 +22,18 @@ class row_stage {
   /// Loads the elements of `rows` rows. `first_of(k)`: the offset of operand k's first element of
   /// the first row.
   template <class First, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void bring(int rows, const First& first_of,
-                                  std::index_sequence<K...>) const {
-    (bring_leaf<static_cast<int>(K)>(rows, first_of), ...);
+  DSL_DETAIL_KERNEL_FN void load_rows(int rows, const First& first_of,
+                                      std::index_sequence<K...>) const {
+    (load_leaf<static_cast<int>(K)>(rows, first_of), ...);
     memory_.commit_copies();
     memory_.template wait_for_copies<0>();
     team_.synchronize();
   }
   /// Stores the elements after all threads have computed theirs.
   template <class First, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void take_back(int rows, const First& first_of,
-                                      std::index_sequence<K...>) const {
-    (take_target_back<static_cast<int>(K)>(rows, first_of), ...);
+  DSL_DETAIL_KERNEL_FN void store_rows(int rows, const First& first_of,
+                                       std::index_sequence<K...>) const {
+    (store_target<static_cast<int>(K)>(rows, first_of), ...);
   }
   /// The place of an element. An operand that is the same along a row is stored once.
   template <int K, class T> DSL_DETAIL_KERNEL_FN T* place(int row, int position) const {
@@ -43,8 +43,8 @@ class row_stage {
   }
 
  private:
-  template <int K, class First> DSL_DETAIL_KERNEL_FN void bring_leaf(int rows,
-                                                                     const First& first_of) const {
+  template <int K, class First> DSL_DETAIL_KERNEL_FN void load_leaf(int rows,
+                                                                    const First& first_of) const {
     if constexpr (K < operands::leaves) {
       if constexpr (operands::loaded[static_cast<std::size_t>(K)].is_loaded) {
         using T = memory_t<operands::loaded[static_cast<std::size_t>(K)].type>;
@@ -59,7 +59,7 @@ class row_stage {
       }
     }
   }
-  template <int K, class First> DSL_DETAIL_KERNEL_FN void take_target_back(
+  template <int K, class First> DSL_DETAIL_KERNEL_FN void store_target(
       int rows, const First& first_of) const {
     if constexpr (operands::stored[static_cast<std::size_t>(K)].is_stored) {
       using T = memory_t<operands::stored[static_cast<std::size_t>(K)].type>;

@@ -66,9 +66,9 @@ class row_team {
       DSL_DETAIL_ROLLED
       for (int parts = s_.parts;; parts = 1) {
         // Threads of a row whose result other blocks need.
-        const int tell = s_.in_cluster != 0 ? parts : 1;
-        mine =
-            combine_block<Reductions>(mine, parts == 1 ? team_.threads() : tell << log2_across());
+        const int receivers = s_.in_cluster != 0 ? parts : 1;
+        mine = combine_block<Reductions>(mine,
+                                         parts == 1 ? team_.threads() : receivers << log2_across());
         if (parts == 1) return mine;
         if (s_.in_cluster != 0) return combine_cluster<Reductions>(mine);
         mine = exchange<Reductions>(mine);

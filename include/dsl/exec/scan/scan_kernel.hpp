@@ -76,8 +76,8 @@ class segment_scan {
   }
 
   /// Publishes the total of a member's tiles to later members. Called by one thread.
-  DSL_DETAIL_KERNEL_FN void tell_later_members(const scan_parameters& scan,
-                                               const Segment& total) const {
+  DSL_DETAIL_KERNEL_FN void publish_to_later_members(const scan_parameters& scan,
+                                                     const Segment& total) const {
     auto* to = static_cast<unsigned char*>(scan.total_to);
     DSL_DETAIL_ROLLED
     for (int m = 0; m < scan.later_members; ++m, to += scan.copy_bytes)
@@ -186,8 +186,8 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
       });
   if (args.scan.total_tiles > 0) {
     if (tile + 1 == args.scan.total_tiles && team.thread() == scan_block_threads - 1)
-      scan.tell_later_members(args.scan,
-                              join<typename Scan::combine>(before, thread.total(of_warp, marks)));
+      scan.publish_to_later_members(
+          args.scan, join<typename Scan::combine>(before, thread.total(of_warp, marks)));
     return;
   }
   thread.scan_own(of_warp, marks, before);

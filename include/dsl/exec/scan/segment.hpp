@@ -49,40 +49,43 @@ struct segment {
 };
 /// The same if all elements are one row: most of the state is then known at compile time.
 template <class V>
-struct stretch {
+struct one_row_segment {
   V value;
   bool any;
   DSL_DETAIL_KERNEL_FN bool is_none() const { return !any; }
   DSL_DETAIL_KERNEL_FN static constexpr bool is_headed() { return false; }
-  DSL_DETAIL_KERNEL_FN stretch where(bool exists) const { return {value, exists}; }
+  DSL_DETAIL_KERNEL_FN one_row_segment where(bool exists) const { return {value, exists}; }
   DSL_DETAIL_KERNEL_FN static constexpr unsigned tag() { return 1; }
-  DSL_DETAIL_KERNEL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
+  DSL_DETAIL_KERNEL_FN static one_row_segment of(const V& value, unsigned tag) {
+    return {value, tag != 0};
+  }
 };
 
 /// Whether an operator must not be applied to missing elements: functors, and on a CPU any
 /// operator, because it may trap. On a GPU a branch takes longer than the operation.
-template <class Operator> inline constexpr bool minds_its_operands =
+template <class Operator> inline constexpr bool must_skip_missing =
     !DSL_DETAIL_ON_DEVICE || calls_functors<Operator>;
 
 /// The value of consecutive elements of one row. A functor must not be called with missing
 /// elements, so it needs a segment with a state: only that tells other threads whether there are
 /// elements.
 template <class Operator, class V> using row_segment =
-    std::conditional_t<calls_functors<Operator>, segment<V>, stretch<V>>;
+    std::conditional_t<calls_functors<Operator>, segment<V>, one_row_segment<V>>;
 
 /// a, then b.
 template <class Operator, class V>
 DSL_DETAIL_KERNEL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
   const bool alone = b.is_headed() || a.is_none();
-  if constexpr (minds_its_operands<Operator>) {
+  if constexpr (must_skip_missing<Operator>) {
     if (b.is_none() || alone) return b.is_none() ? a : b;
   }
   const V joined = apply_operator<Operator>(a.value, b.value);
   return b.is_none() ? a : segment<V>{alone ? b.value : joined, alone ? b.state : a.state};
 }
 template <class Operator, class V>
-DSL_DETAIL_KERNEL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
-  if constexpr (minds_its_operands<Operator>) {
+DSL_DETAIL_KERNEL_FN one_row_segment<V> join(const one_row_segment<V>& a,
+                                             const one_row_segment<V>& b) {
+  if constexpr (must_skip_missing<Operator>) {
     if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
   }
   const V joined = apply_operator<Operator>(a.value, b.value);

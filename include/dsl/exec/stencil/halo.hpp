@@ -269,7 +269,7 @@ struct halo_walk {
       } else if constexpr (reads_tile<Code, Head>()) {
         set_from_tile<D, Head>(body.args.place[static_cast<int>(operand_read(
                                    program::view(), node_with(program::view(), Head)))],
-                               bytes_beside<D, Head>(path_steps<Head>{}));
+                               displacement_bytes<D, Head>(path_steps<Head>{}));
       } else {
         body.template read<Code, D, N, Head>(g);
       }
@@ -285,7 +285,7 @@ struct halo_walk {
     template <std::uint32_t Head> using path_steps =
         std::make_integer_sequence<int, path_with_head<program, Head>.count>;
     template <dtype D, std::uint32_t Head, int... S>
-    DSL_DETAIL_KERNEL_FN std::int32_t bytes_beside(std::integer_sequence<int, S...>) const {
+    DSL_DETAIL_KERNEL_FN std::int32_t displacement_bytes(std::integer_sequence<int, S...>) const {
       return (0 + ... + bytes_of_step<D, Head, S>());
     }
     template <dtype D, std::uint32_t Head, int S>

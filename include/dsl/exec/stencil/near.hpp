@@ -79,9 +79,10 @@ inline constexpr int slot_with_head =
 /// for all neighbour reads of a kernel.
 inline constexpr std::int64_t nowhere = std::int64_t{1} << 62;
 template <class Arguments>
-DSL_DETAIL_NOINLINE std::int64_t place_beside(const Arguments& args, int slot, std::uint64_t steps,
-                                              std::int64_t at0, std::int64_t at1, std::int64_t at2,
-                                              std::int64_t place) {
+DSL_DETAIL_NOINLINE std::int64_t place_of_neighbour(const Arguments& args, int slot,
+                                                    std::uint64_t steps, std::int64_t at0,
+                                                    std::int64_t at1, std::int64_t at2,
+                                                    std::int64_t place) {
   const tiling& t = args.tiles_of;
   DSL_DETAIL_ROLLED
   for (; (steps & 1) != 0; steps >>= near_place::step_bits) {
@@ -127,8 +128,9 @@ DSL_DETAIL_KERNEL_FN void read_near(const Body& body, typename Body::group& g) {
   for (int l = 0; l < Body::lanes; ++l) {
     const int lane = l < g.count ? l : 0;
     const auto moved = [&](int axis) { return at[axis] + (axis == along_lanes ? lane : 0); };
-    const std::int64_t found = place_beside(body.args, slot, steps, moved(0), moved(1), moved(2),
-                                            body.place(slot, g) + lane * body.step(slot));
+    const std::int64_t found =
+        place_of_neighbour(body.args, slot, steps, moved(0), moved(1), moved(2),
+                           body.place(slot, g) + lane * body.step(slot));
     if constexpr (Code == op::inside) {
       operand_lanes<Head>(g).set(l, found != nowhere);
     } else {

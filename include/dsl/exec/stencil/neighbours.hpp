@@ -64,8 +64,8 @@ struct neighbour_reader {
   }
   /// The displacement of all steps in bytes, with the given distances between elements, rows and
   /// planes.
-  DSL_DETAIL_KERNEL_FN std::int32_t bytes_beside(std::int32_t element, std::int32_t row,
-                                                 std::int32_t plane) const {
+  DSL_DETAIL_KERNEL_FN std::int32_t displacement_bytes(std::int32_t element, std::int32_t row,
+                                                       std::int32_t plane) const {
     std::int32_t sum = 0;
     const auto add = [&](const dimension_step& step) {
       sum -= static_cast<std::int32_t>(step.distance) * (step.dimension == 0   ? element

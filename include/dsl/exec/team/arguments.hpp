@@ -93,7 +93,7 @@ struct reduction_schedule {
   // consecutive tiles, which are in its memory. `first_tile` is where the grid's first block would
   // begin.
   std::int64_t first_tile = 0, end_tile = 0;
-  std::int32_t takers = 1;
+  std::int32_t blocks_in_turn = 1;
   // Number of groups if the grid has the first block of each group, then the second of each, and so
   // on; 0: all blocks of a group, then those of the next.
   std::uint32_t by_splits = 0;
@@ -104,7 +104,7 @@ struct reduction_schedule {
   /// A member's own tickets for a group; they follow the mesh's.
   DSL_DETAIL_FN member_tickets of_member(int member, std::uint32_t group) const {
     return {tickets + max_tickets + static_cast<std::size_t>(member) * ticket_step + group,
-            ticket_step > 0 ? static_cast<std::uint32_t>(takers) : 0, members};
+            ticket_step > 0 ? static_cast<std::uint32_t>(blocks_in_turn) : 0, members};
   }
 
   /// Restricts the launch to `blocks` of a group's blocks, from number `first` on, which take
@@ -113,7 +113,7 @@ struct reduction_schedule {
     const std::int64_t begin = tiles * first / splits;
     first_tile = begin - first;
     end_tile = tiles * (first + blocks) / splits;
-    takers = static_cast<std::int32_t>(blocks);
+    blocks_in_turn = static_cast<std::int32_t>(blocks);
   }
 };
 
