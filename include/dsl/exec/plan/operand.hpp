@@ -13,7 +13,7 @@ namespace detail {
 ///
 /// - array: elements in memory.
 /// - neighbour: an array's elements, displaced.
-/// - address: the address of an array's first element.
+/// - address: addresses of an array's elements, computed.
 /// - index: computed positions.
 /// - position: the position among the elements that are reduced together.
 /// - value: a scalar by value.
@@ -72,7 +72,7 @@ struct operand {
   int number = -1;         // Target of a statement of several passes: its number.
   // result: reducing no elements is an error, if it is one for the pass.
   bool needs_elements = true;
-  // Set if later passes of the statement read this value as soon as it exists.
+  // Not null if this is a value that a pass leaves for the statement's later passes: its origin.
   const value_source* source = nullptr;
 };
 
