@@ -19,7 +19,7 @@ struct tile_place {
   // they are computed where they are needed.
   static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
   std::int64_t offset[keeps_offsets ? Operands : 1];
-  std::int32_t width = 0, height = 0;  // Strided: of the existing part of the tile.
+  std::int32_t width = 0, height = 0;  // Strided: extents of the existing part of the tile.
   // With neighbours: the tile's position along the two innermost dimensions, and along the others.
   std::int64_t corner[2] = {}, outer[Arguments::strided && has_planes ? max_rank - 2 : 1] = {};
   std::int32_t planes = 1;  // With neighbours: planes of the tile along the third dimension.
