@@ -1,12 +1,12 @@
-// Elements side by side that a thread takes at a time.
+// Adjacent elements that a thread takes side by side.
 #pragma once
 
 #include <dsl/ir/evaluate.hpp>
 
 namespace dsl::detail {
 
-/// Hides how a value was computed from nvcc: what is computed with it is neither computed again nor
-/// moved out of a branch.
+/// Hides from nvcc how a value was computed, so that values computed from it are neither recomputed
+/// nor moved out of a branch.
 template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word& value) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
 #if DSL_DETAIL_ON_DEVICE
@@ -15,25 +15,24 @@ template <class Word> DSL_DETAIL_FN void keep_in_register([[maybe_unused]] Word&
 #endif
 }
 
-/// As they lie in memory: read and written at once.
+/// Elements as they are in memory, loaded and stored at once.
 template <class T, int N> struct alignas(sizeof(T) * N >= 16 ? 16 : sizeof(T) * N) pack {
   T lane[N];
 };
 
-/// Elements of any type, four bytes at a time.
+/// Elements of any type, in 32-bit words.
 template <int Words> struct [[gnu::may_alias]] alignas(Words < 4 ? 4 * Words : 16) word_pack {
   std::uint32_t word[Words];
 };
 
-/// Those of one operand. Elements smaller than a register stay in whole ones until they are
-/// computed with: taken apart where they are read they would wait for one operand's load before the
-/// next one's is on its way.
+/// The lanes of one operand. Elements smaller than a register stay packed in words until they are
+/// used: unpacked on loading, they would wait for one operand's load before the next one starts.
 template <class T, int N, bool InWords = (sizeof(T) < 4 && sizeof(T) * N >= 4)>
 class lane_values {
  public:
   DSL_DETAIL_FN T at(int l) const { return lane_[l]; }
   DSL_DETAIL_FN void set(int l, T value) { lane_[l] = value; }
-  /// All of them, from an address that is a pack's.
+  /// Loads all lanes from an address aligned like a pack.
   template <class Memory>
   DSL_DETAIL_FN void load(const Memory& memory, const T* from) {
     const auto all = memory.template load<pack<T, N>>(from);
@@ -57,7 +56,7 @@ class lane_values<T, N, true> {
     if constexpr (std::is_same_v<T, bool>) return element != 0;
     else return __builtin_bit_cast(T, element);
   }
-  /// From lane 0 upwards.
+  /// Lanes must be set from 0 upwards.
   DSL_DETAIL_FN void set(int l, T value) {
     const std::uint32_t element = static_cast<std::uint32_t>(__builtin_bit_cast(bits, value))
                                   << shift_of(l);
@@ -72,7 +71,7 @@ class lane_values<T, N, true> {
   words words_;
 };
 
-/// Of an input of a formula: what is read of an array is as it is in memory.
+/// The lane type of a formula's input: elements read from an array keep their memory type.
 template <std::uint32_t Head>
 using lane_type =
     std::conditional_t<head{Head}.code() == op::load || head{Head}.code() == op::neighbour,
@@ -89,20 +88,21 @@ template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN const auto& operand_lanes
   return i.values;
 }
 
-/// Where a thread's lanes are.
+/// The position of a thread's lanes.
 struct lane_place {
-  int count = 0;                     // lanes that exist
-  std::int64_t first = 0;            // linear: the first element
-  std::int32_t column = 0, row = 0;  // strided: its place in the tile
-  bool in_vectors = false;           // all operands are read in whole vectors
+  int count = 0;           // Existing lanes.
+  std::int64_t first = 0;  // Linear: the first element.
+  // Strided: the position in the tile.
+  std::int32_t column = 0, row = 0;
+  bool in_vectors = false;  // All operands are read in whole vectors.
 };
 
-/// As operands of a formula, and where they are.
+/// Lanes as operands of a formula, and their position.
 template <class Eval, int Lanes, class Numbers = typename Eval::input_numbers> struct lane_group;
 template <class Eval, int Lanes, std::size_t... I>
 struct lane_group<Eval, Lanes, std::index_sequence<I...>>
     : input_lanes<Eval::template input_head<I>, Lanes>..., lane_place {
-  /// What the formula takes of one lane.
+  /// The formula's inputs for one lane.
   DSL_DETAIL_FN typename Eval::inputs lane(int l) const {
     typename Eval::inputs in;
     ((input_of<Eval::template input_head<I>>(in) =
@@ -112,9 +112,9 @@ struct lane_group<Eval, Lanes, std::index_sequence<I...>>
     return in;
   }
 
-  /// compute(group, lane) for each lane. Where positions begin with a multiple of four the compiler
-  /// is told so, if `TellsIt`: then it finds that four lanes draw from one block of random bits,
-  /// and computes that once.
+  /// Calls compute(group, lane) for each lane. With `TellsIt`, the compiler is told if positions
+  /// start at a multiple of four: it then finds that four lanes draw from one block of random bits,
+  /// and computes that block once.
   template <bool TellsIt, class Compute>
   DSL_DETAIL_FN void each_lane(const Compute& compute) const {
     if constexpr (TellsIt) {
@@ -126,12 +126,12 @@ struct lane_group<Eval, Lanes, std::index_sequence<I...>>
   }
 
  private:
-  // Whether each operand that counts positions does so one by one from a multiple of four on, or of
-  // fewer lanes.
+  // Whether each operand that counts positions counts by ones from a multiple of four (or of the
+  // number of lanes, if smaller).
   DSL_DETAIL_FN bool has_aligned_positions() const {
     return (... && is_aligned<Eval::template input_head<I>>());
   }
-  // The same positions, as sums that show the compiler that.
+  // The same positions, as sums from which the compiler sees that.
   DSL_DETAIL_FN lane_group with_aligned_positions() const {
     lane_group g = *this;
     (align<Eval::template input_head<I>>(g), ...);

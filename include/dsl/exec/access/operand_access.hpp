@@ -1,4 +1,4 @@
-// What a thread reads and writes of one operand, over a memory (team.hpp).
+// A thread's accesses to one operand, over a memory (team.hpp).
 #pragma once
 
 #include <dsl/exec/access/lanes.hpp>
@@ -6,8 +6,8 @@
 
 namespace dsl::detail {
 
-/// Accesses operands by their numbers. It knows their elements' types and no formula, so that
-/// formulas of as many operands share it, in the simulator the compiled code too.
+/// Accesses operands by number. It knows the element types but no formula, so that formulas of as
+/// many operands share it; in the simulator they share the compiled code too.
 template <class Place, class Memory>
 struct operand_access : Place {
   using Place::args, Place::offset;
@@ -17,7 +17,7 @@ struct operand_access : Place {
   DSL_DETAIL_KERNEL_FN operand_access(const typename Place::arguments& a, Memory m)
       : Place(a), memory(m) {}
 
-  /// Where a group's first element is in an operand, and how far the next one is.
+  /// The position of a group's first element in an operand, and the distance to the next one.
   DSL_DETAIL_KERNEL_FN std::int64_t place(int operand, const lane_place& g) const {
     if constexpr (strided)
       return this->offset_of(operand) + this->distance(operand, 0, g.column) +
@@ -29,13 +29,14 @@ struct operand_access : Place {
     else return 1;
   }
 
-  /// How an operand is reached. `beside`: a bit for each of those of which neighbours are read.
+  /// How an operand is reached (`reach`). `beside`: a bit for each operand whose neighbours are
+  /// read.
   DSL_DETAIL_KERNEL_FN std::uint64_t how_reached(int k, std::uint64_t beside) const {
     const std::uint64_t word = args.operand[k].descriptor;
     return k < 64 && (beside >> k & 1) != 0 ? neighbour_word{word}.how() : word;
   }
 
-  /// Reads an operand from an address on.
+  /// Reads a group's lanes of an operand from an address on.
   template <class T, int Lanes>
   DSL_DETAIL_SHARED_KERNEL_FN void load(int operand, const lane_place& g, const T* from,
                                         std::uint64_t how, lane_values<T, Lanes>& to) const {
@@ -69,7 +70,7 @@ struct operand_access : Place {
     for (int l = 0; l < Lanes; ++l) to.set(l, l < g.count ? each[l] : each[0]);
   }
 
-  /// Writes an operand.
+  /// Writes a group's lanes of an operand.
   template <class T, int Lanes>
   DSL_DETAIL_SHARED_KERNEL_FN void store(int operand, const lane_place& g,
                                          const pack<T, Lanes>& all, bool whole) const {
@@ -87,7 +88,7 @@ struct operand_access : Place {
   }
 
  private:
-  // A group's first element in an operand's tile, which may be a row that all rows share.
+  // The first element of a group in an operand's tile; the tile may be one row that all rows share.
   template <class T>
   DSL_DETAIL_KERNEL_FN const T* in_shared_tile(int operand, const lane_place& g,
                                                std::uint64_t how) const {

@@ -1,13 +1,13 @@
-// Where a block is in a strided index space.
+// The position of a block in a strided index space.
 #pragma once
 
 #include <dsl/exec/team/arguments.hpp>
 
 namespace dsl::detail {
 
-/// The place of the tile that a block works on: for each operand the offset of the tile's first
-/// element. What is the same for a whole block is kept apart from what is a thread's own: the GPU
-/// computes it once a warp, in uniform registers.
+/// The position of the tile that a block works on: for each operand the offset of the tile's first
+/// element. Values that are the same for a whole block are kept apart from those of a thread: the
+/// GPU computes them once a warp, in uniform registers.
 template <class Arguments, int Operands, bool Neighbours, bool Reduces>
 struct tile_place {
   using arguments = Arguments;
@@ -15,18 +15,18 @@ struct tile_place {
   static constexpr int operands = Operands;
   static constexpr bool has_planes = Neighbours || takes_halos<Arguments>;
   const Arguments& args;
-  // Strided: of the tile's first element. Where most operands are read in shared memory it is
-  // computed where it is needed.
+  // Strided: offsets of the tile's first element. If most operands are read from shared memory,
+  // they are computed where they are needed.
   static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
   std::int64_t offset[keeps_offsets ? Operands : 1];
-  std::int32_t width = 0, height = 0;  // strided: of the tile, as far as it exists
-  // Of neighbours: the tile's position along the two innermost dimensions, and along the others.
+  std::int32_t width = 0, height = 0;  // Strided: extents of the existing part of the tile.
+  // With neighbours: the tile's position along the two innermost dimensions, and along the others.
   std::int64_t corner[2] = {}, outer[Arguments::strided && has_planes ? max_rank - 2 : 1] = {};
-  std::int32_t planes = 1;  // of neighbours: that the tile has along the third dimension
+  std::int32_t planes = 1;  // With neighbours: planes of the tile along the third dimension.
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
-  /// Finds the place of a group's tile; a kernel that does not reduce has one group.
+  /// Finds the tile of a group of blocks; a kernel that does not reduce has one group.
   DSL_DETAIL_SHARED_KERNEL_FN void enter(std::uint32_t group, std::uint32_t tile) {
     if constexpr (Arguments::strided) {
       const tiling& t = args.tiles_of;
@@ -55,13 +55,13 @@ struct tile_place {
     }
   }
 
-  /// Moves on to the tile's next plane.
+  /// Moves to the tile's next plane.
   DSL_DETAIL_KERNEL_FN void enter_next_plane() {
     ++outer[0];
     for_offsets([&](int k) { offset[k] += args.strides[k][2]; });
   }
 
-  /// Of the tile's first element.
+  /// The offset of the tile's first element.
   DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int operand) const {
     if constexpr (!takes_halos<Arguments>) return offset[operand];
     else {
@@ -74,13 +74,13 @@ struct tile_place {
     }
   }
 
-  /// So many elements along a dimension, in an operand's memory.
+  /// The distance of `count` elements along a dimension, in an operand's memory.
   DSL_DETAIL_KERNEL_FN std::int64_t distance(int operand, int dimension, std::int64_t count) const {
     return count * args.strides[operand][dimension];
   }
 
-  /// The extent and the tile's position along a dimension, counted from the innermost; -1: one
-  /// along which there is one element.
+  /// The extent of a dimension, and the tile's position along it, counted from the innermost;
+  /// dimension -1 has one element.
   DSL_DETAIL_KERNEL_FN std::int64_t extent(int dimension) const {
     return args.tiles_of.extent(dimension);
   }
@@ -98,9 +98,8 @@ struct tile_place {
       for (int k = 0; k < Operands; ++k) f(k);
     }
   }
-  // By constant numbers, for a number that is not constant puts all of them into local memory.
-  // Where neighbours are read one by one the code for their steps would take four times the
-  // registers for it.
+  // With constant indices, because a variable index would put the array into local memory. With
+  // per-element neighbour reads, the code for steps would need four times the registers for that.
   static constexpr bool by_constants = takes_patches<Arguments> || takes_halos<Arguments>;
   DSL_DETAIL_KERNEL_FN void set_outer(int d, std::int64_t at) {
     if constexpr (!by_constants) outer[d] = at;
@@ -121,7 +120,7 @@ struct tile_place {
     DSL_DETAIL_UNROLL
     for (int e = 0; e < static_cast<int>(sizeof(outer) / sizeof(outer[0])); ++e) f(e);
   }
-  // A number's place along a dimension, which it is divided by.
+  // Splits off a position along a dimension from a tile's number.
   DSL_DETAIL_KERNEL_FN std::uint32_t take(std::uint32_t& group, std::uint32_t& tile, int dimension,
                                           divisor d) const {
     const bool kept = Reduces && (args.tiles_of.kept >> dimension & 1) != 0;

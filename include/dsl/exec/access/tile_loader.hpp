@@ -1,4 +1,4 @@
-// What a block brings into shared memory of a tile before its threads read it.
+// Copies tiles of operands to shared memory before the block's threads read them.
 #pragma once
 
 #include <array>
@@ -7,17 +7,17 @@
 
 namespace dsl::detail {
 
-/// Starts a thread's share of the copies. It knows operands by their numbers and elements by their
-/// sizes alone, so a kernel has it once for each size.
+/// Starts a thread's share of the copies. It knows only operands' numbers and elements' sizes, so a
+/// kernel has one copy of the code for each size.
 template <class Place, class Memory>
 struct tile_loader {
   const Place& place;
   const Memory& memory;
-  std::uint64_t beside;  // the operands of which neighbours are read
+  std::uint64_t beside;  // The operands whose neighbours are read.
   int thread, block;
 
-  /// Those of the operands that are read in shared memory: of each set, a bit for each, whose
-  /// elements have 1, 2, 4, 8, 16 bytes.
+  /// Copies the operands that are read in shared memory. Each set has a bit for each operand with
+  /// elements of 1, 2, 4, 8 or 16 bytes.
   template <std::uint64_t Of1, std::uint64_t Of2, std::uint64_t Of4, std::uint64_t Of8,
             std::uint64_t Of16>
   DSL_DETAIL_SHARED_KERNEL_FN void load_arrays() const {
@@ -41,7 +41,7 @@ struct tile_loader {
              a.descriptor - in_tile);
     }
   }
-  // An index that is not constant would put all of them into local memory.
+  // A variable index would put the offsets into local memory.
   DSL_DETAIL_KERNEL_FN std::int64_t offset(int k) const {
     std::int64_t found = 0;
     DSL_DETAIL_UNROLL
@@ -55,14 +55,14 @@ struct tile_loader {
     const tiling& t = place.args.tiles_of;
     const std::int64_t across = strides[0], down = strides[1];
     unsigned char* const tile = memory.shared() + static_cast<std::uint32_t>(shared_offset);
-    if (down == 0) {  // a row, which all rows share
+    if (down == 0) {  // A row that all rows share.
       Word* const to = reinterpret_cast<Word*>(tile);
       DSL_DETAIL_ROLLED
       for (int i = thread; i < place.width; i += block)
         memory.copy_async(to + i, corner + i * across);
       return;
     }
-    // Threads side by side read side by side along the second dimension.
+    // Adjacent threads read adjacent elements along the second dimension.
     const int threads = t.in_column.by,
               lines = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(block)));
     const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
@@ -76,8 +76,8 @@ struct tile_loader {
   }
 };
 
-/// A bit for each of the arrays, of 64 at most, that a program reads by their elements, and have so
-/// large ones.
+/// A bit for each of at most 64 arrays that a program reads element by element, if an element has
+/// 2^log2_size bytes.
 constexpr std::uint64_t arrays_of_size(const program_view& p, int log2_size) {
   std::uint64_t found = 0;
   for (int i = 0; i < p.nodes; ++i) {

@@ -1,4 +1,4 @@
-// A histogram's bins.
+// The bins of a histogram.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 
 namespace dsl::detail {
 
-/// A histogram's bins, `apart` wide. That of a value is number (value - low) * lift * scale, or one
-/// beside it. `lift` is 1, but where the range is so small that `scale` alone would be infinite.
+/// The bins of a histogram, each `apart` wide. The bin of a value is number (value - low) * lift *
+/// scale, or a neighbouring one. `lift` is 1, unless the range is so small that `scale` alone would
+/// be infinite.
 struct bin_range {
   double low, high, apart, lift, scale;
   std::int32_t count;
 };
-/// For edges of a dtype. Throws value_error.
+/// Makes bins with edges of a dtype. Throws value_error.
 bin_range make_bins(std::int64_t bins, double low, double high, dtype edges);
 
 }  // namespace dsl::detail

@@ -1,5 +1,5 @@
-// Runs a reduction by key on operands: lays out, chooses how, and hands over to the back end of the
-// operands' device.
+// Runs a reduction by key on operands: lays them out, chooses a method, and calls the back end of
+// their device.
 #pragma once
 
 #include <dsl/exec/by_key/by_key_host.hpp>
@@ -9,38 +9,40 @@
 
 namespace dsl::detail {
 
-/// The kernels of a reduction by key: of elements in one line, of others, and what makes results.
+/// The kernels of a reduction by key: for elements in one line, for other layouts, and for making
+/// results.
 struct by_key_kernels : entry_points<3> {};
 enum by_key_kernel_number { by_key_linear, by_key_strided, by_key_results };
 
-/// What a reduction by key was compiled to.
+/// The compiled code of a reduction by key.
 struct by_key_code {
   pass_view view;
-  int inputs, lanes, accumulator_bytes, values;  // values: of an element, with its key
-  int targets, groups,
-      all_bytes;  // targets, of which the first are groups'; of what all elements come to, or 0
-  bool counts;    // a group's elements, and nothing else of them
+  // values: outputs of the element program, of which the first is the key.
+  int inputs, lanes, accumulator_bytes, values;
+  // Targets, of which the first `groups` have an element for each group; bytes of the accumulators
+  // of all elements, or 0.
+  int targets, groups, all_bytes;
+  bool counts;  // Whether only the number of a group's elements is computed.
   bool combines_quickly;
-  // Null where no file compiled it for that.
+  // Null if no file compiled it for that back end.
   const by_key_host_code* host;
   const by_key_kernels* kernels[kernel_targets];
 };
 
 struct by_key_request {
   std::int64_t groups;
-  bool ignores_others = false;  // keys of no group
+  bool ignores_others = false;  // Whether elements with a key of no group are ignored.
 };
 
-/// Throws shape_error where a target has not an element for each group.
+/// Throws shape_error if a target does not have one element for each group.
 void require_groups(const by_key_request& request, const operand& target);
-/// Queues a reduction by key on the current stream. `operands` are the inputs and the targets:
-/// those of groups are of rank 1, with an element for each, others are scalars. Throws shape_error,
-/// device_error, memory_error or cuda_error.
+/// Queues a reduction by key on the current stream. `operands` are the inputs, then the targets:
+/// those for groups have rank 1 and an element for each group, the others are scalars. Throws
+/// shape_error, device_error, memory_error or cuda_error.
 void run_by_key(const by_key_code& code, const operand* operands, const by_key_request& request);
 
-/// Whether some leaves, `second` of them behind the first ones, have the same index space as those,
-/// of which there is at least an element. Throws shape_error where the first or the second ones do
-/// not fit each other.
+/// Whether the `second` leaves that follow the first `first` have the same, non-empty index space
+/// as those. Throws shape_error if the first or the second ones do not broadcast.
 bool is_space_of_keys(const operand* leaves, int first, int second);
 
 template <class Pass, int Inputs, int Groups> void add_by_key_kernels();

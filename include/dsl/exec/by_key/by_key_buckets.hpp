@@ -1,5 +1,4 @@
-// Reductions of pairs of a key and an accumulator that stand in buckets, each of as many groups as
-// a table has room for.
+// Reduces pairs of a key and an accumulator in buckets, each with as many groups as fit in a table.
 #pragma once
 
 #include <dsl/exec/by_key/by_key_table.hpp>
@@ -17,7 +16,7 @@ struct by_key_buckets {
   Memory memory;
   Team team;
 
-  /// Finds where each bucket begins: a thread for each, and for the end of the last one.
+  /// Finds the beginning of each bucket and the end of the last one, one thread for each.
   DSL_DETAIL_KERNEL_FN void find_bounds() const {
     const std::int64_t bucket = team.block() * team.threads() + team.thread();
     if (bucket > given.pairs.buckets) return;
@@ -79,7 +78,8 @@ struct by_key_buckets {
         }
       }
       at += together;
-      read(words, at, last);  // on its way while those before it are added
+      // The loads are in flight while the previous pairs are added.
+      read(words, at, last);
       t.template add<vectors>(b);
     }
   }

@@ -1,4 +1,4 @@
-// Reductions by key on the host: what is done with a block of evaluated elements.
+// Reductions by key on the host: the work on a block of evaluated elements.
 #pragma once
 
 #include <dsl/exec/by_key/by_key_parts.hpp>
@@ -9,27 +9,27 @@ namespace dsl::detail {
 /// Loops as data. A table has an accumulator for each group.
 struct by_key_table_code {
   void (*clear)(void* table, std::int64_t groups);
-  /// Adds n elements, whose keys come first, to a table; those of no group are left out. What is of
-  /// all elements has a table of one group, to which each belongs.
+  /// Adds n elements to a table; the first column has their keys. Elements of no group are ignored.
+  /// The table for all elements has one group, to which every element belongs.
   void (*add)(const void* const* columns, int n, void* table, std::int64_t groups);
   void (*join)(void* table, const void* other, std::int64_t groups);
-  /// Computes results of a table, to[i] for the first group's, `step` elements apart; in[k] is
-  /// operand k, a scalar's value.
+  /// Computes the results of a table into to[i], `step[i]` elements apart; in[k] is operand k, a
+  /// scalar's value.
   void (*finish)(const void* table, std::int64_t groups, const void* const* in, void* const* to,
                  const std::int64_t* step);
 };
 struct by_key_host_code {
-  double nanoseconds;  // of a core for an element's arithmetic
-  block_function
-      elements[3];  // computes those of the keys and values that have to be; null where none has
-  const int*
-      columns;  // where each of them is: an operand's number, or `computed_column`, or `no_column`
+  double nanoseconds;  // Core time of an element's arithmetic.
+  // Computes keys and values that are not in memory; null if all are.
+  block_function elements[3];
+  // The column of each: an operand's number, `computed_column` or `no_column`.
+  const int* columns;
   by_key_table_code of_groups, of_all;
 };
 inline constexpr int computed_column = -1, no_column = -2;
 
-/// Where an output of an element's program is: in memory, as an operand; nowhere, as it is a
-/// constant; or it has to be computed.
+/// The column of an output of the element program: an operand in memory, none for a constant, or a
+/// computed one.
 template <class Elements>
 constexpr int column_of_output(int output) {
   constexpr program_view p = Elements::view();
@@ -46,7 +46,7 @@ template <class Elements, std::size_t... K> struct output_columns<Elements,
   static constexpr int of[] = {column_of_output<Elements>(static_cast<int>(K))...};
 };
 
-/// The outputs that have to be computed as targets.
+/// The outputs that have to be computed, as targets.
 template <class Elements, int K = 0, std::uint64_t... Words>
 constexpr auto computed_targets() {
   if constexpr (K == Elements::outputs) return std::type_identity<words<Words...>>{};
@@ -56,15 +56,15 @@ constexpr auto computed_targets() {
 }
 
 DSL_DETAIL_BEGIN_LOOPS
-/// The loops of some results of a pass.
+/// The loops for some of a pass's results.
 template <class Pass, class Results, bool OfAll>
 class by_key_host_table {
   using elements = typename Pass::elements;
   using reductions = typename Results::reductions;
   using accumulators = typename Results::accumulators;
 
-  // A constant is none that is read: of a rule that takes single elements, as a variance's, little
-  // is left then.
+  // A constant is not read: then little is left of a rule that takes single elements, such as a
+  // variance's.
   template <int Output>
   DSL_DETAIL_FN static auto element(const void* const* columns, int i) {
     constexpr program_view p = elements::view();
@@ -90,8 +90,8 @@ class by_key_host_table {
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   DSL_DETAIL_PARTS_APART
   static void add(const void* const* given, int n, void* table, std::int64_t groups) {
-    const void* columns[elements::outputs];  // copied, since what is written to the table might
-                                             // change what is given
+    // Copied, because as far as the compiler knows a store to the table might change `given`.
+    const void* columns[elements::outputs];
     for (int k = 0; k < elements::outputs; ++k) columns[k] = given[k];
     for (int i = 0; i < n; ++i) {
       const std::int64_t group = OfAll ? 0 : std::int64_t{element<0>(columns, i)};

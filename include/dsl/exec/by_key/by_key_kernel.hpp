@@ -11,8 +11,8 @@
 
 namespace dsl::detail {
 
-/// Whether of a group's elements only their number is asked for: they are counted in 32 bits, by
-/// atomic additions, whose order does not matter.
+/// Whether only the number of a group's elements is computed: it is counted in 32 bits by atomic
+/// additions, whose order does not matter.
 template <class Pass, int Groups>
 inline constexpr bool only_counts = [] {
   constexpr pass_view pass = Pass::view();
@@ -27,8 +27,8 @@ inline constexpr bool only_counts = [] {
          pass.elements.payloads[value] == 1;
 }();
 
-/// A pass whose elements' first output is the key, int32 or int64, and whose first `Groups` results
-/// are a group's; others are of all elements, whatever their keys.
+/// A pass whose first output is the key, int32 or int64, and whose first `Groups` results belong to
+/// groups; the others are reductions of all elements, whatever their keys.
 template <class Pass, int Inputs, int Groups, class Arguments, class Memory, class Team>
 struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   using base = warp_tiles<Pass, Inputs, Arguments, Memory>;
@@ -40,11 +40,11 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   using base::args, base::lanes, base::memory;
   static constexpr bool counts = only_counts<Pass, Groups>,
                         reduces_all = of_all::reductions::count > 0;
-  // Whether an accumulator and what combining takes leave no registers for four tiles.
+  // Whether an accumulator and its combining rule leave too few registers for four tiles.
   static constexpr bool needs_registers =
       !counts && (sizeof(accumulators) > 16 || !combines_within<typename of_groups::chosen, 16>);
-  // Tiles of a warp that are computed with together, so that a lane's steps for one element are
-  // hidden behind those for others.
+  // Tiles of a warp that are computed together, so that the latency of one element's steps is
+  // hidden by the others'.
   static constexpr int together = base::strided || base::calls_formula || lanes > 8 ? 1
                                   : lanes > 4 || needs_registers                    ? 2
                                                                                     : 4;
@@ -56,7 +56,7 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN by_key_body(const by_key_arguments<Arguments>& a, Memory m, Team t)
       : base(a, m), given(a.by_key), team(t) {}
 
-  /// Makes a block's table of its elements, or pairs.
+  /// Makes a block's table of its elements, or its pairs.
   DSL_DETAIL_KERNEL_FN void accumulate() {
     if (given.step == by_key_step::pairs) return make_pairs();
     table t(given, memory, team);
@@ -72,14 +72,15 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
       typename table::batch b;
       evaluate(g, b, t, all);
       tile += together * apart;
-      read_tiles(g, tile, apart);  // on its way while those before it are added
+      // The loads are in flight while the previous tiles are added.
+      read_tiles(g, tile, apart);
       t.template add<lanes>(b);
     }
     t.leave(static_cast<accumulators*>(given.partials) + team.block() * given.span);
     leave_all(all);
   }
 
-  /// What launches do that know no elements.
+  /// The launches that do not read elements.
   DSL_DETAIL_KERNEL_FN void run_step() {
     const by_key_buckets<typename of_groups::chosen, counts, Memory, Team> buckets{given, memory,
                                                                                    team};
@@ -91,13 +92,14 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   }
 
  private:
-  // Makes results of the blocks' tables. In buckets a group has one of each block whose slice has
-  // pairs of its bucket.
+  // Makes results from the blocks' tables. With buckets, a group has one table from each block
+  // whose slice has pairs of its bucket.
   DSL_DETAIL_KERNEL_FN void finish() {
     const bool by_warps = given.results <= by_key_warps_to;
     const std::int64_t number = team.block() * team.threads() + team.thread(),
                        i = by_warps ? number / 32 : number;
-    if constexpr (reduces_all) {  // the warp behind those that make groups' results
+    // The warp after those that make groups' results.
+    if constexpr (reduces_all) {
       if (given.warps_of_all >= 0 &&
           number / 32 == (by_warps ? given.results : (given.results + 31) / 32))
         return finish_all();
@@ -120,7 +122,7 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     if (!by_warps || team.lane() == 0) store_results<of_groups>(sum, given.first_group + i);
   }
 
-  // A warp's lanes, and then the warps, in the order of their numbers.
+  // Combines a warp's lanes, then the warps, in the order of their numbers.
   DSL_DETAIL_KERNEL_FN void leave_all(typename of_all::accumulators& mine) const {
     if constexpr (reduces_all) {
       if (given.warps_of_all < 0) return;

@@ -1,4 +1,4 @@
-// Which of a pass's reductions are a group's, and which are of all elements.
+// Which of a pass's reductions belong to groups, and which to all elements.
 #pragma once
 
 #include <dsl/exec/reduce/reduction.hpp>
@@ -24,7 +24,7 @@ constexpr std::uint32_t reductions_behind(int first, int end) {
   return found;
 }
 
-/// Those of a pass's reductions that have a bit.
+/// The reductions of a pass that have a bit.
 template <std::uint32_t Bits, class Left,
           class Chosen = pass_reductions<>> struct chosen_reductions;
 template <std::uint32_t Bits, class... Chosen>
@@ -37,7 +37,7 @@ struct chosen_reductions<Bits, pass_reductions<First, Left...>, pass_reductions<
                         std::conditional_t<(Bits & 1) != 0, pass_reductions<Chosen..., First>,
                                            pass_reductions<Chosen...>>> {};
 
-/// Results of a pass, from number First to End, and the reductions that they are made of.
+/// Results of a pass, [First, End), and the reductions that they depend on.
 template <class Pass, int First, int End>
 struct results_by_key {
   static constexpr int first = First, end = End;
@@ -46,7 +46,7 @@ struct results_by_key {
   using reductions = reductions_of<chosen>;
   using accumulators = typename reductions::accumulators;
 
-  /// A value of reduction J of the pass, or nothing where these results do not depend on it.
+  /// A value of reduction J of the pass, or zero if these results do not depend on it.
   template <class T, int J, int K>
   DSL_DETAIL_FN static T value_of(const accumulators& totals) {
     if constexpr ((bits >> J & 1) == 0) return T{};

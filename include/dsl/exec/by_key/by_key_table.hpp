@@ -1,5 +1,5 @@
-// Tables of accumulators in a block's shared memory, an entry for each group, to which its warps
-// add elements.
+// Tables of accumulators in a block's shared memory, with an entry for each group, to which its
+// warps add elements.
 #pragma once
 
 #include <dsl/exec/access/lanes.hpp>
@@ -9,22 +9,21 @@
 
 namespace dsl::detail {
 
-/// Whether each reduction combines two elements in at most so many operations, those that read the
-/// elements among them.
+/// Whether each reduction combines two elements in at most `Operations` nodes, including those that
+/// read the elements.
 template <class Reductions, int Operations> inline constexpr bool combines_within = false;
 template <class... F, int Operations>
 inline constexpr bool combines_within<pass_reductions<F...>, Operations> =
     ((F::combine::view().nodes <= Operations) && ...);
 
-/// Whether to combine two elements takes one operation, on few registers.
+/// Whether combining two elements takes one operation and few registers.
 template <class Reductions>
 inline constexpr bool combines_quickly =
     sizeof(typename reductions_of<Reductions>::accumulators) <= 8 && combines_within<Reductions, 3>;
 
 /// One thread's view of the tables. A warp adds a batch at a time, `vectors` elements of each lane,
-/// in the order of their numbers. Warps that share a table take turns at it, so the order in which
-/// a group's elements are combined is the same each time, and any rule will do. What is only
-/// counted is added atomically.
+/// in order. Warps that share a table take turns at it, so a group's elements are always combined
+/// in the same order, and any rule may be used. Pure counts are added atomically.
 template <class PassReductions, bool Counts, int Vectors, class Memory, class Team>
 class by_key_table {
   using reductions = reductions_of<PassReductions>;
@@ -34,8 +33,8 @@ class by_key_table {
 
  public:
   using accumulators = typename reductions::accumulators;
-  /// An accumulator in a table. One access takes 16 bytes of it where its size allows: taken part
-  /// by part, those of four floats would all be in one bank of four.
+  /// An accumulator in a table. If its size allows, it is read and written in accesses of 16 bytes:
+  /// member by member, accumulators of four floats would use only one bank in four.
   struct alignas(sizeof(accumulators) % 16 == 0  ? 16
                  : sizeof(accumulators) % 8 == 0 ? 8
                                                  : alignof(accumulators)) whole {
@@ -43,7 +42,7 @@ class by_key_table {
   };
   using entry_type = std::conditional_t<Counts, unsigned, whole>;
   struct batch {
-    unsigned entry[Vectors];  // how far it lies behind the first byte of shared memory
+    unsigned entry[Vectors];  // Offset from the first byte of shared memory.
     accumulators element[Vectors];
   };
 
@@ -53,14 +52,15 @@ class by_key_table {
         team(t),
         entries(static_cast<int>(by_key_entries(p.span, p.log2_copies))),
         place_in_turn(t.warp() / p.tables << 8 | t.warp() % p.tables),
-        // What comes from a lane is not computed again, which it would be in the table's turn.
+        // A value from another lane is not computed again, which it otherwise would be in the
+        // table's turn.
         first_entry(t.from_lane(static_cast<unsigned>(by_key_tag_bytes(p.tables, p.tags)) +
                                     bytes_of(number() * entries),
                                 0)) {
     keep_in_register(place_in_turn);
   }
 
-  /// Before the first batch; a barrier.
+  /// Called before the first batch; a barrier.
   DSL_DETAIL_KERNEL_FN void clear() {
     DSL_DETAIL_ROLLED
     for (int i = team.thread(); i < given.tables * entries; i += team.threads())
@@ -72,14 +72,15 @@ class by_key_table {
     team.synchronize();
   }
 
-  /// Makes an element of a batch one of a group of the table, or of none.
+  /// Assigns an element of a batch to a group of the table, or to none.
   DSL_DETAIL_KERNEL_FN void put(batch& b, int v, bool is_in_table, unsigned group) const {
     const unsigned in_table =
         first_entry + bytes_of(static_cast<int>(group << given.log2_copies | copy()));
-    b.entry[v] = is_in_table ? in_table : rest();
+    b.entry[v] = is_in_table ? in_table : dummy_entry();
   }
 
-  /// Adds a batch; a tile's elements are `Tile` of each lane. All warps of a block add as many.
+  /// Adds a batch; a tile has `Tile` elements of each lane. All warps of a block add equally many
+  /// batches.
   template <int Tile>
   DSL_DETAIL_KERNEL_FN void add(batch& b) {
     if constexpr (Counts) {
@@ -87,27 +88,28 @@ class by_key_table {
       for (int v = 0; v < Vectors; ++v) team.atomic_add(place(b.entry[v]), 1u);
     } else {
       if (given.tags == 0) {
-        join_in_lane(b);
+        combine_in_lane(b);
       } else {
         DSL_DETAIL_UNROLL
-        for (int v = 0; v < Vectors; v += Tile) join_tile<Tile>(b.entry + v, b.element + v);
+        for (int v = 0; v < Vectors; v += Tile) combine_tile<Tile>(b.entry + v, b.element + v);
       }
-      // Others wait during a turn, so what it needs is known before.
+      // Other warps wait during a turn, so its inputs are computed before.
       DSL_DETAIL_UNROLL
       for (int v = 0; v < Vectors; ++v) keep_in_register(b.entry[v]);
       if (given.turns > 1 && (turn() > 0 || batches > 0)) team.await_turn();
       if (given.tags == 0) add_by_lanes(b);
-      else add_apart(b);
+      else add_by_tags(b);
       if (given.turns > 1)
         team.pass_turn(turn() + 1 < given.turns ? team.warp() + given.tables : number());
       ++batches;
     }
   }
 
-  /// Joins all tables into one, copies and tables in their order; a barrier behind the last batch.
+  /// Combines all tables and copies into one table, in order; a barrier after the last batch.
   DSL_DETAIL_KERNEL_FN void leave(accumulators* to) {
     if (!Counts && given.turns > 1 && turn() == 0 && batches > 0)
-      team.await_turn();  // the last one, which nobody uses
+      // The last turn, which nobody uses.
+      team.await_turn();
     team.synchronize();
     const int all_copies = given.span << given.log2_copies;
     DSL_DETAIL_ROLLED
@@ -150,8 +152,8 @@ class by_key_table {
   }
   DSL_DETAIL_KERNEL_FN int turn() const { return place_in_turn >> 8; }
   DSL_DETAIL_KERNEL_FN int number() const { return place_in_turn & 255; }
-  // A lane's entry for what is of no group.
-  DSL_DETAIL_KERNEL_FN unsigned rest() const {
+  // A lane's entry for elements of no group.
+  DSL_DETAIL_KERNEL_FN unsigned dummy_entry() const {
     return first_entry + bytes_of((given.span << given.log2_copies) + team.lane());
   }
   DSL_DETAIL_KERNEL_FN static entry_type nothing() {
@@ -168,9 +170,9 @@ class by_key_table {
     }
   }
 
-  // Each lane has entries of its own. Those that are read at once are different ones: an element
-  // joins the next of its group.
-  DSL_DETAIL_KERNEL_FN void join_in_lane(batch& b) const {
+  // Each lane has its own entries. Entries that are read at once must differ, so an element is
+  // first combined with the next one of its group.
+  DSL_DETAIL_KERNEL_FN void combine_in_lane(batch& b) const {
     DSL_DETAIL_UNROLL
     for (int first = 0; first < Vectors; first += together) {
       DSL_DETAIL_UNROLL
@@ -181,7 +183,7 @@ class by_key_table {
           accumulators both = b.element[i];
           reductions::add(both, b.element[j]);
           b.element[j] = both;
-          b.entry[i] = rest();
+          b.entry[i] = dummy_entry();
         }
       }
     }
@@ -199,10 +201,10 @@ class by_key_table {
     }
   }
 
-  // Of a tile whose elements are all of one group, as sorted keys make them, the first lane gets
-  // what all come to.
+  // If all elements of a tile belong to one group, as with sorted keys, the first lane gets their
+  // combined value.
   template <int Tile>
-  DSL_DETAIL_KERNEL_FN void join_tile(unsigned* entry, accumulators* element) const {
+  DSL_DETAIL_KERNEL_FN void combine_tile(unsigned* entry, accumulators* element) const {
     const unsigned mine = bytes_of(static_cast<int>(copy())),
                    group = team.from_lane(entry[0] - mine, 0);
     bool same = true;
@@ -213,16 +215,16 @@ class by_key_table {
     DSL_DETAIL_UNROLL
     for (int l = 1; l < Tile; ++l) {
       reductions::add(all, element[l]);
-      entry[l] = rest();
+      entry[l] = dummy_entry();
     }
     combine_warp<reductions>(all, team);
     element[0] = all;
-    if (team.lane() != 0) entry[0] = rest();
+    if (team.lane() != 0) entry[0] = dummy_entry();
   }
 
-  // A lane leaves its number, and that of the step, at its entry's tag, and finds who was there
-  // before. Entries may share a tag.
-  DSL_DETAIL_KERNEL_FN void add_apart(const batch& b) const {
+  // A lane exchanges its number and that of the step with its entry's tag, and so finds who was
+  // there before. Entries may share a tag.
+  DSL_DETAIL_KERNEL_FN void add_by_tags(const batch& b) const {
     unsigned* const tags = all_tags() + number() * given.tags;
     const unsigned step =
         (batches * static_cast<unsigned>(given.turns) + static_cast<unsigned>(turn())) * Vectors +
@@ -239,13 +241,13 @@ class by_key_table {
     const auto meets = [&](int v) {
       return team.ballot(found[v] >> 5 == ((step + static_cast<unsigned>(v)) & ~0u >> 5));
     };
-    unsigned meet = 0;  // a bit for each vector
+    unsigned meet = 0;  // A bit for each vector.
     DSL_DETAIL_UNROLL
     for (int v = 0; v < Vectors; ++v) meet |= meets(v) != 0 ? 1u << v : 0;
     DSL_DETAIL_UNROLL
     for (int v = 0; v < Vectors; ++v) {
       if ((meet >> v & 1) == 0) add_to(b.entry[v], b.element[v]);
-      else add_meeting(b.entry[v], b.element[v], meets(v), static_cast<int>(found[v] & 31));
+      else add_conflicting(b.entry[v], b.element[v], meets(v), static_cast<int>(found[v] & 31));
       team.synchronize_warp();
     }
   }
@@ -254,14 +256,14 @@ class by_key_table {
     reductions::add(all, element);
     set_sum(entry, all);
   }
-  // The lanes in `meets` have found `other`. Where none of those has found one itself, two meet at
-  // most, and the one that came second adds what both have.
-  DSL_DETAIL_KERNEL_FN void add_meeting(unsigned entry, accumulators element, unsigned meets,
-                                        int other) const {
+  // The lanes in `meets` have found `other`. If none of these others has found one itself, at most
+  // two lanes meet, and the second one adds the values of both.
+  DSL_DETAIL_KERNEL_FN void add_conflicting(unsigned entry, accumulators element, unsigned meets,
+                                            int other) const {
     const int lane = team.lane();
     const bool has_met = (meets >> lane & 1) != 0;
     if (team.ballot(has_met && (meets >> other & 1) != 0) != 0) {
-      if (join_lanes(element, team.match(entry))) add_to(entry, element);
+      if (combine_lanes(element, team.match(entry))) add_to(entry, element);
       return;
     }
     const bool is_second = team.from_lane(entry, other) == entry && has_met;
@@ -279,10 +281,10 @@ class by_key_table {
     if (is_second) set_sum(entry, all);
   }
 
-  // Lanes with the same entry join what they have, the first with the second, the third with the
-  // fourth, and the firsts of these pairs again. Returns whether this one has what all of them come
-  // to.
-  DSL_DETAIL_KERNEL_FN bool join_lanes(accumulators& mine, unsigned same) const {
+  // Lanes with the same entry combine their values pairwise: the first with the second, the third
+  // with the fourth, then the firsts of these pairs. Returns whether this lane has the combined
+  // value.
+  DSL_DETAIL_KERNEL_FN bool combine_lanes(accumulators& mine, unsigned same) const {
     const int lane = team.lane();
     const unsigned before = same & ((1u << lane) - 1);
     unsigned others = same & ~((2u << lane) - 1);
@@ -300,9 +302,9 @@ class by_key_table {
   const Memory memory;
   const Team team;
   const int entries;
-  int place_in_turn;     // of the warp: whose turn it is among those of its table, and the table's
-                         // number, in one register
-  unsigned first_entry;  // the table's
+  // The warp's turn among those of its table, and the table's number, in one register.
+  int place_in_turn;
+  unsigned first_entry;  // The table's.
   unsigned batches = 0;
 };
 

@@ -8,25 +8,26 @@
 
 namespace dsl::detail {
 
-/// The kernels of a selection: of elements in one line, and of others.
+/// The kernels of a selection: for elements in one line, and for other layouts.
 struct compress_kernels : entry_points<2> {};
 
-/// What a selection was compiled to: a pass whose outputs are the condition and the values.
+/// The compiled code of a selection: a pass whose outputs are the condition and the values.
 struct compress_code {
   pass_view view;
   int inputs, lanes, tiles_a_warp;
-  // Null where no file compiled it for that.
+  // Null if no file compiled it for that back end.
   const host_code* host;
   const compress_kernels* kernels[kernel_targets];
 };
 
-/// Queues a selection on the current stream. `operands` are the inputs, a target for each value, of
-/// rank 1, and the number of elements, int64 of rank 0. What does not fit into the targets is not
-/// written, nor is what lies behind the last. As if the right side were complete before the first
-/// write. Throws shape_error, device_error, memory_error or cuda_error.
+/// Queues a selection on the current stream. `operands` are the inputs, a target of rank 1 for each
+/// value, and the number of selected elements, int64 of rank 0. Elements that do not fit in the
+/// targets are not written, and neither are the targets' elements after the last one. As if the
+/// right side were complete before the first write. Throws shape_error, device_error, memory_error
+/// or cuda_error.
 void run_compress(const compress_code& code, const operand* operands);
 
-/// How many elements operands have together. Throws shape_error and device_error.
+/// The number of elements of the operands' index space. Throws shape_error and device_error.
 std::int64_t elements_of(const operand* operands, int count, const pass_view& pass);
 
 template <class Compress> void add_compress_kernels();

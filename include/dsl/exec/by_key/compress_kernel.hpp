@@ -1,4 +1,5 @@
-// The kernel of a selection: elements that fulfil a condition, one behind the other, in one pass.
+// The kernel of a selection: writes elements that fulfil a condition one after another, in one
+// pass.
 #pragma once
 
 #include <dsl/exec/by_key/warp_tiles.hpp>
@@ -6,24 +7,24 @@
 
 namespace dsl::detail {
 
-/// Beside the operands: the inputs, one that stands for the condition, and the targets, whose
-/// `argument::descriptor` is how far the next element is.
+/// Parameters in addition to the operands: the inputs, one that stands for the condition, and the
+/// targets, whose `argument::descriptor` is the distance between elements.
 struct compress_parameters {
-  scan_parameters scan;   // what blocks tell each other of how many there are
-  std::int64_t* count;    // how many there are in all
-  std::int64_t capacity;  // elements of the targets: what goes beyond is not written
+  scan_parameters scan;   // For the blocks' exchange of their counts.
+  std::int64_t* count;    // The number of selected elements.
+  std::int64_t capacity;  // Elements of the targets: further ones are not written.
 };
 template <class Arguments> struct compress_arguments : Arguments { compress_parameters compress; };
 
-/// A pass whose first output is the condition, and how numbers of elements are added.
+/// A pass whose first output is the condition, and the program that adds counts.
 template <class Pass, class Count, int Inputs>
 struct compress_program {
   using pass = Pass;
   using count = Count;
   static constexpr int inputs = Inputs;
   static constexpr int lanes = lanes_of_pass<Pass>;
-  /// Tiles that a warp takes, a power of two: a thread keeps what it has computed in up to 32
-  /// registers, and a bit for each element.
+  /// Tiles that a warp takes, a power of two: a thread keeps its results in up to 32 registers, and
+  /// a bit for each element.
   static constexpr int rounds = [] {
     int bytes = 0;
     for (int k = 1; k < Pass::targets; ++k) bytes += size_of(Pass::elements::output(k).type());
@@ -76,7 +77,7 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
     }
   }
 
-  // How many come before a thread's in its warp's tiles, two tiles at a time.
+  // Counts the selected elements before a thread's in its warp's tiles, two tiles at a time.
   constexpr unsigned of_group = lanes == 32 ? ~0u : (1u << lanes) - 1;
   unsigned before[rounds], total = 0;
   DSL_DETAIL_UNROLL
@@ -94,7 +95,7 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
     total += all >> 16;
   }
 
-  using segment_type = stretch<std::int64_t>;
+  using segment_type = one_row_segment<std::int64_t>;
   const segment_scan<typename Compress::count, segment_type, Memory, Team, true> scan(memory, team);
   const segment_type own{team.lane() == 0 ? static_cast<std::int64_t>(total) : 0, true};
   const segment_type earlier = scan.scan_block(own, [&](const segment_type& all) {

@@ -5,10 +5,10 @@
 
 namespace dsl::detail {
 
-/// Queues the sorting of elements of rank 1 that lie one behind the other on the current stream:
-/// `sorted` becomes the elements in rising order, NaN last, `order` their positions (int64), of
-/// equal ones in the order in which they were; either may be null. Throws shape_error where there
-/// are 2^32 elements or more, memory_error or cuda_error.
+/// Queues the sorting of contiguous elements of rank 1 on the current stream: `sorted` gets the
+/// elements in ascending order, NaN last, `order` their positions (int64); equal elements keep
+/// their order. Either may be null. Throws shape_error for 2^32 elements or more, memory_error or
+/// cuda_error.
 void run_sort(const operand& elements, const operand* sorted, const operand* order);
 
 }  // namespace dsl::detail

@@ -1,12 +1,12 @@
-// Elements as the warps of a grid take them: by tiles that follow each other in row-major order.
+// Elements in consecutive tiles, in row-major order, one warp for each tile.
 #pragma once
 
 #include <dsl/exec/map/kernel.hpp>
 
 namespace dsl::detail {
 
-/// One thread's view of a pass whose tiles are a warp's: 32 groups of lanes, a lane of the warp
-/// each. Of a strided index space a tile is planned as that of a block of 32 threads.
+/// One thread of a pass whose tiles each belong to a warp: 32 groups of lanes, one for each lane of
+/// the warp. In a strided index space a tile is planned like that of a block of 32 threads.
 template <class Pass, int Inputs, class Arguments, class Memory>
 struct warp_tiles : kernel_body<Pass, Inputs, Arguments, Memory> {
   using base = kernel_body<Pass, Inputs, Arguments, Memory>;
@@ -32,8 +32,7 @@ struct warp_tiles : kernel_body<Pass, Inputs, Arguments, Memory> {
     typename base::template reader<> from{*this, g};
     base::eval::read(from);
   }
-  /// The same of tiles that are all whole, and of arrays that are read in whole vectors: without a
-  /// branch.
+  /// The same without a branch, if all tiles are whole and all arrays are read in whole vectors.
   DSL_DETAIL_KERNEL_FN void read_whole(group& g, std::int64_t tile, int lane) const {
     g.first = (tile * 32 + lane) * lanes;
     g.count = lanes;
@@ -41,17 +40,17 @@ struct warp_tiles : kernel_body<Pass, Inputs, Arguments, Memory> {
     typename base::template reader<> from{*this, g};
     base::eval::read(from);
   }
-  /// What a lane computes of what it has read.
+  /// Computes a lane's results from the group it has read.
   DSL_DETAIL_KERNEL_FN auto compute(const group& g) const { return this->compute_read(g); }
 
-  /// Stores a selected element's outputs but for the first to the operands that follow those of the
-  /// inputs and the first.
+  /// Stores a selected element's outputs except the first, to the operands that follow the inputs
+  /// and the first output.
   DSL_DETAIL_KERNEL_FN void store_at(std::int64_t at,
                                      const typename base::eval::results& out) const {
     store_at(at, out, std::make_index_sequence<Pass::targets - 1>{});
   }
 
-  /// Whether the tiles up to one, with it, may be read so.
+  /// Whether read_whole may read all tiles up to this one.
   DSL_DETAIL_KERNEL_FN bool are_whole_to(std::int64_t tile) const {
     return !strided && this->reads_vectors() && (tile + 1) * 32 * lanes <= args.elements;
   }

@@ -1,4 +1,4 @@
-// What will run, as text and as a picture.
+// Describes what will run, as text and as a graph.
 #pragma once
 
 #include <dsl/exec/plan/plan.hpp>
@@ -9,19 +9,19 @@ namespace detail {
 struct explained_statement;
 }  // namespace detail
 
-/// What a statement would do; what `explain` returns.
+/// Describes what a statement would do; returned by `explain`.
 class explanation {
  public:
   explanation() = default;
   explicit explanation(const detail::explained_statement& of);
 
-  /// The formula; of each kernel its program, operands, path, launch and cost, why it is one of
+  /// The formula; for each kernel its program, operands, path, launch and cost, why it is one of
   /// several, and the predicted time.
   dsl::text text() const { return text_; }
-  /// The same program as a graph, for Graphviz: `dot -Tsvg`.
+  /// The same program as a Graphviz graph: `dot -Tsvg`.
   dsl::text dot() const { return dot_; }
-  /// The predicted time in seconds of a call among others in a row; of a loop's step, of one step.
-  /// NaN where nothing is predicted: in the simulator, and where functors are called.
+  /// The predicted time in seconds of one of many consecutive calls; for a loop, of one step. NaN
+  /// without a prediction: in the simulator, and if functors are called.
   double seconds() const { return seconds_; }
 
  private:
@@ -46,7 +46,7 @@ struct scan_code;
 struct scan_request;
 
 explanation explain_pass(const prepared& pass);
-/// Of a call with so many steps; 0: of a step alone.
+/// Explains a call with `steps` steps; 0: a single step.
 explanation explain_loop(const loop& of, std::int64_t steps = 0);
 explanation explain_scan(const scan_code& code, const operand* operands,
                          const scan_request& request);
@@ -54,7 +54,7 @@ explanation explain_by_key(const by_key_code& code, const operand* operands,
                            const by_key_request& request);
 explanation explain_selection(const compress_code& code, const operand* operands);
 
-/// While it lives, what the calling thread runs is explained as well, one call after another.
+/// Also explains every call that the calling thread runs during this object's lifetime, in order.
 class explained_runs {
  public:
   explained_runs();

@@ -1,21 +1,20 @@
-// Elements from elsewhere on the host: first some addresses, then what is there, then the formula.
-// No loop that computes an address and reads there is vectorised; these are, but for the reads.
+// Gathered elements on the host: first the addresses of some lanes, then the loads, then the
+// formula. A loop that computes an address and loads from it is not vectorised; here everything but
+// the loads is.
 #pragma once
 
 #include <dsl/exec/reduce/reduction.hpp>
 
 namespace dsl::detail {
 
-/// Some lanes' elements from elsewhere.
+/// Gathered elements of some lanes.
 template <class Program>
 class gathered {
   static constexpr program_view program = Program::view();
-  static constexpr bool reads_elsewhere(int node) {
-    return head{program.heads[node]}.code() == op::gather;
-  }
+  static constexpr bool gathers(int node) { return head{program.heads[node]}.code() == op::gather; }
   static constexpr int nodes = Program::nodes;
-  // How many reads there are one behind the other up to a node: an address may be computed from
-  // what was read.
+  // The length of the longest chain of gathers up to a node: an address may depend on a gathered
+  // value.
   static constexpr std::array<int, nodes + 1> depths = [] {
     std::array<int, nodes + 1> made{};
     for (int i = 0; i < nodes; ++i) {
@@ -24,21 +23,21 @@ class gathered {
         if (made[static_cast<std::size_t>(from)] > made[static_cast<std::size_t>(i)])
           made[static_cast<std::size_t>(i)] = made[static_cast<std::size_t>(from)];
       }
-      if (reads_elsewhere(i)) ++made[static_cast<std::size_t>(i)];
+      if (gathers(i)) ++made[static_cast<std::size_t>(i)];
     }
     return made;
   }();
   static constexpr int count = [] {
     int n = 0;
-    for (int i = 0; i < nodes; ++i) n += reads_elsewhere(i) ? 1 : 0;
+    for (int i = 0; i < nodes; ++i) n += gathers(i) ? 1 : 0;
     return n;
   }();
-  // The nodes that read.
+  // The nodes that gather.
   static constexpr std::array<int, count + 1> readers = [] {
     std::array<int, count + 1> found{};
     std::size_t n = 0;
     for (int i = 0; i < nodes; ++i)
-      if (reads_elsewhere(i)) found[n++] = i;
+      if (gathers(i)) found[n++] = i;
     return found;
   }();
   static constexpr int reader_with(std::uint32_t head_word) {
@@ -59,8 +58,8 @@ class gathered {
     return most;
   }();
 
-  /// For `evaluator::compute_reading`. In a round the addresses of its reads become known, behind
-  /// the last one all values.
+  /// For `evaluator::compute_reading`. Each round computes the addresses of its gathers; after the
+  /// last one all values are known.
   template <int Round>
   struct round {
     gathered& all;
@@ -74,7 +73,7 @@ class gathered {
       return T{};
     }
   };
-  /// Reads what a round has left the addresses of.
+  /// Loads from the addresses of a round.
   template <int Round>
   DSL_DETAIL_FN void read() {
     read<Round>(numbers{});

@@ -1,6 +1,6 @@
-// 16-bit floats in the host's loops. GCC 12 makes no vector instruction of a conversion of halves,
-// and in integers one takes as long as ten additions. So the library converts them, some hundred at
-// a time, to floats that the loop reads, and from floats that it has written.
+// 16-bit floats in the host's loops. GCC 12 does not vectorise conversions of halves, and with
+// integer instructions one takes as long as ten additions. So the library converts some hundred at
+// a time to floats that the loop reads, and from floats that it has written.
 #pragma once
 
 #include <dsl/exec/stencil/neighbours.hpp>
@@ -10,12 +10,12 @@ namespace dsl::detail {
 
 // lib/host/halves.cpp
 
-/// `rows` rows of `count` elements, a multiple of 16, as floats one behind the other. The rows
-/// begin `stride` elements apart. Gives `to`: of this pointer GCC knows that it leads to none of a
-/// loop's own arrays, which therefore stay in registers.
+/// Converts `rows` rows of `count` elements, a multiple of 16, to consecutive floats. The rows
+/// begin `stride` elements apart. Returns `to`: GCC knows that this pointer does not alias a loop's
+/// own arrays, which can then stay in registers.
 const float* widen(const half* from, std::int64_t stride, int rows, int count, float* to);
 const float* widen(const bfloat16* from, std::int64_t stride, int rows, int count, float* to);
-/// `count` elements, a multiple of 16, rounded as half.hpp does.
+/// Rounds `count` elements, a multiple of 16, as half.hpp does.
 void narrow(const float* from, int count, half* to);
 void narrow(const float* from, int count, bfloat16* to);
 
@@ -23,11 +23,11 @@ constexpr bool is_short_float(dtype type) {
   return type == dtype::float16 || type == dtype::bfloat16;
 }
 
-// Some operands' lanes.
+// The lanes of some operands.
 template <int Count, int Lanes> struct float_lanes { alignas(64) float of[Count][Lanes]; };
 template <int Lanes> struct float_lanes<0, Lanes> {};
 
-/// What a program reads of arrays of 16-bit floats, up to `Lanes` elements of each at a time.
+/// A program's inputs in arrays of 16-bit floats, up to `Lanes` elements of each at a time.
 template <class Program, int Lanes>
 class short_inputs {
   static constexpr int count_before(int node) {
@@ -44,7 +44,7 @@ class short_inputs {
   }
   static constexpr int operands = count_before(Program::nodes);
 
-  /// Rows of elements from `first` on, as `widen` takes them.
+  /// Converts rows of elements from `first` on, as `widen` does.
   DSL_DETAIL_FN void read(const void* const* in, std::int64_t first, std::int64_t stride, int rows,
                           int count) {
     if constexpr (operands > 0) {
@@ -74,7 +74,7 @@ class short_inputs {
   const float* at_[operands > 0 ? operands : 1];
 };
 
-/// What a pass writes to arrays of 16-bit floats, likewise.
+/// A pass's outputs in arrays of 16-bit floats, likewise.
 template <class Pass, int Lanes>
 class short_outputs {
   static constexpr dtype type_of(int target) {
@@ -96,7 +96,7 @@ class short_outputs {
   template <int Target> DSL_DETAIL_FN float& at(int lane) {
     return floats_.of[number_of<Target>][lane];
   }
-  /// `count` elements, from `first` on.
+  /// Writes `count` elements from `first` on.
   DSL_DETAIL_FN void write(void* const* out, std::int64_t first, int count) const {
     write_each(out, first, count, std::make_index_sequence<Pass::targets>{});
   }

@@ -1,5 +1,5 @@
-// The host back end: the program in a loop that GCC vectorises, compiled for three widths, of which
-// one is chosen at run time.
+// The host back end: the program in a loop that GCC vectorises, compiled for three instruction
+// sets, one of which is chosen at run time.
 #pragma once
 
 #include <dsl/exec/host/host_elements.hpp>
@@ -7,36 +7,36 @@
 
 namespace dsl::detail {
 
-/// Evaluates `rows` times `padded` consecutive elements, the rows `stride` elements apart. in[k] is
+/// Evaluates `rows` rows of `padded` consecutive elements, `stride` elements apart. in[k] is
 /// operand k (elements or positions; a scalar's single value), out[i] is where target i's elements
-/// go, and sums[s] are the lanes of reduced value s: each element is added into the lane of its
-/// place in the row.
+/// go, and sums[s] has the lanes of reduced value s: each element is added to the lane of its
+/// position in the row.
 using block_function = void (*)(int padded, int rows, std::int64_t stride, const void* const* in,
                                 void* const* out, void* const* sums);
 
-/// Reduces the `length` consecutive elements of each of `rows` rows, `stride` elements apart, into
-/// lane `lane` and those after it. in[k] is as for a block_function, but of positions the first
-/// alone. Reads what `strips::reduce` reads.
+/// Reduces `length` consecutive elements of each of `rows` rows, `stride` elements apart, into lane
+/// `lane` and the following ones. in[k] is as for a block_function, but has only the first
+/// position. Reads the same elements as `strips::reduce`.
 using strip_function = void (*)(int lane, int rows, std::int64_t length, std::int64_t stride,
                                 const void* const* in, void* const* sums);
 
-/// A pass's loop as data: for each instruction set, and what becomes of the lanes. Reduced values
-/// are numbered through all reductions.
+/// A pass's loop as data: functions for each instruction set, and for combining lanes. Reduced
+/// values are numbered through all reductions.
 struct host_code {
-  double nanoseconds;       // of a core for an element's arithmetic
-  block_function block[3];  // x86-64; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512); null where
-                            // -DDSL_SIMD left it out
-  strip_function
-      strip[3];  // null as well where the pass has arrays beside its reductions, or a long formula
+  double nanoseconds;  // Core time of an element's arithmetic.
+  // x86-64; x86-64-v3 (AVX2, FMA); x86-64-v4 (AVX-512); null if -DDSL_SIMD left it out.
+  block_function block[3];
+  // Also null if the pass stores arrays besides its reductions, or has a long formula.
+  strip_function strip[3];
   void (*clear)(void* const* sums, int count);
-  /// Combines lanes owner_step * i + result_lane_step * j, of j < lanes_a_result, into the first of
-  /// them, by halves, for i < owners.
+  /// Combines lanes owner_step * i + result_lane_step * j, for j < lanes_a_result, into the first
+  /// of them, by halves, for i < owners.
   void (*collapse)(void* const* sums, int owners, int owner_step, int lanes_a_result,
                    int result_lane_step);
-  /// Combines other lanes into as many, place by place.
+  /// Adds `count` other lanes to these, lane by lane.
   void (*add)(void* const* sums, const void* const* others, int count);
   /// Computes the results of `owners` lanes, `lane_step` apart from `lane` on, each of `count`
-  /// elements, and stores them at to[i] and `to_step[i]` elements further each; the first one again
+  /// elements, and stores them from to[i] on, `to_step[i]` elements apart; the first result again
   /// at again[i] unless that is null.
   void (*finish)(const void* const* sums, int lane, int lane_step, int owners, std::int64_t count,
                  const void* const* in, void* const* to, const std::int64_t* to_step,
@@ -54,8 +54,8 @@ class host_loop : host_elements<Pass> {
   using accumulators = typename reductions::accumulators;
   using targets = std::make_index_sequence<Pass::targets>;
 
-  // Part by part: neither GCC, where the address of a variable is taken, nor clang vectorises a
-  // loop that copies a struct whole.
+  // Member by member: GCC, if a variable's address is taken, and clang do not vectorise a loop that
+  // copies whole structs.
   template <class T>
   DSL_DETAIL_FN static void copy(T& to, const T& from) {
     if constexpr (is_complex<T>) {
@@ -66,7 +66,7 @@ class host_loop : host_elements<Pass> {
     }
   }
 
-  // Values of a reduction in its columns; the first reduction's come first.
+  // The columns of a reduction's values; the first reduction's come first.
   template <int J> static constexpr int first_value = Pass::firsts[J] - Pass::firsts[0];
   template <class Reduction, int J, std::size_t... K>
   DSL_DETAIL_FN static accumulator_of<Reduction> load(const void* const* sums, int lane,
@@ -95,8 +95,8 @@ class host_loop : host_elements<Pass> {
     store<Reduction, J>(s, sums, lane, values_of_reduction<Reduction>{});
   }
 
-  // A char could lie anywhere, among the operands' addresses too: where one is stored as such, GCC
-  // does not vectorise the loop.
+  // A char may alias anything, including the operands' addresses: GCC does not vectorise a loop
+  // that stores one.
   enum class byte : unsigned char {};
   template <int I>
   DSL_DETAIL_FN static void write(const typename eval::results& r, void* const* out,
@@ -120,7 +120,7 @@ class host_loop : host_elements<Pass> {
     (write<static_cast<int>(I)>(r, out, at, wide, lane), ...);
   }
 
-  // What a lane does in a loop over lanes, as a functor that is inlined with it.
+  // A lane's work in a loop over lanes, as a functor that is inlined into the loop.
   struct reduce_element {
     const typename eval::results& element;
     void* const* sums;
@@ -134,8 +134,8 @@ class host_loop : host_elements<Pass> {
     }
   };
 
-  // Rows that are reduced while a strip of their lanes is in registers: as many as a processor
-  // fetches ahead of at a time.
+  // Rows that are reduced while a strip of their lanes is in registers: as many streams as a
+  // processor prefetches at a time.
   static constexpr int rows_together = 8;
   using strip = typename strips<Pass>::strip;
   struct load_strip {
@@ -180,14 +180,14 @@ class host_loop : host_elements<Pass> {
       }
   }
 
-  // Stores a lane's results, and adds them to the lane of `sums`.
+  // Stores a lane's results, and adds them to a lane of `sums`.
   DSL_DETAIL_FN static void take(const typename eval::results& results, std::int64_t at,
                                  shorts_out& wide, int l, void* const* out, void* const* sums,
                                  int lane) {
     write_all(results, out, at, wide, l, targets{});
     reductions::visit(reduce_element{results, sums, lane});
   }
-  // Elements from `first` on, into the lanes of `sums` from `lane` on.
+  // Evaluates elements from `first` on, into the lanes of `sums` from `lane` on.
   DSL_DETAIL_FN static void run_lanes(int count, std::int64_t first, int lane,
                                       const void* const* in, void* const* out, void* const* sums) {
     const auto shared = shared_of(in);
@@ -200,7 +200,7 @@ class host_loop : host_elements<Pass> {
     to.write(out, first, count);
   }
 
-  // The same, round by round, where elements from elsewhere are read.
+  // The same in rounds, for gathered elements.
   DSL_DETAIL_FN static void run_gathered(std::int64_t first, int lane, const void* const* in,
                                          void* const* out, void* const* sums) {
     const auto shared = shared_of(in);
@@ -217,12 +217,12 @@ class host_loop : host_elements<Pass> {
     to.write(out, first, gathered_lanes::lanes);
   }
 
-  // SSE2 adds 64-bit integers, but does not compare them: to compute addresses apart takes longer
-  // there.
+  // SSE2 adds 64-bit integers but does not compare them: separate computation of addresses takes
+  // longer there.
   template <bool ComparesWideIntegers>
   DSL_DETAIL_FN static void run(int padded, int rows, std::int64_t stride, const void* const* in,
                                 void* const* out, void* const* sums) {
-    padded &= ~63;  // tells the compiler that no loop needs a remainder
+    padded &= ~63;  // Tells the compiler that no loop needs a remainder.
     if constexpr (has_strips && !strips<Pass>::seeks_positions) {
       run_rows(padded, rows, stride, in, sums);
     } else {
@@ -306,7 +306,7 @@ class host_loop : host_elements<Pass> {
         combine<Reduction>(load<Reduction, J>(sums, to), load<Reduction, J>(others, from)), sums,
         to);
   }
-  // Combines others' lanes from + l into to + l, vectorised.
+  // Combines the others' lanes from + l into lanes to + l, vectorised.
   template <class Reduction, int J>
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
   static void join(void* const* sums, int to, const void* const* others, int from, int count) {
@@ -318,9 +318,8 @@ class host_loop : host_elements<Pass> {
     reductions::visit([&]<class Reduction, int J>() {
       for (int left = lanes_a_result; left > 1;) {
         const int half = (left + 1) / 2;
-        const bool in_a_row =
-            owner_step == 1 &&
-            owners == result_lane_step;  // a result's lanes lie one behind the other
+        // A result's lanes are consecutive.
+        const bool in_a_row = owner_step == 1 && owners == result_lane_step;
         if (in_a_row || (result_lane_step == 1 && left >= 32)) {
           const int count = in_a_row ? owners * (left - half) : left - half;
           for (int i = 0; i < (in_a_row ? 1 : owners); ++i)
@@ -358,7 +357,7 @@ class host_loop : host_elements<Pass> {
                 in[N]);
     }
   };
-  // Where an owner's results go.
+  // The places of an owner's results.
   struct places {
     void* const* to;
     const std::int64_t* step;
@@ -430,7 +429,7 @@ class host_loop : host_elements<Pass> {
 #endif
   }
 
-  // Beside a long formula it does not show where sums are.
+  // In a long formula the place of accumulators makes no difference.
   static constexpr bool has_strips = reductions::count > 0 &&
                                      !Pass::view().reduces_beside_arrays() &&
                                      instructions_of(program::view()) <= 256;

@@ -1,4 +1,4 @@
-// What the host's loops read: the elements of a pass, and what its formula gives for one of them.
+// The inputs of the host's loops: a pass's elements, and the formula's value for one of them.
 #pragma once
 
 #include <dsl/exec/host/gathered.hpp>
@@ -8,21 +8,21 @@
 namespace dsl::detail {
 
 DSL_DETAIL_BEGIN_LOOPS
-/// The formula of a pass, for one element of many that a loop reads.
+/// The formula of a pass, for one of the elements that a loop reads.
 template <class Pass>
 class host_elements {
  protected:
   using program = typename Pass::elements;
   using eval = evaluator<program>;
 
-  // 16-bit floats are read and written so many elements at a time. Of 256 GCC would write out all
-  // steps of the loop for AVX-512.
+  // 16-bit floats are read and written this many elements at a time. With 256, GCC would unroll the
+  // whole loop for AVX-512.
   static constexpr int short_lanes = 512;
   using shorts_in = short_inputs<program, short_lanes>;
   using shorts_out = short_outputs<Pass, short_lanes>;
-  // Integers that all elements share are read before a loop: what that stores could change them,
-  // for all the compiler knows, and a divisor's inverse would be computed for each element. With
-  // complex numbers read there the RK4 step takes 2.3 times as long.
+  // Integers that all elements share are read before a loop: as far as the compiler knows, the
+  // loop's stores could change them, and a divisor's inverse would be computed for each element.
+  // With complex numbers read before the loop too, the RK4 step takes 2.3 times as long.
   template <op Code, dtype D> static constexpr bool read_before =
       Code > op::index&& kind_of(D) == kind::integer;
   struct shared_source {
@@ -66,8 +66,7 @@ class host_elements {
     return eval::compute(from.element);
   }
 
-  // Where elements from elsewhere are read: some lanes' addresses, then what lies there, then the
-  // formula.
+  // Gathers: the addresses of some lanes, then the loads, then the formula.
   using gathered_lanes = gathered<program>;
   template <int Round>
   DSL_DETAIL_FN static auto compute_round(const void* const* in, std::int64_t at,

@@ -1,4 +1,4 @@
-// The host's loop over elements that become one: strip by strip, in registers.
+// The host's loop for elements that are reduced to one result: strip by strip, in registers.
 #pragma once
 
 #include <dsl/exec/host/half_lanes.hpp>
@@ -6,9 +6,9 @@
 
 namespace dsl::detail {
 
-/// Elements that are reduced side by side, each into values of its own: as many as fit into
-/// registers. Strips are reduced in segments, one after another, and the segments pairwise, as
-/// NumPy's sums are: of 16,384 elements no more than 26 are added one after another.
+/// Elements that are reduced side by side, each into its own accumulator: as many as fit in
+/// registers. Strips are reduced in segments, one after another, and segments pairwise, like
+/// NumPy's sums: of 16,384 elements at most 26 are added one after another.
 inline constexpr int strip_lanes = 32;
 
 template <class Pass>
@@ -18,7 +18,7 @@ class strips {
   using reductions = reductions_of<typename Pass::reductions>;
   using accumulators = typename reductions::accumulators;
 
-  // The lanes of a strip: a loop's own, so that the compiler keeps them in registers.
+  // The lanes of a strip, local to a loop so that the compiler keeps them in registers.
   template <class Reduction, class Numbers = values_of_reduction<Reduction>> struct lanes_of;
   template <class Reduction, std::size_t... K>
   struct lanes_of<Reduction, std::index_sequence<K...>>
@@ -41,9 +41,9 @@ class strips {
   struct strip_of<pass_reductions<F...>, std::index_sequence<J...>>
       : accumulator<static_cast<int>(J), lanes_of<F>>... {};
 
-  // Whether a reduction is of values and their positions, as argmin's is. A position is taken along
-  // with its value, and of equal values the first: so a later element changes nothing unless it
-  // changes the value. That is quick to see, and the number of the strip where it was seen last,
+  // Whether a reduction has values and their positions, like argmin. A position goes with its
+  // value, and among equal values the first one wins: so a later element changes nothing unless it
+  // changes the value. That is quick to see, and the number of the strip where it was last seen,
   // which is as wide as the value, stands for the position.
   template <class Reduction>
   static constexpr bool seeks = [] {
@@ -82,7 +82,7 @@ class strips {
     if constexpr (is_complex<V>) return bits_of(v.re);
     else return bits_of(v);
   }
-  // In which strip each lane's value was seen last.
+  // The strip in which each lane's value was last seen.
   template <class Reduction> struct places {
     decltype(place_of(nth<0>(accumulator_of<Reduction>{}))) at[strip_lanes];
   };
@@ -92,7 +92,7 @@ class strips {
       : accumulator<static_cast<int>(J), places<F>>... {};
   using all_places = places_of<typename Pass::reductions, typename reductions::numbers>;
 
-  // Those of a segment that are 16-bit floats.
+  // The 16-bit floats of a segment.
   using shorts = short_inputs<program, strips_a_segment * strip_lanes>;
   struct source {
     const void* const* in;
@@ -133,7 +133,8 @@ class strips {
     const typename eval::results& element;
     strip& sums;
     all_places& seen;
-    int l, number;  // of the strip
+    // The strip's number.
+    int l, number;
     template <class Reduction, int J>
     DSL_DETAIL_FN void operator()() const {
       if constexpr (seeks<Reduction>) {
@@ -141,7 +142,7 @@ class strips {
                                   b = accumulator_of_element<Reduction>(
                                       element, values_of_reduction<Reduction>{});
         nth<1>(a) = 0;
-        nth<1>(b) = nth<1>(identity<Reduction>());  // earlier and later than any
+        nth<1>(b) = nth<1>(identity<Reduction>());  // Positions before and after any other.
         const auto value = nth<0>(combine<Reduction>(a, b));
         auto& place = nth_accumulator<J>(seen).at[l];
         place = differ(value, nth<0>(a))
@@ -153,7 +154,7 @@ class strips {
       }
     }
   };
-  // No element is worse than the identity's value: where that is what is left, the first one is.
+  // No element is worse than the identity's value: if that is the result, the first element is.
   struct clear_places {
     all_places& seen;
     template <class Reduction, int J>
@@ -187,7 +188,7 @@ class strips {
       for (int l = 0; l < strip_lanes; ++l) nth_accumulator<J>(sums).set(l, identity<Reduction>());
     }
   };
-  // Lanes from `begin` to `end` stay.
+  // Clears all lanes outside [begin, end).
   struct clear_others {
     strip& sums;
     int begin, end;
@@ -250,20 +251,21 @@ class strips {
   }
 
  public:
-  /// Adds an element to lane l, where no reduction seeks a position.
+  /// Adds an element to lane l, if no reduction seeks a position.
   DSL_DETAIL_FN static void add(strip& sums, int l, const typename eval::results& element) {
     reductions::visit(add_element{element, sums, l});
   }
 
-  /// The `length` elements from `first` on, reduced. Where there are more than a strip's, what is
-  /// left at the end is read with some of those before, which do not count; of fewer the strip is
-  /// read, whatever follows them. in[k] is operand k (elements; of positions the first, of a scalar
-  /// the value).
+  /// Reduces `length` elements from `first` on. If there are more than one strip, the remainder at
+  /// the end is read together with some elements before it, which do not count; if there are fewer,
+  /// a whole strip is read, whatever follows them. in[k] is operand k (elements; the first
+  /// position; a scalar's value).
   DSL_DETAIL_FN static accumulators reduce(const void* const* in, std::int64_t first,
                                            std::int64_t length) {
     accumulators joined = reductions::identities();
     if (length <= 0) return joined;
-    // Of as many segments each as the number of segments has bits set, the longest first.
+    // The partial results of 2^k segments each, one for each set bit of the number of segments, the
+    // longest first.
     strip partials[most_partials];
     int held = 0;
     for (std::int64_t left = length, count, segments = 1; left > 0;

@@ -1,5 +1,5 @@
-// The arrays that a loop carries: a thread's share of them, in registers, in shared memory or
-// streamed through it.
+// The arrays that a loop carries: a thread's share of them, in registers, in shared memory, or
+// streamed through shared memory.
 #pragma once
 
 #include <dsl/exec/loop/loop_arguments.hpp>
@@ -29,20 +29,20 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
   /// A thread's share of the state.
   struct thread_state {
     row_lanes held[in_registers];
-    int count[in_registers];  // lanes of each that exist
-    std::int64_t first, row;  // element of its first row; from one row to the next
-    std::int64_t first_held;  // element of its first group in registers
-    int next_buffer;          // of those that streamed rows go through
+    int count[in_registers];  // Existing lanes of each.
+    std::int64_t first, row;  // Its first row's element, and the distance between rows.
+    std::int64_t first_held;  // Its first element in registers.
+    int next_buffer;          // Next buffer for streamed rows.
   };
 
-  /// Reads the state, and begins to copy the first of the rows that are streamed.
+  /// Reads the state, and starts copying the first streamed rows.
   DSL_DETAIL_KERNEL_FN void begin(thread_state& t) const {
     const step_schedule& s = args.loop;
     const int thread = team.thread(), threads = team.threads();
     const loop_rows mine = loop_rows::of(s, team.block(), team.first_block(), team.own_blocks(),
                                          thread, threads, lanes);
     t.first = mine.first;
-    keep_in_register(t.first);  // or it would be computed anew for each row
+    keep_in_register(t.first);  // Otherwise it would be computed again for each row.
     t.row = mine.row;
     t.first_held = mine.first_held;
     t.next_buffer = 0;
@@ -97,7 +97,7 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
     return g;
   }
 
-  // Between memory and registers.
+  // ---- between memory and registers
   template <int I, class T> DSL_DETAIL_KERNEL_FN T* element(const group& g) const {
     return reinterpret_cast<T*>(args.operand[I].word) + g.first;
   }
@@ -129,7 +129,7 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
     });
   }
 
-  // Rows that are streamed: whole, and aligned. Of each eight so many are to stay in the L2 cache.
+  // Streamed rows are whole and aligned. Of every eight, `l2_resident` should stay in the L2 cache.
   DSL_DETAIL_KERNEL_FN bool is_l2_resident(int row) const {
     return (row & 7) < args.loop.l2_resident;
   }
@@ -149,8 +149,8 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
     });
   }
 
-  // Rows in shared memory, where each array has its groups side by side; behind those that stay are
-  // the buffers of those that are streamed.
+  // In shared memory each array has its groups side by side. The rows that stay come first, then
+  // the buffers of streamed rows.
   template <int I>
   static constexpr int bytes_before() {
     int bytes = 0;

@@ -1,4 +1,4 @@
-// A pass whose outputs are its operands again, step after step.
+// A pass whose outputs become its operands, step after step.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,16 @@ namespace detail {
 /// The kernel of a loop.
 struct loop_kernels : entry_points<1> { loop_policy policy; };
 
-/// What a loop was compiled to. Its first `states` outputs are its first operands after the step;
-/// from operand `arguments` on there is what its end depends on.
+/// The compiled code of a loop. After a step its first `states` outputs become its first operands;
+/// the operands from `arguments` on are those that its end depends on.
 struct loop_code {
   const program_code* step;
   int states, arguments;
-  int stop;          // the output that ends the loop once it is true, or -1
-  tile_needs tiles;  // where all steps are one kernel by tiles
-  int vector_bytes;  // of the lanes that a thread takes at a time, of all arrays that are carried
-  const loop_kernels* kernels[kernel_targets];  // null where no file compiled it for that
+  int stop;          // The output that ends the loop when it is true, or -1.
+  tile_needs tiles;  // For running all steps in one tiled kernel.
+  int vector_bytes;  // Bytes of a thread's lanes, of all carried arrays.
+  // Null if no file compiled the loop for that target.
+  const loop_kernels* kernels[kernel_targets];
 };
 
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop> void
@@ -41,7 +42,7 @@ struct compiled_loop {
       lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
       {}};
 
-  // Where neighbours are not read by tiles, a step is a kernel.
+  // If neighbours are read without tiles, each step is a kernel.
   static constexpr bool is_one_kernel =
       runs_by_tiles<Pass, States> ||
       (Pass::view().neighbours.moved & ((std::uint64_t{1} << States) - 1)) == 0;
@@ -92,14 +93,15 @@ const loop_code& loop_code_of() {
 
 /// The steps of a call of `iterate`, and which of them are recorded.
 struct loop_schedule {
-  std::int64_t steps, first, every;  // first: the number of the first step
+  // first: number of the first step. every: record every n-th step.
+  std::int64_t steps, first, every;
   std::int64_t records() const { return steps / every; }
-  /// Throws shape_error for a negative number of steps, for recording every 0th one, and where the
-  /// last one has no number.
+  /// Throws shape_error for a negative number of steps, if `every` is 0, or if the last step's
+  /// number overflows.
   static loop_schedule of(std::int64_t steps, std::int64_t first, std::int64_t every);
 };
 
-/// Throws value_error: of what ends a loop nothing changes in its steps.
+/// Throws value_error: no step changes the values that end the loop.
 [[noreturn]] void throw_endless_condition();
 
 /// Called between launches with the number of steps that have run; false stops the loop.
@@ -110,36 +112,36 @@ struct loop_watch {
 
 class kernel_graph;
 
-/// Steps of a loop that are queued together: `count` after the first `done` ones. `histories` are
-/// for each output an array of rank 1 that takes it each `every`-th step, or without memory.
+/// Steps of a loop that are queued together: `count` steps after the first `done`. `histories` has
+/// for each output an array of rank 1 that records every `every`-th step, or one without memory.
 struct loop_steps {
   const loop_schedule& all;
   std::int64_t done, count;
   const operand* histories;
 };
 
-/// Second buffers for the variables of which a step reads neighbours, which are those of the step
-/// before.
+/// Second buffers for variables whose neighbours a step reads: the step needs their previous
+/// values.
 struct loop_buffers;
 
 /// A loop bound to its operands.
 class loop : public prepared {
  public:
-  /// Throws as `prepared`, and shape_error where variables overlap each other or parameters.
+  /// Throws like `prepared`; also shape_error if variables overlap each other or parameters.
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
   loop(const loop&) = delete;
   ~loop();
 
-  /// What the loop was compiled to; `code` is what a step was.
+  /// The loop's code; `code()` is the code of one step.
   const loop_code& compiled() const { return *compiled_; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
-  /// By tiles: of a variable that is read beside its elements, where these are after odd steps;
-  /// else nothing.
+  /// Tiled loops: the buffer that holds a variable after odd steps, if its neighbours are read;
+  /// otherwise null.
   const buffer_ref& second_buffer(int variable) const;
   loop_plan make_plan() const;
-  /// Queues steps. With a watch it waits for them. Returns how many were queued: fewer only where
-  /// the watch ends the loop.
+  /// Queues steps; with a watch, waits for them. Returns the number queued, which is smaller only
+  /// if the watch ends the loop.
   std::int64_t run(const loop_steps& steps, const loop_watch* watch);
 
  private:
@@ -160,7 +162,7 @@ class loop : public prepared {
 
   const loop_code* compiled_;
   strategy wanted_;
-  std::uint64_t beside_ = 0;  // a bit for each such variable
+  std::uint64_t beside_ = 0;  // A bit for each variable whose neighbours are read.
   loop_buffers* buffers_ = nullptr;
   bool stopped_ = false;
   mutable std::optional<loop_plan> plans_[static_cast<int>(strategy::tiled) + 1];

@@ -1,4 +1,4 @@
-// What a launch of a loop's kernel tells every thread.
+// The parameters of a loop's kernel.
 #pragma once
 
 #include <dsl/exec/team/arguments.hpp>
@@ -6,33 +6,34 @@
 
 namespace dsl::detail {
 
-/// The steps of a launch, and who holds the state. Its arrays lie as one line of groups of lanes,
-/// which blocks take in rows of one a thread, block after block: a block's first rows stay in
-/// shared memory, others are streamed through it. What is left, which need not be rows, is divided
-/// into a stretch for each block, held in registers.
+/// The steps of a launch, and how blocks share the state. Its arrays are one line of groups of
+/// lanes. Blocks take them in rows of one group for each thread, block after block: a block's first
+/// rows stay in shared memory, the others are streamed through it. The remaining groups, which need
+/// not fill rows, are divided into one contiguous piece for each block, held in registers.
 struct step_schedule {
-  std::int64_t steps;      // of this launch
-  std::int64_t every;      // a step of each so many is recorded
-  std::int64_t recorded;   // rows of the histories that are written already
-  std::int64_t to_record;  // steps until the next one that is recorded
-  std::int64_t groups;     // of a block's registers
-  std::int64_t more_from;  // blocks from this one on have one more
-  std::int32_t in_shared;  // rows that stay in shared memory
-  std::int32_t streamed;   // rows that are streamed: 0, or more than are on their way
-  std::int32_t
-      l2_resident;  // of eight rows that are streamed, how many are to stay in the L2 cache
-  void* cells;  // blocks' partial results (`tagged`) of two steps, or null; the first member's copy
-  std::int64_t copy_bytes;  // from a member's copy to the next one's
-  unsigned epoch;           // the first step's number in the cells
+  std::int64_t steps;      // Steps of this launch.
+  std::int64_t every;      // Record every n-th step.
+  std::int64_t recorded;   // Rows already written to the histories.
+  std::int64_t to_record;  // Steps until the next record.
+  std::int64_t groups;     // Groups in a block's registers.
+  std::int64_t more_from;  // Blocks from this one on have one more.
+  std::int32_t in_shared;  // Rows that stay in shared memory.
+  std::int32_t streamed;   // Streamed rows: 0, or more than are being copied at a time.
+  // Of every eight streamed rows, the number that should stay in the L2 cache.
+  std::int32_t l2_resident;
+  // Blocks' partial results (`tagged`) of two steps, or null; the first member's copy.
+  void* cells;
+  std::int64_t copy_bytes;  // Distance between two members' copies.
+  unsigned epoch;           // The first step's number in the cells.
 
-  /// A member's copy of something that lies with the cells.
+  /// A member's copy of data stored with the cells.
   template <class T>
   DSL_DETAIL_FN T* copy(T* first, int member) const {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(first) +
                                 static_cast<std::uintptr_t>(member * copy_bytes));
   }
 
-  /// Divides so many groups among blocks.
+  /// Divides `all_groups` groups among blocks.
   void divide(std::int64_t all_groups, std::int64_t blocks, int threads) {
     const std::int64_t held = all_groups - blocks * (in_shared + streamed) * threads;
     groups = held / blocks;
@@ -40,13 +41,13 @@ struct step_schedule {
   }
 };
 
-/// Which elements are a thread's.
+/// The elements of a thread.
 struct loop_rows {
-  std::int64_t first, row;   // element of its first row; from one to the next
-  std::int64_t first_held;   // element of its first group in registers
-  std::int64_t held_groups;  // of its block's registers: threads take them in turn
+  std::int64_t first, row;   // Its first row's element, and the distance between rows.
+  std::int64_t first_held;   // Its first element in registers.
+  std::int64_t held_groups;  // Groups in its block's registers: threads take them in turn.
 
-  // `first` and `blocks` are those of the launch, a member of a mesh has neighbouring elements.
+  // `first` and `blocks` are those of the launch: a mesh's member has consecutive elements.
   DSL_DETAIL_FN static loop_rows of(const step_schedule& s, std::int64_t block, std::int64_t first,
                                     std::int64_t blocks, int thread, int threads, int lanes) {
     const std::int64_t row = blocks * (threads * lanes),
@@ -61,12 +62,12 @@ struct loop_rows {
   }
 };
 
-/// Counts steps to those that are recorded.
+/// Counts the steps until the next record.
 struct history_place {
   std::int64_t left, row;
   DSL_DETAIL_FN explicit history_place(const step_schedule& s)
       : left(s.to_record), row(s.recorded) {}
-  /// Whether this step is one of them: then `row` is the next one's.
+  /// Whether this step is recorded: then `row` is the next record's row.
   DSL_DETAIL_FN bool comes(const step_schedule& s) {
     if (--left > 0) return false;
     left = s.every;
@@ -75,13 +76,14 @@ struct history_place {
   }
 };
 
-/// Every array contiguous, as in `linear_arguments`.
+/// All arrays contiguous, as in `linear_arguments`.
 template <int Operands>
 struct loop_arguments : argument_header {
   static constexpr bool strided = false;
   step_schedule loop;
   argument operand[Operands];
-  std::uint64_t history[Operands];  // of an output: where reduced values are recorded, or 0
+  // For each output: where reduced values are recorded, or 0.
+  std::uint64_t history[Operands];
 };
 
 /// `argument::descriptor` of a scalar passed by value that is the number of the step.

@@ -1,4 +1,4 @@
-// One thread of a loop's kernel: what it computes of a step.
+// A step's work of one thread of a loop's kernel.
 #pragma once
 
 #include <dsl/exec/loop/held_state.hpp>
@@ -19,7 +19,7 @@ struct loop_body
   using typename base::reduced_values, typename base::row_lanes, typename base::states,
       typename base::targets, typename base::thread_state;
 
-  /// Without reductions: all steps of a thread's group of lanes.
+  /// Without reductions: runs all steps of a thread's group of lanes.
   DSL_DETAIL_KERNEL_FN void run_elementwise() {
     group g;
     place(g, team.block() * team.threads() + team.thread());
@@ -42,9 +42,9 @@ struct loop_body
     this->write_all(g, out, targets{});
   }
 
-  /// A thread's share of a step. Returns its partial results: those of a few rows are joined at a
-  /// time, for the rounding error grows with the longest chain. Rows in shared memory come between
-  /// those that are streamed, so that memory is never idle.
+  /// Computes a thread's share of a step and returns its partial results. A few rows' values are
+  /// combined first, because the rounding error grows with the longest chain of additions. Rows in
+  /// shared memory are interleaved with streamed ones, so that memory is never idle.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
                                          std::int64_t k) const {
     accumulators sums = reductions::identities(), joined = sums;
@@ -53,7 +53,7 @@ struct loop_body
     for (int r = 0; r < in_registers; ++r) {
       group g = held_group(t, r);
       g.count = t.count[r];
-      if (g.count <= 0) break;  // so are the others'
+      if (g.count <= 0) break;  // So are those of the following ones.
       advance(g, t.held[r], now, k, sums);
     }
     DSL_DETAIL_ROLLED
@@ -94,7 +94,7 @@ struct loop_body
     g.first = number * lanes;
     g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
-  // One group, one step.
+  // Computes one step of one group.
   DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const reduced_values& now,
                                     std::int64_t k, accumulators& sums) const {
     state_reader from{*this, g, h, now, k};
@@ -127,7 +127,7 @@ struct loop_body
       if constexpr (N >= States) body.template read_parameter<Code, D, N, Head>(g, k);
     }
   };
-  // Without reductions: outputs as the next step's inputs.
+  // Without reductions: passes outputs to the next step's inputs.
   struct feedback {
     const loop_body& body;
     const lane_results& out;

@@ -1,4 +1,4 @@
-// The kernel of a loop: all steps in one launch, each one's reductions by all blocks.
+// The kernel of a loop: all steps in one launch, with each step's reductions over all blocks.
 #pragma once
 
 #include <dsl/exec/loop/loop_body.hpp>
@@ -9,14 +9,14 @@
 
 namespace dsl::detail {
 
-/// How the threads of a loop's blocks combine their partial results of a step, always in the same
+/// Combines the partial results of a step over all threads of a loop's blocks, always in the same
 /// order.
 template <class Reductions, class Memory, class Team>
 class step_reduction {
  public:
   using accumulators = typename Reductions::accumulators;
 
-  /// All threads of a block.
+  /// Called by all threads of a block.
   DSL_DETAIL_KERNEL_FN step_reduction(Memory memory, Team team)
       : memory_(memory),
         team_(team),
@@ -32,23 +32,23 @@ class step_reduction {
     team.synchronize();
   }
 
-  /// What the threads of a block come to: its first thread has it.
+  /// Combines the values of a block's threads: its first thread gets the result.
   DSL_DETAIL_KERNEL_FN accumulators of_block(accumulators mine, std::int64_t step) const {
     combine_warp<Reductions>(mine, team_);
     if (warps_ == 1) return mine;
-    accumulators* const of =
-        of_warp_ + (step & 1) * most_warps;  // a warp may be one step ahead of another
+    // A warp may be one step ahead of another.
+    accumulators* const of = of_warp_ + (step & 1) * most_warps;
     if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
     team_.synchronize();
     if (team_.blocks() == 1 || team_.warp() == 0) mine = combine_warps(of, warps_);
     return mine;
   }
 
-  /// Tells all blocks what each has come to (`of_block`), each in the copy of the cells that its
-  /// GPU has: each thread reads some of the others' and the block combines them, so that all
-  /// threads of all blocks have the same. A read that comes too early holds up the writes that it
-  /// waits for: 132 blocks take 0.8 microseconds with the pause, 1.2 without, and 1.7 where one
-  /// warp reads all cells until all have come (docs/performance.md).
+  /// Combines the values of all blocks (`of_block`), so that all threads of all blocks get the same
+  /// result. Each block publishes its value in every GPU's copy of the cells; each thread reads
+  /// some of the others' cells, and the block combines them. A read that comes too early delays the
+  /// writes it waits for: 132 blocks take 0.8 microseconds with the pause, 1.2 without, and 1.7 if
+  /// one warp reads all cells until all values have arrived (docs/performance.md).
   DSL_DETAIL_KERNEL_FN accumulators exchange(const accumulators& of_block,
                                              const step_schedule& steps, unsigned epoch) {
     using cell = tagged<accumulators>;
@@ -93,8 +93,8 @@ class step_reduction {
  private:
   static constexpr int most_warps = 32;
 
-  // Combines what warps have left in shared memory, several at once: one after another they would
-  // take as many times as long as a read takes. Behind the last one are identities.
+  // Combines the warps' values in shared memory, several reads at a time, because sequential reads
+  // would each take the full latency. Identities follow the last value.
   DSL_DETAIL_KERNEL_FN accumulators combine_warps(const accumulators* of_warp, int warps) const {
     constexpr int at_once = sizeof(accumulators) <= 16 ? 8 : 4;
     if (warps == 1) return memory_.template load<accumulators>(of_warp);
@@ -112,12 +112,13 @@ class step_reduction {
   Team team_;
   accumulators *of_warp_, *of_reader_;
   int warps_;
-  bool gave_up_ = false;  // a wait; then the thread waits no more, and the kernel ends with values
-                          // that mean nothing
+  // Set after giving up a wait: the thread then never waits again, and the kernel ends with
+  // meaningless values.
+  bool gave_up_ = false;
 };
 
-/// As many steps as the arguments say. Where a step reduces, blocks wait for each other: all must
-/// be on the device at once.
+/// Runs the steps of a launch. If a step reduces, blocks wait for each other, so all must be on the
+/// device at once.
 template <class Pass, int Inputs, int States, int Stop, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team team) {
   constexpr bool by_tiles = takes_patches<Arguments>;
@@ -142,8 +143,8 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
       unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
-      keep_in_register(
-          epoch);  // computed before the block's partial results, for which the others wait
+      // Computed before the block's partial results, which the other blocks wait for.
+      keep_in_register(epoch);
       const typename body::accumulators of_block = reduction.of_block(loop.step(mine, s.now, k), k);
       loop.finish(s, reduction.exchange(of_block, args.loop, epoch), k);
       if (team.block() == 0 && team.thread() == team.threads() - 1)
@@ -179,7 +180,7 @@ __global__ void __launch_bounds__(
                                                                  detail::device_team{args.range});
 }
 
-/// The same over neighbours.
+/// The same for steps that read neighbours.
 template <class Name, int States, int Stop, int Operands, class Pass>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)

@@ -1,5 +1,5 @@
-// The single values among a loop's variables, which all threads of its kernel know alike, and what
-// its steps reduce to.
+// A loop's scalar variables, whose values all threads of its kernel know, and the results of its
+// steps.
 #pragma once
 
 #include <dsl/exec/loop/loop_arguments.hpp>
@@ -8,7 +8,7 @@
 
 namespace dsl::detail {
 
-/// `Body` is a kernel_body of loop arguments.
+/// `Body` is a kernel_body with loop arguments.
 template <class Body, class Pass, int Inputs, int States, int Stop>
 struct loop_scalars : Body {
   using Body::args, Body::lanes, Body::memory;
@@ -26,9 +26,9 @@ struct loop_scalars : Body {
     else return false;
   }
 
-  /// What a step reduces to, and the scalars in device memory that the results depend on beside it.
-  /// These are read once: a variable may be among what the end depends on, and is written at the
-  /// end.
+  /// The results of a step, and the other scalars in device memory that results depend on. These
+  /// are read once, because a variable may be among those that decide the end, and is written at
+  /// the end.
   struct scalars {
     reduced_values now;
     typename after::inputs given;
@@ -45,7 +45,8 @@ struct loop_scalars : Body {
     after::read(from);
     return s;
   }
-  /// Goes on to what all elements' results of a step come to, each as its memory can hold it.
+  /// Computes the results of a step from the accumulators of all elements, each rounded to the type
+  /// of its memory.
   DSL_DETAIL_KERNEL_FN void finish(scalars& s, const accumulators& totals, std::int64_t k) const {
     totals_source from{*this, totals, s.now, k, s.given};
     after::read(from);
@@ -87,7 +88,7 @@ struct loop_scalars : Body {
   }
   template <int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
-    // Without a branch: then the compiler sees that it is the same for all lanes.
+    // Without a branch, so that nvcc sees that all lanes have the same value.
     const auto now = static_cast<std::int64_t>(args.operand[N].word) +
                      (args.operand[N].descriptor == counts_steps ? k : 0);
     DSL_DETAIL_UNROLL

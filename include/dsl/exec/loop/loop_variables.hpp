@@ -1,5 +1,4 @@
-// The variables that a loop carries, by their numbers: arrays, and single values that reductions
-// give.
+// The variables that a loop carries, by number: arrays, and scalars that are results of reductions.
 #pragma once
 
 #include <dsl/exec/access/lanes.hpp>
@@ -7,7 +6,7 @@
 
 namespace dsl::detail {
 
-/// A group of lanes of each array among a loop's variables, as it is in memory.
+/// A group of lanes of each array among a loop's variables, in its memory type.
 template <int I, class T, int Lanes> struct array_lanes { pack<T, Lanes> group; };
 template <class Pass, int Lanes, class Numbers> struct state_lanes;
 template <int I, class Pass> using state_element =

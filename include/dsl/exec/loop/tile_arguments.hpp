@@ -1,4 +1,4 @@
-// How the blocks of a loop divide a grid whose elements are read by their neighbours.
+// How the blocks of a loop divide a grid whose steps read neighbours.
 #pragma once
 
 #include <dsl/exec/loop/loop_arguments.hpp>
@@ -7,15 +7,16 @@
 
 namespace dsl::detail {
 
-/// What a loop needs of its variables to be run by tiles. Axes are counted from the right.
+/// The properties of a loop's variables that tiled execution depends on. Axes are counted from the
+/// right.
 struct tile_needs {
-  int rows = 0;                       // of a patch; 0: not by tiles
-  int before[3] = {}, after[3] = {};  // how far variables are read
-  int margin[3] =
-      {};  // elements along a tile's sides that other tiles, and its own halo, may be made of
-  int halo_bytes = 0;        // of an element, of the variables that are read beside it
-  int other_bytes = 0;       // the same of the other ones
-  std::uint64_t beside = 0;  // a bit for each variable that is read beside its elements
+  int rows = 0;                       // Rows of a patch; 0: not tiled.
+  int before[3] = {}, after[3] = {};  // How far before and after an element variables are read.
+  // Elements along a tile's sides that the halos of other tiles, or its own, may need.
+  int margin[3] = {};
+  int halo_bytes = 0;        // Bytes of an element of all variables whose neighbours are read.
+  int other_bytes = 0;       // The same of all others.
+  std::uint64_t beside = 0;  // A bit for each variable whose neighbours are read.
 };
 template <class Pass>
   requires(Pass::view().neighbours.moved == 0)
@@ -52,21 +53,22 @@ constexpr tile_needs tile_needs_of(int states) {
   return needs;
 }
 
-/// Tiles of a grid, one for each block, in shared memory. Of a variable that is read beside its
-/// elements a tile has a halo, and lies further back before even steps than before odd ones: a step
-/// moves it on, so that it never overwrites what it still reads. What does not fit there, at the
-/// tile's end, stays in global memory. Dimensions are counted from the innermost, lengths in
-/// elements.
+/// Tiles of a grid, one for each block, in shared memory. A variable whose neighbours are read has
+/// a halo around its tile. Before even steps this tile is `shift` elements further back than before
+/// odd ones: each step writes it to the other position, so that it never overwrites elements that
+/// it still has to read. The end of a tile that does not fit stays in global memory. Dimensions are
+/// counted from the innermost, lengths in elements.
 struct tile_schedule {
-  std::int32_t tiles[3];  // along each dimension
-  std::int32_t on_chip;   // rows of a tile, or planes of one that has several, that are in shared
-                          // memory, at most
-  std::int32_t pitch, plane;  // from a row, and from a plane, to the next
-  std::int32_t shift;         // how far a step moves a tile
-  std::int32_t elements;      // all room that a variable takes
-  std::int32_t other_pitch, other_plane, other_elements;  // the same of a variable without a halo
-  quad*
-      arrivals;  // for each block a word with the number of the last step whose sides it has stored
+  std::int32_t tiles[3];  // Tiles along each dimension.
+  // Maximum rows of a tile in shared memory, or planes of a tile that has several.
+  std::int32_t on_chip;
+  std::int32_t pitch, plane;  // Distance between rows, and between planes.
+  std::int32_t shift;         // Distance by which a step moves a tile.
+  std::int32_t elements;      // Elements of shared memory for a variable.
+  // The same for a variable without a halo.
+  std::int32_t other_pitch, other_plane, other_elements;
+  // For each block a word with the number of the last step whose borders it has stored.
+  quad* arrivals;
 
   /// Bytes of shared memory.
   constexpr std::int64_t bytes(const tile_needs& needs) const {
@@ -75,13 +77,14 @@ struct tile_schedule {
   }
 };
 
-/// Elements of a halo before the first of a row, in whole vectors.
+/// Elements of a halo before the first element of a row, in whole vectors.
 constexpr int whole_vectors(int elements, int lanes) {
   return (elements + lanes - 1) / lanes * lanes;
 }
 
-/// How a block's threads take the groups of lanes of a tile's lines: so many side by side, and so
-/// many lines at a time. A line of more groups than there are threads is taken in parts.
+/// How a block's threads share the groups of lanes of a tile's lines: `across` groups of a line and
+/// `down` lines at a time. A line with more groups than there are threads is taken in `parts`
+/// parts.
 struct tile_threads {
   int parts, across, down;
 
@@ -92,19 +95,19 @@ struct tile_threads {
   DSL_DETAIL_FN constexpr int rounds(int lines) const { return (lines + down - 1) / down * parts; }
 };
 
-/// What a launch of a loop by tiles tells every thread.
+/// The parameters of a tiled loop's kernel.
 template <int Operands, int States>
 struct tiled_loop_arguments : strided_arguments<Operands> {
   step_schedule loop;
   tile_schedule tile;
-  std::uint64_t other[States];  // of a variable that is read beside its elements: a second buffer,
-                                // its elements in one line
-  std::uint64_t history[Operands];  // as loop_arguments'
+  // For a variable whose neighbours are read: its second buffer, contiguous.
+  std::uint64_t other[States];
+  std::uint64_t history[Operands];  // As in loop_arguments.
 };
 template <int Operands, int States> inline constexpr bool
     takes_patches<tiled_loop_arguments<Operands, States>> = true;
 
-/// Whether all steps of a loop over neighbours are one kernel.
+/// Whether all steps of a loop that reads neighbours are one kernel.
 template <class Pass, int States> inline constexpr bool runs_by_tiles =
     tile_needs_of<Pass>(States).rows > 0;
 

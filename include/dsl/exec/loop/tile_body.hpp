@@ -1,4 +1,4 @@
-// One thread of a loop over neighbours: what it computes of a step.
+// A step's work of one thread of a loop that reads neighbours.
 #pragma once
 
 #include <dsl/exec/loop/loop_scalars.hpp>
@@ -6,7 +6,7 @@
 
 namespace dsl::detail {
 
-/// What the threads of a block compute of a step.
+/// Computes a step with the threads of a block.
 template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
 struct tile_body
     : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop> {
@@ -40,7 +40,7 @@ struct tile_body
     announced_ = rounds_on_chip > 1 ? first_on_chip_ - 1 : all_rounds_ - 1;
   }
 
-  /// A block's share of a step. Returns a thread's partial results.
+  /// Computes a block's share of a step. Returns a thread's partial results.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
                                          std::int64_t k) {
     if (k > 0) this->wait_for_neighbours(k - 1);
@@ -48,17 +48,19 @@ struct tile_body
     this->fill_halos(k);
     team.synchronize();
     accumulators sums = reductions::identities();
-    // What others wait for comes first, so that it is on its way while the tile is computed.
+    // The borders that other blocks wait for come first, so that they are on their way while the
+    // tile is computed.
     DSL_DETAIL_ROLLED
     for (int round = 0; round < all_rounds_; ++round) {
       const patch p = patch_of(round, k);
       made_rows made;
       if (p.exists) make(made, p, now, k, sums);
-      if (p.exists && p.for_others)
-        this->keep_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.stays, k);
-      if (p.is_kept || round == announced_) team.synchronize();
+      if (p.exists && p.writes_global)
+        this->store_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.reads_shared, k);
+      if (p.writes_shared || round == announced_) team.synchronize();
       if (round == announced_) this->announce(k);
-      if (p.exists && p.is_kept) this->keep(made, p.column, p.row, p.plane, p.end, k);
+      if (p.exists && p.writes_shared)
+        this->store_on_chip(made, p.column, p.row, p.plane, p.end, k);
     }
     t.steps = k + 1;
     return sums;
@@ -82,18 +84,22 @@ struct tile_body
   using windows = windows_of<states>;
 
   tile_threads threads_{};
-  int column_ = 0, line_ = 0;  // the thread's, of those
-  // Rounds, in each of which a thread takes a patch: first of what is in memory, then of what lies
-  // at the sides of what is on chip, unless that takes a single round, and then of all that is on
-  // chip. After one of them others have all that they need.
+  // The thread's, among `threads_`.
+  int column_ = 0, line_ = 0;
+  // A thread takes one patch in each round: first patches in memory, then those at the border of
+  // the part on chip, unless all of that part takes a single round, and then all patches on chip.
+  // After round `announced_` other blocks can read everything they need.
   int first_side_ = 0, first_on_chip_ = 0, all_rounds_ = 0, announced_ = 0;
 
-  // Where a thread's patch lies in the tile, and which of its rows are its own.
+  // The position of a thread's patch in the tile, and its own rows [first, end).
   struct patch {
-    bool exists, stays, for_others,
-        is_kept;  // it is read in shared memory; it is stored in global, and in shared memory
+    // reads_shared: read from shared memory. writes_global: stored to global memory. writes_shared:
+    // stored to shared memory.
+    bool exists, reads_shared, writes_global, writes_shared;
     int column, row, plane, first, end;
-    DSL_DETAIL_FN bool counts(int r) const { return r >= first && r < end && (is_kept || !stays); }
+    DSL_DETAIL_FN bool counts(int r) const {
+      return r >= first && r < end && (writes_shared || !reads_shared);
+    }
   };
   DSL_DETAIL_KERNEL_FN static int lines_of(const typename base::box& b) {
     return (b.height + rows - 1) / rows;
@@ -102,20 +108,22 @@ struct tile_body
     return threads_.rounds(lines_of(b) * b.planes);
   }
   DSL_DETAIL_KERNEL_FN patch patch_of(int round, std::int64_t k) const {
-    const bool stays = round >= first_side_, is_kept = round >= first_on_chip_;
+    const bool reads_shared = round >= first_side_, writes_shared = round >= first_on_chip_;
     typename base::box b = this->in_memory;
-    if (stays) b = this->on_chip;  // a reference to one of the two would put them into local memory
+    // A reference to one of the two would put them into local memory.
+    if (reads_shared) b = this->on_chip;
     const typename base::frame sides = this->side_patches();
     const int lines = lines_of(b);
     typename base::group_place at;
     bool exists;
-    if (stays && !is_kept) {
+    if (reads_shared && !writes_shared) {
       const int number = (round - first_side_) * team.threads() + team.thread();
       exists = number < sides.count();
       at = sides.at(exists ? number : 0);
     } else {
-      // In shared memory towards where the tile moves, so that what is overwritten has been read.
-      const int number = !stays         ? round
+      // In shared memory in the direction in which the tile moves, so that overwritten elements
+      // have been read.
+      const int number = !reads_shared  ? round
                          : (k & 1) == 0 ? round - first_on_chip_
                                         : all_rounds_ - 1 - round;
       const int parts = threads_.parts, turn = parts == 1 ? number : number / parts;
@@ -125,18 +133,19 @@ struct tile_body
       at.row = line - at.plane * lines;
       exists = line_ < threads_.down && at.column * lanes < width && line < lines * b.planes;
     }
-    const bool for_others = !is_kept || (first_on_chip_ == first_side_ && sides.has(at));
+    const bool writes_global = !writes_shared || (first_on_chip_ == first_side_ && sides.has(at));
     const int column = at.column * lanes, row = at.row * rows, end = b.height - row,
               missing = end < rows ? rows - end : 0;
-    // Beyond the tile there is shared memory, but what other blocks have in theirs: there the patch
-    // begins earlier.
-    if (stays) return {exists, true, for_others, is_kept, column, row, at.plane, 0, end};
+    // Beyond the tile there is room in shared memory; in global memory there are other blocks'
+    // elements, so the patch begins earlier there.
+    if (reads_shared)
+      return {exists, true, writes_global, writes_shared, column, row, at.plane, 0, end};
     return {
         exists,  false, true, false, column, b.first_row + row - missing, b.first_plane + at.plane,
         missing, rows};
   }
 
-  // The elements of a patch after the step.
+  // Computes the elements of a patch after the step.
   DSL_DETAIL_KERNEL_FN void make(made_rows& made, const patch& p, const reduced_values& now,
                                  std::int64_t k, accumulators& sums) {
     if (this->extent(2) > 1) this->enter_plane(p.plane);
@@ -144,7 +153,7 @@ struct tile_body
     base::for_halos([&]<int I, class T>() { this->template load_window<I, T>(around, p, k); });
     group of_row[rows];
     DSL_DETAIL_UNROLL
-    for (int r = 0; r < rows; ++r)  // the nearest row takes the place of those missing
+    for (int r = 0; r < rows; ++r)  // The nearest row stands in for missing ones.
       this->place_in_tile(of_row[r], p.column,
                           p.row + (r < p.first ? p.first
                                    : r < p.end ? r
@@ -172,7 +181,7 @@ struct tile_body
   DSL_DETAIL_KERNEL_FN void load_window(windows& around, const patch& p, std::int64_t k) const {
     using window = typename base::template window_of<I>;
     window& w = static_cast<window&>(around);
-    if (p.stays) {
+    if (p.reads_shared) {
       const T* const first = this->template place_of<I, T>(p.column, p.row, p.plane, k)->lane;
       return w.load_vectors(memory, first, args.tile.pitch, args.tile.plane);
     }
@@ -191,14 +200,14 @@ struct tile_body
       w = find_window<window>(memory, from, x, y, z, this->first_read() - p.column,
                               this->end_read() - p.column);
   }
-  // Of a variable without a halo.
+  // Reads a variable without a halo.
   template <int I, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read_own(group (&of_row)[rows], const patch& p, std::int64_t k) const {
     using T = state_element<I, Pass>;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r) {
       group& g = of_row[r];
-      if (p.stays) {
+      if (p.reads_shared) {
         operand_lanes<Head>(g).load(
             memory, this->template place_of<I, T>(g.column, g.row, p.plane, k)->lane);
       } else {

@@ -1,6 +1,6 @@
-// What a block of a loop over neighbours keeps: a tile of each variable in shared memory. The
-// elements at a tile's sides go through two buffers in global memory, one for even and one for odd
-// steps, from where other blocks, and the block itself, take what lies around their tiles.
+// The state of a block of a loop that reads neighbours: a tile of each variable in shared memory.
+// Elements at a tile's border go through two buffers in global memory, one for even and one for odd
+// steps; from there other blocks, and the block itself, fill their halos.
 #pragma once
 
 #include <dsl/exec/loop/loop_variables.hpp>
@@ -9,7 +9,7 @@
 
 namespace dsl::detail {
 
-/// The variables' elements in global memory, by their positions in the grid.
+/// A variable's elements in global memory, by position in the grid.
 template <class T>
 struct grid_memory {
   T* first;
@@ -21,7 +21,8 @@ struct grid_memory {
   }
 };
 
-/// What a halo, or a patch, reads from a position on: lanes from `begin` to `end` at least.
+/// The vector that a halo or a patch reads at a position; at least lanes `begin` to `end` are
+/// valid.
 template <class Window, class Memory>
 DSL_DETAIL_KERNEL_FN auto find_vector(Memory memory, const grid_memory<typename Window::T>& from,
                                       std::int64_t x, std::int64_t y, std::int64_t z, int begin,
@@ -41,7 +42,7 @@ DSL_DETAIL_KERNEL_FN auto find_vector(Memory memory, const grid_memory<typename 
   return vector_across_end<T, lanes, shape.beyond[0]>(memory, line, x, from.extents[0],
                                                       from.strides[0], begin, end);
 }
-/// All that a patch reads, where some of it may lie beyond an end.
+/// Everything that a patch reads, if some of it may be beyond an end.
 template <class Window, class Memory>
 DSL_DETAIL_NOINLINE Window find_window(Memory memory, grid_memory<typename Window::T> from,
                                        std::int64_t x, std::int64_t y, std::int64_t z, int begin,
@@ -54,7 +55,7 @@ DSL_DETAIL_NOINLINE Window find_window(Memory memory, grid_memory<typename Windo
   return w;
 }
 
-/// The tile of a block, and how its elements come and go.
+/// The tile of a block, and the transfers of its elements.
 template <class Pass, int Inputs, int States, class Memory, class Team>
 struct tile_state
     : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>,
@@ -67,7 +68,7 @@ struct tile_state
   using variables::for_arrays;
   static constexpr tile_needs needs = tile_needs_of<Pass>(States);
   static constexpr int rows = needs.rows;
-  // Numbers of their own, as device code wants what it does not compute.
+  // Separate constants, because device code needs the members as constant expressions.
   template <int D> static constexpr int before = needs.before[D];
   template <int D> static constexpr int after = needs.after[D];
   template <int D> static constexpr int margin = needs.margin[D];
@@ -75,12 +76,12 @@ struct tile_state
   template <int I>
   using window_of = window_values<typename base::program, I, lanes, rows>;
 
-  /// Rows of the tile, and planes.
+  /// A range of rows and planes of the tile.
   struct box { std::int32_t first_row, first_plane, height, planes; };
 
   Team team;
-  std::int64_t plane_of_tile = 0;  // of the grid: the tile's first one
-  box on_chip{}, in_memory{};      // what is in shared memory, and what is not
+  std::int64_t plane_of_tile = 0;  // The grid's plane that is the tile's first one.
+  box on_chip{}, in_memory{};      // The parts of the tile in shared memory and in global memory.
 
   DSL_DETAIL_KERNEL_FN tile_state(const tiled_loop_arguments<Inputs + Pass::targets, States>& a,
                                   Memory m, Team t)
@@ -108,17 +109,15 @@ struct tile_state
     const bool by_planes = this->extent(2) > 1;
     const std::int32_t all = by_planes ? planes : height, least = by_planes ? 1 : rows,
                        most = args.tile.on_chip;
-    const std::int32_t stay = all <= most ? all
-                              : most < all - least
-                                  ? most
-                                  : all - least;  // a patch has so many rows elsewhere
+    // The part in memory has at least one patch's rows.
+    const std::int32_t stay = all <= most ? all : most < all - least ? most : all - least;
     on_chip = {0, 0, by_planes ? height : stay, by_planes ? stay : planes};
     in_memory = {by_planes ? 0 : stay, by_planes ? stay : 0, by_planes ? height : all - stay,
                  by_planes ? all - stay : planes};
     enter_plane(0);
-    find_beside();
+    find_adjacent_block();
   }
-  /// Goes to a plane of the tile.
+  /// Moves to a plane of the tile.
   DSL_DETAIL_KERNEL_FN void enter_plane(int plane) {
     this->outer[0] = plane_of_tile + plane;
     DSL_DETAIL_UNROLL
@@ -127,10 +126,10 @@ struct tile_state
                         this->corner[1] * args.strides[k][1] + this->outer[0] * args.strides[k][2];
   }
 
-  /// Reads the tile, as it lies before an even step.
+  /// Reads the tile to its position before an even step.
   DSL_DETAIL_KERNEL_FN void read_tile() const {
-    if constexpr (!Memory::may_load_unwritten) {  // rows that a patch has beyond the tile are read,
-                                                  // and not used
+    // Rows of a patch beyond the tile are read, but their values are not used.
+    if constexpr (!Memory::may_load_unwritten) {
       constexpr tile_needs of = needs;
       const auto bytes = static_cast<int>(args.tile.bytes(of));
       for (int i = team.thread(); i < bytes / 16; i += team.threads())
@@ -144,7 +143,7 @@ struct tile_state
       });
     });
   }
-  /// Writes it to the variables' own memory after so many steps.
+  /// Writes the tile to the variables' own memory after `steps` steps.
   DSL_DETAIL_KERNEL_FN void write_tile(std::int64_t steps) const {
     for_groups(on_chip, [&](int column, int row, int plane) {
       for_arrays([&]<int I, class T>() {
@@ -161,11 +160,11 @@ struct tile_state
       });
   }
 
-  /// The columns that are read, from the tile's first one on.
+  /// The range of columns that are read, relative to the tile's first one.
   DSL_DETAIL_KERNEL_FN int first_read() const { return -before<0>; }
   DSL_DETAIL_KERNEL_FN int end_read() const { return width + after<0>; }
 
-  /// Fills the halos, before step k of the launch.
+  /// Fills the halos before step k of the launch.
   DSL_DETAIL_KERNEL_FN void fill_halos(std::int64_t k) const {
     constexpr int left = whole_vectors(before<0>, lanes) / lanes;
     const int right_end = (end_read() + lanes - 1) / lanes,
@@ -186,11 +185,10 @@ struct tile_state
       });
     }
   }
-  /// Stores in shared memory what step k has made of rows from `row` on, before number `end` of
-  /// them.
+  /// Stores to shared memory the first `end` rows that step k has computed, from `row` on.
   template <class Made>
-  DSL_DETAIL_KERNEL_FN void keep(const Made& made, int column, int row, int plane, int end,
-                                 std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void store_on_chip(const Made& made, int column, int row, int plane, int end,
+                                          std::int64_t k) const {
     for_arrays([&]<int I, class T>() {
       const int down = (has_halo<I> ? args.tile.pitch : args.tile.other_pitch) / lanes;
       pack<T, lanes>* const first = place_of<I, T>(column, row, plane, k + 1);
@@ -199,26 +197,27 @@ struct tile_state
         if (r < end) memory.store(first + r * down, lanes_of<I>(made.of[r]));
     });
   }
-  /// In global memory, rows from `first` to before `end`; of a patch that stays what others read
-  /// alone.
+  /// Stores rows [first, end) to global memory; if the patch stays in shared memory, only variables
+  /// that others read.
   template <class Made>
-  DSL_DETAIL_KERNEL_FN void keep_in_memory(const Made& made, int column, int row, int plane,
-                                           int first, int end, bool stays, std::int64_t k) const {
+  DSL_DETAIL_KERNEL_FN void store_in_memory(const Made& made, int column, int row, int plane,
+                                            int first, int end, bool reads_shared,
+                                            std::int64_t k) const {
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r)
       if (r >= first && r < end)
         for_arrays([&]<int I, class T>() {
-          if (has_halo<I> || !stays)
+          if (has_halo<I> || !reads_shared)
             store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, buffer<I, T>(k + 1));
         });
   }
 
-  // Groups of lanes of a tile: columns, rows and planes, each from the first to before the end.
+  // Groups of lanes of a tile: half-open ranges of columns, rows and planes.
   struct region { int left, right, top, bottom, front, back; };
   struct group_place { int column, row, plane; };
 
-  /// The groups of a region outside a hole in it, numbered: whole rows above and below, those of
-  /// the planes before and behind, and the ends of the hole's rows.
+  /// The groups of a region outside a hole in it, numbered: whole rows above and below the hole,
+  /// then the planes before and behind it, then the ends of the hole's rows.
   struct frame {
     region whole, hole;
     DSL_DETAIL_KERNEL_FN int wide() const { return positive(hole.right - hole.left); }
@@ -261,7 +260,7 @@ struct tile_state
    private:
     DSL_DETAIL_KERNEL_FN static int positive(int n) { return n < 0 ? 0 : n; }
   };
-  /// The patches, in the place of groups and rows, that have elements at the sides of what is on
+  /// The patches, counted like groups and rows, that have elements at the border of the part on
   /// chip.
   DSL_DETAIL_KERNEL_FN frame side_patches() const {
     constexpr int left = whole_vectors(margin<0>, lanes) / lanes,
@@ -274,13 +273,13 @@ struct tile_state
             {left, right, top, bottom, margin<2>, back - margin<2>}};
   }
 
-  /// Calls each<number, element type>() for each array that has a halo.
+  /// Calls each<number, element type>() for each array with a halo.
   template <class Each>
   DSL_DETAIL_KERNEL_FN static void for_halos(const Each& each) {
     for_arrays([&]<int I, class T>() { of_halo<I, T>(each); });
   }
 
-  /// Where a tile's group lies in shared memory before step k of the launch.
+  /// The place of a tile's group in shared memory before step k of the launch.
   template <int I, class T>
   DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of(int column, int row, int plane,
                                                 std::int64_t k) const {
@@ -295,10 +294,10 @@ struct tile_state
                                                       whole_vectors(before<0>, lanes)));
   }
 
-  // Blocks whose tiles touch.
+  // ---- blocks of adjacent tiles
 
-  /// Says that others find in memory what step k has made of this block's tile. After a barrier.
-  /// The last warp is the one that may have nothing else to do.
+  /// Announces that this block's borders after step k are in memory. Called after a barrier. Done
+  /// by the last warp, which may have nothing else to do.
   DSL_DETAIL_KERNEL_FN void announce(std::int64_t k) const {
     if (team.blocks() <= 1 || team.thread() != team.threads() - 1) return;
     DSL_DETAIL_ROLLED
@@ -306,22 +305,23 @@ struct tile_state
       team.release(args.loop.copy(args.tile.arrivals, m) + team.block(),
                    args.loop.epoch + static_cast<unsigned>(k));
   }
-  /// Waits until all blocks around this one have said so of step k. Threads see what they wrote
-  /// after the next barrier.
+  /// Waits until all adjacent blocks have announced step k. This block sees their writes after the
+  /// next barrier.
   DSL_DETAIL_KERNEL_FN void wait_for_neighbours(std::int64_t k) {
-    if (beside_ == nullptr) return;
+    if (adjacent_progress_ == nullptr) return;
     const unsigned wanted = args.loop.epoch + static_cast<unsigned>(k);
     unsigned tries = 0;
-    while (team.acquire(beside_) < wanted)
-      if (team.gives_up(tries, beside_ - args.loop.copy(args.tile.arrivals, team.member()),
+    while (team.acquire(adjacent_progress_) < wanted)
+      if (team.gives_up(tries,
+                        adjacent_progress_ - args.loop.copy(args.tile.arrivals, team.member()),
                         static_cast<unsigned>(k))) {
-        beside_ = nullptr;  // and waits no more
+        adjacent_progress_ = nullptr;  // Never waits again.
         return;
       }
   }
 
  protected:
-  // Where a variable is in global memory before step k of the launch.
+  // A variable's elements in global memory before step k of the launch.
   template <int I, class T>
   DSL_DETAIL_KERNEL_FN grid_memory<T> buffer(std::int64_t k) const {
     const argument& own = args.operand[Inputs + I];
@@ -337,7 +337,7 @@ struct tile_state
             {n[0], n[1], n[2]},
             n[0] % lanes == 0};
   }
-  // Its elements from one of the tile on.
+  // The elements of a variable from an element of the tile on.
   template <int I, class T>
   DSL_DETAIL_KERNEL_FN pack<T, lanes> load(int column, int row, int plane,
                                            const grid_memory<T>& from) const {
@@ -365,11 +365,12 @@ struct tile_state
   }
 
  private:
-  const quad* beside_ = nullptr;  // where a block whose tile touches this one says how far it is;
-                                  // of the first threads
+  // The progress of a block whose tile touches this one; one such block for each of the first
+  // threads.
+  const quad* adjacent_progress_ = nullptr;
 
-  // A thread for each of the blocks around, also across the grid's ends.
-  DSL_DETAIL_KERNEL_FN void find_beside() {
+  // One thread for each of the adjacent blocks, also across the grid's ends.
+  DSL_DETAIL_KERNEL_FN void find_adjacent_block() {
     constexpr int around = 27;
     if (team.thread() >= around) return;
     int which = team.thread(), number = static_cast<int>(team.block()), other = 0, step = 1;
@@ -384,9 +385,10 @@ struct tile_state
       number /= tiles;
       which /= 3;
     }
-    if (other != team.block()) beside_ = args.loop.copy(args.tile.arrivals, team.member()) + other;
+    if (other != team.block())
+      adjacent_progress_ = args.loop.copy(args.tile.arrivals, team.member()) + other;
   }
-  // An element's, of the arrays before number `end`.
+  // Bytes of an element of all arrays before number `end`.
   static constexpr int bytes_of(int end, bool with_halo) {
     int bytes = 0;
     for (int i = 0; i < end; ++i)
@@ -400,7 +402,7 @@ struct tile_state
     return halo * args.tile.elements + other * args.tile.other_elements;
   }
 
-  // Calls visit(column, row, plane) for all groups of a part of the tile that are a thread's.
+  // Calls visit(column, row, plane) for all of a thread's groups in a part of the tile.
   template <class Visit>
   DSL_DETAIL_KERNEL_FN void for_groups(const box& of, const Visit& visit) const {
     const int columns = (width + lanes - 1) / lanes;

@@ -1,4 +1,4 @@
-// What one thread of a pass does with its elements, over a memory (team.hpp).
+// The work of one thread of a pass, over a memory (team.hpp).
 #pragma once
 
 #include <dsl/exec/access/operand_access.hpp>
@@ -24,10 +24,10 @@ template <class Pass, int Inputs, class Arguments, class Memory>
 using operands_of_pass =
     operand_access<typename place_of_pass<Pass, Inputs, Arguments>::type, Memory>;
 
-/// One thread's view of a pass: reads `lanes` elements of every operand, evaluates them, stores or
-/// reduces the outputs. Where fewer are left (the tail, the end of a row) the first one takes the
-/// place of those missing, so there is one evaluation and no second copy of its code. `Memory` does
-/// the accesses.
+/// One thread of a pass: reads `lanes` elements of every operand, evaluates them, and stores or
+/// reduces the outputs. If fewer elements are left (the tail, the end of a row), the first one
+/// stands in for the missing ones, so that there is one evaluation and no second copy of its code.
+/// `Memory` performs the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory, int Lanes = lanes_of_pass<Pass>>
 struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using pass = Pass;
@@ -37,22 +37,22 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = Lanes;
-  static constexpr int lane_step =
-      takes_halos<Arguments> ? 32 : 1;  // from a lane's element to the next one's
+  // Distance between the elements of two lanes.
+  static constexpr int lane_step = takes_halos<Arguments> ? 32 : 1;
   static constexpr int inputs = Inputs;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
-  // Sums of a thread: for each lane, where each is for a result of its own, or for each group that
-  // is read ahead.
+  // Accumulators of a thread: one for each lane if each lane has its own result, or one for each
+  // group that is read ahead.
   static constexpr int sums_a_thread = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
-  // A long formula is compiled once for all lanes and both paths; beside it a call costs little.
+  // A long formula is compiled once for all lanes and both paths; next to its work a call is cheap.
   static constexpr bool calls_formula =
       Memory::calls_formula || program::nodes > policy.inlined_nodes;
   static constexpr bool tells_alignment = eval::draws && !calls_formula && lanes > 1;
 
-  // Where so much is computed that it takes longer than the accesses.
+  // Formulas whose computation takes longer than their accesses.
   static constexpr bool computes_quickly = !strided && lanes > 1 && !calls_formula &&
                                            !eval::gathers && !eval::calls &&
                                            eval::quick_forms > 1 &&
@@ -70,8 +70,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
 
   template <int Log2Size> static constexpr std::uint64_t arrays_of =
       arrays_of_size(program::view(), Log2Size);
-  /// Brings into shared memory what a block reads there of the tile that was entered. All threads
-  /// of a block.
+  /// Copies to shared memory the parts of the entered tile that the block reads there. Called by
+  /// all threads of a block.
   DSL_DETAIL_KERNEL_FN void load_tile(int thread, int block) {
     if constexpr (takes_halos<Arguments>)
       return halo_loader<kernel_body>{*this, thread, block}.run();
@@ -80,7 +80,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
                                 arrays_of<4>>();
   }
 
-  /// What a thread stores of a tile, which was entered.
+  /// Computes and stores a thread's elements of the entered tile.
   DSL_DETAIL_KERNEL_FN void map(std::int64_t tile, int thread, int block) {
     if constexpr (!Arguments::strided) {
       const std::uint32_t groups =
@@ -107,7 +107,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     }
   }
 
-  /// Reduces what a thread takes of a tile, which was entered, into its sums.
+  /// Reduces a thread's elements of the entered tile to its accumulators.
   DSL_DETAIL_KERNEL_FN void reduce(std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes,
@@ -143,10 +143,10 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     }
   }
 
-  /// Computes the results of what was reduced and stores them: number `result_index` of the thread
-  /// that owns them.
+  /// Computes the results from the accumulators and stores them: result `result_index` of the
+  /// thread that owns them.
   DSL_DETAIL_KERNEL_FN void finish(const accumulators& totals, int owner, int result_index) {
-    std::uint32_t at = 0;  // along the dimension that is kept
+    std::uint32_t at = 0;  // The position along the kept dimension.
     if constexpr (Arguments::strided) {
       const kept_along kept = args.reduction.kept;
       if (kept != kept_along::none) {
@@ -159,8 +159,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     using after = evaluator<typename Pass::results>;
     totals_source<typename after::inputs> from{*this, totals, {}};
     after::read(from);
-    constexpr bool is_short =
-        instructions_of(Pass::results::view()) <= 16;  // and called in several places
+    // Short code may be inlined in the several places that call this.
+    constexpr bool is_short = instructions_of(Pass::results::view()) <= 16;
     if constexpr (is_short) store_results(after::compute(from.in), at, targets{});
     else store_results(after::compute_out_of_line(from.in), at, targets{});
   }
@@ -244,7 +244,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     g.first = first;
     if (read_line(g)) map_group(g);
   }
-  // Several groups: where all of them are whole no other question is asked of each.
+  // Several groups: one check tells whether all of them are whole.
   DSL_DETAIL_KERNEL_FN void map_lines(std::int64_t first, std::int64_t apart) {
     if (first + (policy.vectors - 1) * apart + lanes <= args.elements) {
       DSL_DETAIL_ROLLED
@@ -270,7 +270,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       g.template each_lane<tells_alignment>(
           [&](const group& of, int l) { out.of[l] = eval::compute_quickly(of.lane(l), range); });
       if (!range.in_doubt()) return write_all(g, out, targets{});
-      // From memory again, so that nothing of what was read has to stay in registers.
+      // Reads from memory again, so that the operands need not stay in registers.
       kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
       DSL_DETAIL_ROLLED
       for (int l = 0; l < g.count; ++l) of_one.map_line(g.first + l);
@@ -278,8 +278,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       write_all(g, compute_read(g), targets{});
     }
   }
-  // Finds out how many elements a group has, which one of whole vectors need not, and reads them.
-  // Returns whether there are any.
+  // Finds how many elements a group has, unless it is whole vectors, and reads them. Returns
+  // whether there are any.
   DSL_DETAIL_KERNEL_FN bool read_line(group& g) const {
     g.in_vectors = reads_vectors() && g.first + lanes <= args.elements;
     g.count = lanes;
@@ -291,13 +291,13 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     return true;
   }
   DSL_DETAIL_KERNEL_FN lane_results compute(group& g) const {
-    // On the strided path, where more registers would be taken, each operand is asked.
+    // The strided path checks each operand instead, because this would take more registers there.
     g.in_vectors = !strided && reads_vectors() && g.count == lanes;
     read_operands(g);
     return compute_read(g);
   }
   DSL_DETAIL_KERNEL_FN void read_operands(group& g) const {
-    if (g.in_vectors) {  // no branch is between the loads
+    if (g.in_vectors) {  // No branch between the loads.
       reader<true, false> arrays{*this, g};
       eval::read(arrays);
     } else {
@@ -335,8 +335,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     });
     return out;
   }
-  // Places groups and reduces them. Where all of them are whole, they are read before the first is
-  // computed with: without a branch between, or the compiler would compute between the loads.
+  // Places groups and reduces them. If all are whole, they are read before the first is computed,
+  // without a branch in between, because otherwise nvcc would compute between the loads.
   template <class PlaceGroup>
   DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums,
                                          const PlaceGroup& place_group) {
@@ -362,12 +362,12 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       accumulators mine = reductions::identities();
       write_and_add(g, compute(g), sums, mine);
       DSL_DETAIL_UNROLL
-      for (int s = 0; s < ahead;
-           ++s)  // an index that is not constant would put all of them into local memory
+      // A variable index would put all accumulators into local memory.
+      for (int s = 0; s < ahead; ++s)
         if (s == u) reductions::add(sums[s], mine);
     }
   }
-  // Where columns are kept each lane adds to a sum of its own.
+  // If columns are kept, each lane has its own accumulator.
   DSL_DETAIL_KERNEL_FN void write_and_add(const group& g, const lane_results& out,
                                           accumulators* by_lane, accumulators& all) {
     write_all(g, out, targets{});
@@ -431,7 +431,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void write_all(const group& g, const lane_results& out,
                                       std::index_sequence<I...>) {
     if (g.in_vectors)
-      (write<static_cast<int>(I)>(g, out, true), ...);  // no branch is between the stores
+      (write<static_cast<int>(I)>(g, out, true), ...);  // No branch between the stores.
     else (write<static_cast<int>(I)>(g, out, false), ...);
   }
   template <int I>

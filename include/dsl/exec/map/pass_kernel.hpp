@@ -1,5 +1,4 @@
-// A pass's kernel: what the threads of a grid do with its elements, on the GPU and in the
-// simulator.
+// The kernel of a pass, on the GPU and in the simulator.
 #pragma once
 
 #include <dsl/exec/map/kernel.hpp>
@@ -7,11 +6,11 @@
 
 namespace dsl::detail {
 
-// What follows does not depend on the pass where it need not: the simulator's copies of it are
-// compiled once for several kernels.
+// These functions depend on the pass only where necessary: the simulator's copies are then compiled
+// once for several kernels.
 
-// Combines what warps have of one reduction, through the block's dynamic shared memory. All threads
-// of the block; the owners of a result get it.
+// Combines the warps' accumulators of one reduction, through the block's dynamic shared memory.
+// Called by all threads of the block; the owners of a result get it.
 template <class Reduction, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_of<Reduction> value,
                                                                     const sharing& threads,
@@ -26,9 +25,11 @@ DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_
   if (threads.owned_by(thread, team.threads()) < 0) return value;
   const warp_leaders from = leaders_of(thread, threads);
   value = memory.template load<state>(of_thread + from.first);
-  DSL_DETAIL_UNROLL_BY_4  // by more, nvcc would, and takes more registers for the whole kernel
-      for (int i = 1; i < from.count; ++i) value = combine<Reduction>(
-          value, memory.template load<state>(of_thread + from.first + i * from.step));
+  // Unrolled by more, as nvcc would, it takes more registers in the whole kernel.
+  DSL_DETAIL_UNROLL_BY_4
+  for (int i = 1; i < from.count; ++i)
+    value = combine<Reduction>(value,
+                               memory.template load<state>(of_thread + from.first + i * from.step));
   return value;
 }
 template <class Reductions, class Memory, class Team>
@@ -41,9 +42,9 @@ DSL_DETAIL_KERNEL_FN void combine_sums_across_warps(typename Reductions::accumul
   });
 }
 
-// Combines the first `count` sums of threads that share a result, and calls leave(sums, how many,
-// number of the first) in all threads: those that own a result have it. `Compact`: one sum after
-// another, in less code.
+// Combines the first `count` accumulators of the threads that share a result, and calls
+// leave(accumulators, count, number of the first) in all threads; owners have the result.
+// `Compact`: one accumulator after another, in less code.
 template <class Reductions, bool Compact, int Sums, class Memory, class Team, class Leave>
 DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&sums)[Sums],
                                           int count, const sharing& threads, const Memory& memory,
@@ -65,8 +66,8 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&su
   for (int result_index = 0; result_index < count; ++result_index) {
     typename Reductions::accumulators mine[] = {sums[0]};
     DSL_DETAIL_UNROLL
-    for (int s = 1; s < Sums;
-         ++s)  // an index that is not constant would put all of them into local memory
+    // A variable index would put all accumulators into local memory.
+    for (int s = 1; s < Sums; ++s)
       if (s == result_index) mine[0] = sums[s];
     if (goes_across_warps(threads))
       combine_sums_across_warps<Reductions>(mine[0], threads, memory, team);
@@ -74,16 +75,16 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&su
   }
 }
 
-// What a thread does with sums that it owns: they are results, or partial ones.
+// Stores the accumulators that a thread owns, as results or partial results.
 template <class Body>
-struct sum_leaver {
+struct result_writer {
   using accumulators = typename Body::accumulators;
   Body& body;
   const reduction_schedule& schedule;
-  int owned;             // or -1
-  std::int64_t partial;  // the block's number among those that leave partial results
-  int owners;            // threads of a block that own a result
-  bool finishes;         // what they own are results
+  int owned;             // The result that the thread owns, or -1.
+  std::int64_t partial;  // The block's number among those that leave partial results.
+  int owners;            // Threads of a block that own a result.
+  bool finishes;         // Whether the accumulators become results.
   template <int N>
   DSL_DETAIL_KERNEL_FN void operator()(const accumulators (&sums)[N], int count, int first) const {
     if (owned < 0) return;
@@ -101,9 +102,9 @@ struct sum_leaver {
   }
 };
 
-// A pass that reduces. A block's share of the elements becomes one result, or a partial one: then
-// the last block of the group combines them in the order of the blocks. `take(group, tile, sums)`
-// adds a thread's elements of a tile to its sums.
+// A pass that reduces. A block's share of the elements becomes a result or a partial result; the
+// group's last block combines partial results in the order of the blocks. `take(group, tile, sums)`
+// adds a thread's elements of a tile to its accumulators.
 template <bool Compact, class Body, class Team, class Take>
 DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule, std::int64_t tiles,
                                  const Team& team, const Take& take) {
@@ -123,7 +124,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   DSL_DETAIL_UNROLL
   for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
   for (std::int64_t tile = schedule.first_tile + split; tile < schedule.end_tile;
-       tile += schedule.takers)
+       tile += schedule.blocks_in_turn)
     take(group, tile, sums);
   if (tiles == 0) body.enter(group, 0);
 
@@ -141,17 +142,16 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   if (steps != reduction_steps::of_partials)
     combine_threads<reductions, Compact>(
         left, results_a_thread, schedule.threads, memory, team,
-        sum_leaver<Body>{body, schedule, schedule.threads.owned_by(thread, threads), first + split,
-                         owners, steps == reduction_steps::whole});
+        result_writer<Body>{body, schedule, schedule.threads.owned_by(thread, threads),
+                            first + split, owners, steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
-  // Every block has read the scalars in device memory before the last one writes a result over
-  // them.
+  // By then every block has read the scalars in device memory that a result may overwrite.
   if (steps == reduction_steps::by_last_block &&
       !team.is_last(schedule.tickets + group, blocks, schedule.of_member(team.member(), group)))
     return;
 
-  // Partial results in the place of a tile's rows: each result is shared by threads that are as far
-  // apart as there are results.
+  // Partial results take the place of a tile's rows: the distance between threads that share a
+  // result is the number of results.
   sharing across = schedule.threads;
   across.log2_distance = 0;
   while (across.distance() < owners) ++across.log2_distance;
@@ -165,7 +165,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
        b += across.threads_a_result()) {
     const std::uint32_t at =
         static_cast<std::uint32_t>(b) * static_cast<std::uint32_t>(results_a_thread * owners) + own;
-    accumulators partial[most];  // all are on their way before the first is added
+    accumulators partial[most];  // All loads are in flight before the first value is added.
     DSL_DETAIL_UNROLL
     for (int s = 0; s < most; ++s)
       if (s < results_a_thread)
@@ -177,12 +177,12 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   }
   combine_threads<reductions, Compact>(
       left, results_a_thread, across, memory, team,
-      sum_leaver<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
+      result_writer<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
 }
 
-// Combines the sums of all threads of a block, in the order of combine_threads, through the block's
-// dynamic shared memory. The first thread gets the result. Before it is called again there is a
-// barrier.
+// Combines the accumulators of all threads of a block, in the order of combine_threads, through the
+// block's dynamic shared memory. The first thread gets the result. Callers need a barrier before
+// the next call.
 template <class Reductions, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void combine_block(typename Reductions::accumulators& sums,
                                         const Memory& memory, const Team& team) {
@@ -199,8 +199,7 @@ DSL_DETAIL_KERNEL_FN void combine_block(typename Reductions::accumulators& sums,
     Reductions::add(sums, memory.template load<accumulators>(of_warp + w));
 }
 
-// Makes results of the partial ones that blocks have left, by one block, in the order of those
-// blocks.
+// Combines the blocks' partial results in one block, in the order of those blocks.
 template <int Ahead, class Body, class Team>
 DSL_DETAIL_KERNEL_FN void finish_line(Body& body, const reduction_schedule& schedule,
                                       const Team& team) {
@@ -211,11 +210,11 @@ DSL_DETAIL_KERNEL_FN void finish_line(Body& body, const reduction_schedule& sche
   accumulators sums = reductions::identities();
   DSL_DETAIL_ROLLED
   for (int first = team.thread(); first < count; first += Ahead * threads) {
-    accumulators partial[Ahead];  // all are on their way before the first is added
+    accumulators partial[Ahead];  // All loads are in flight before the first value is added.
     DSL_DETAIL_UNROLL
     for (int u = 0; u < Ahead; ++u) {
       const int i = first + u * threads;
-      // Without a value for those that are not there, a variance takes 72 registers instead of 64.
+      // Without a value for the missing ones, a variance takes 72 registers instead of 64.
       partial[u] = u == 0 || i < count ? body.memory.template load<accumulators>(from + i)
                                        : reductions::identities();
     }
@@ -227,8 +226,8 @@ DSL_DETAIL_KERNEL_FN void finish_line(Body& body, const reduction_schedule& sche
   if (team.thread() == 0) body.finish(sums, 0, 0);
 }
 
-// The same as `reduce` where all elements, which lie in one line, become one result: blocks that
-// are many, and short, do little beside their elements.
+// As `reduce`, for elements in one line that become one result: there are many, short blocks, which
+// do little besides reading their elements.
 template <class Body, class Team>
 DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& schedule,
                                       const Team& team) {
@@ -240,7 +239,7 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
     DSL_DETAIL_UNROLL
     for (int s = 0; s < Body::sums_a_thread; ++s) sums[s] = reductions::identities();
     for (std::int64_t tile = schedule.first_tile + team.block(); tile < schedule.end_tile;
-         tile += schedule.takers)
+         tile += schedule.blocks_in_turn)
       body.reduce(tile, team.thread(), team.threads(), sums);
     DSL_DETAIL_UNROLL
     for (int s = 1; s < Body::sums_a_thread; ++s) reductions::add(sums[0], sums[s]);
@@ -250,8 +249,7 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
       else body.memory.store(static_cast<accumulators*>(schedule.partials) + team.block(), sums[0]);
     }
     if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
-    // Every block has read the scalars in device memory before the last one writes a result over
-    // them.
+    // By then every block has read the scalars in device memory that a result may overwrite.
     if (!team.is_last(schedule.tickets, static_cast<std::uint32_t>(schedule.splits),
                       schedule.of_member(team.member(), 0)))
       return;
@@ -259,8 +257,8 @@ DSL_DETAIL_KERNEL_FN void reduce_line(Body& body, const reduction_schedule& sche
   finish_line<4>(body, schedule, team);
 }
 
-/// Makes the results of a pass that reduces all of its elements from what the blocks of an earlier
-/// launch have left: one block, which has several of them on their way at a time.
+/// Combines the partial results of an earlier launch of a pass that reduces all of its elements:
+/// one block, with several loads in flight at a time.
 template <class Pass, int Inputs, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_finish(const Arguments& args, Memory memory, Team team) {
   using body = kernel_body<Pass, Inputs, Arguments, Memory>;
@@ -271,7 +269,7 @@ DSL_DETAIL_KERNEL_FN void run_finish(const Arguments& args, Memory memory, Team 
   finish_line<(bytes <= 8 ? 16 : 8)>(mine, args.reduction, team);
 }
 
-/// Evaluates a pass. `Compact`: what finishes reductions in less code.
+/// Evaluates a pass. `Compact`: combine accumulators in less code.
 template <class Pass, int Inputs, bool Compact = false, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team team) {
   using body = kernel_body<Pass, Inputs, Arguments, Memory>;
@@ -282,8 +280,9 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
       if (takes_patches<Arguments> || args.tiles_of.shared_bytes == 0) return;
       team.synchronize();
       int thread = team.thread(), threads = team.threads();
-      keep_in_register(
-          thread);  // a block without a tile in shared memory does not wait for what this computes
+      // Otherwise nvcc computes these early, and blocks without a tile in shared memory wait for
+      // them.
+      keep_in_register(thread);
       keep_in_register(threads);
       mine.load_tile(thread, threads);
       memory.commit_copies();

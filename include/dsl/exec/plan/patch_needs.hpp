@@ -1,4 +1,4 @@
-// What a program needs of its operands to be taken by patches.
+// The patch that a program's neighbours require of a thread.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,16 @@ namespace dsl::detail {
 
 struct patch_needs {
   static constexpr int most_slots = 8;
-  int rows = 0, planes = 1;           // of a patch; no rows: there are no near neighbours
-  int before[3] = {}, after[3] = {};  // how far is read, along axes counted from the right
+  // Extents of a patch; 0 rows: the program has no near neighbours.
+  int rows = 0, planes = 1;
+  // How far before and after an element is read, along axes counted from the right.
+  int before[3] = {}, after[3] = {};
   int slots = 0;
   struct {
     int slot;
     std::uint32_t axes;
-  } of[most_slots + 1] = {};  // operands, and a bit for each axis along which is read beside
+    // Operands, and a bit for each axis along which their neighbours are read.
+  } of[most_slots + 1] = {};
 
   constexpr void note(int slot, const int (&at)[3]) {
     int k = 0;

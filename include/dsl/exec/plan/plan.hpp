@@ -1,4 +1,4 @@
-// How a kernel is launched: values that can be printed and, in part, fixed for a call.
+// Launch plans: values that can be printed and, in part, fixed for a call.
 #pragma once
 
 #include <dsl/exec/plan/operand.hpp>
@@ -9,70 +9,74 @@
 
 namespace dsl {
 
-/// What a user may fix for a call; 0 leaves it to the plan. What a kernel cannot keep to is a
-/// device_error. The host has neither.
+/// Launch numbers that a user may fix for a call; 0 leaves them to the plan. Throws device_error if
+/// the kernel cannot use them. The host has neither.
 struct launch {
-  int block = 0;  ///< threads a block
-  int grid = 0;   ///< blocks at most: kernels that reduce and loops on chip do with fewer than the
-                  ///< elements would fill
+  int block = 0;  ///< Threads a block.
+  /// Maximum number of blocks. Kernels that reduce and loops on chip need fewer than the elements
+  /// would fill.
+  int grid = 0;
 };
 
 /// How a loop runs. The plan chooses, unless a call of `iterate` names one.
 enum class strategy : std::uint8_t {
   automatic,
-  launches,     ///< a kernel a step
-  graph,        ///< the same kernels, many steps in one CUDA graph
-  elementwise,  ///< no reductions: a thread runs all steps of its elements, which it keeps in
-                ///< registers
-  one_block,    ///< the arrays on chip, in registers and shared memory, of one block
-  cooperative,  ///< the arrays on chip, of all blocks, which wait for each other's sums each step
-  streamed,     ///< the same for what finds room there; the rest comes and goes each step
-  tiled,  ///< neighbours are read: a tile of the arrays on chip, of each block, which waits for
-          ///< those around it each step
+  launches,  ///< A kernel a step.
+  graph,     ///< The same kernels, many steps in one CUDA graph.
+  /// No reductions: a thread runs all steps of its elements, which stay in registers.
+  elementwise,
+  one_block,    ///< One block, with the arrays in its registers and shared memory.
+  cooperative,  ///< All blocks, with the arrays on chip; they exchange partial results each step.
+  /// The same for the elements that fit on chip; the others are read and written each step.
+  streamed,
+  /// Neighbours are read: each block keeps a tile of the arrays on chip, and waits for the blocks
+  /// of the adjacent tiles each step.
+  tiled,
 };
 
-/// What the plans of all kernels say.
+/// The part common to the plans of all kernels.
 struct plan {
   device where{backend::host};
-  const char* path = "";  ///< how the index space is covered: "linear", "strided", "transposing",
-                          ///< "halos"; of a loop, its strategy
-  std::int64_t elements = 0;  ///< in the index space
-  int lanes = 1;              ///< elements that a thread takes at a time
-  int block = 0;              ///< threads a block; on the host, elements a block
-  std::int64_t grid = 0;      ///< blocks
-  int shared_bytes = 0;       ///< shared memory a block, in bytes
-  int registers = 0;  ///< 32-bit registers a thread, as compiled; 0 where there is no kernel
-  int blocks_per_multiprocessor = 0;  ///< that fit on one at once
-  cost per_element{};                 ///< operations, and bytes read and written
-  int devices = 0;                    ///< of a mesh, how many share the blocks; 0: it is none
+  /// How the index space is covered: "linear", "strided", "transposing", "halos"; in a loop, its
+  /// strategy.
+  const char* path = "";
+  std::int64_t elements = 0;  ///< In the index space.
+  int lanes = 1;              ///< Elements that a thread takes side by side.
+  int block = 0;              ///< Threads a block; on the host, elements a block.
+  std::int64_t grid = 0;      ///< Blocks.
+  int shared_bytes = 0;       ///< Shared memory a block, in bytes.
+  int registers = 0;          ///< 32-bit registers a thread, as compiled; 0 if there is no kernel.
+  int blocks_per_multiprocessor = 0;  ///< Blocks that fit on a multiprocessor at once.
+  cost per_element{};                 ///< Operations, and bytes read and written.
+  int devices = 0;                    ///< GPUs of a mesh that share the blocks; 0: not a mesh.
 
   /// One line: device, path, grid, block, lanes, registers, flops and bytes.
   text describe() const;
 };
 
-/// Tiles of an index space that is not one line: the piece of its two innermost dimensions that a
-/// block takes at a time.
+/// Tiles of an index space that is not one line: a block takes a rectangle of its two innermost
+/// dimensions at a time.
 struct tile_plan {
-  int columns = 0;  ///< threads along the innermost dimension; 0 where the index space is one line
-  int rows = 0;     ///< threads along the second dimension
-  int width = 0;    ///< elements along the innermost dimension, or of the line
-  int height = 0;   ///< elements along the second dimension
-  int shared_bytes = 0;    ///< shared memory for transposed operands, or for a row that all rows of
-                           ///< the tile share, in bytes
-  std::int64_t count = 0;  ///< tiles; where there are reductions, of each group of results
-  int patch_rows = 0;      ///< neighbours are kept in registers, a thread's for so many rows of its
-                           ///< elements; 0: read one by one
-  int planes = 1;          ///< elements along the third dimension, there
-  int halos = 0;  ///< arrays that are read beside elements, of which a block brings its tile and
-                  ///< what lies around it
+  int columns = 0;  ///< Threads along the innermost dimension; 0 if the index space is one line.
+  int rows = 0;     ///< Threads along the second dimension.
+  int width = 0;    ///< Elements along the innermost dimension, or of the line.
+  int height = 0;   ///< Elements along the second dimension.
+  /// Bytes of shared memory for transposed operands, or for a row that all rows of the tile share.
+  int shared_bytes = 0;
+  std::int64_t count = 0;  ///< Tiles; in a reduction, of each group of results.
+  /// Rows of a thread's patch, whose neighbours are kept in registers; 0: neighbours are read one
+  /// by one.
+  int patch_rows = 0;
+  int planes = 1;  ///< With patches: elements along the third dimension.
+  int halos = 0;   ///< Arrays whose tile and halo a block copies to shared memory.
 };
 
-/// An elementwise kernel's.
+/// The plan of an elementwise kernel.
 struct map_plan : plan {
   tile_plan tile;
   map_policy policy;
 
-  /// As `plan`'s, with the tiles and the policy.
+  /// As `plan::describe`, with the tiles and the policy.
   text describe() const;
 };
 
@@ -84,79 +88,83 @@ void drop_owner(found_halos& found) noexcept;
 
 }  // namespace detail
 
-/// A kernel's that reduces, beside what it may store for each element.
+/// The plan of a kernel that reduces, and may also store elements.
 struct reduction_plan : plan {
   tile_plan tile;
-  detail::counted_ref<detail::found_halos> halos;  ///< the arrays that `tile.halos` counts
+  detail::counted_ref<detail::found_halos> halos;  ///< The arrays that `tile.halos` counts.
   reduction_policy policy;
-  std::int64_t groups = 1;       ///< of results, each made by `splits` blocks
-  int splits = 1;                ///< blocks that leave partial results for one group
-  int threads_a_result = 1;      ///< of a block
-  int distance = 1;              ///< how far these threads are apart
-  int results_a_thread = 1;      ///< that a thread shares in
-  bool in_two_launches = false;  ///< the second makes results of what the first one's blocks leave;
-                                 ///< else the last block does
+  std::int64_t groups = 1;   ///< Groups of results, each made by `splits` blocks.
+  int splits = 1;            ///< Blocks that leave partial results for one group.
+  int threads_a_result = 1;  ///< Threads of a block that share a result.
+  int distance = 1;          ///< Distance between these threads.
+  int results_a_thread = 1;  ///< Results in which a thread takes part.
+  /// A second launch combines the partial results; else the last block does.
+  bool in_two_launches = false;
 
-  /// As `plan`'s, with the tiles, the blocks and threads of a result, and the policy.
+  /// As `plan::describe`, with the tiles, the blocks and threads of a result, and the policy.
   text describe() const;
 };
 
-/// The kernels that keep rows.
+/// The kernels that keep rows on chip.
 enum class row_kernel : std::uint8_t {
-  any,      ///< of any rows
-  whole,    ///< of rows that are whole in one block's registers in vectors
-  columns,  ///< of rows across memory that lie side by side, in vectors
+  any,      ///< Rows of any layout.
+  whole,    ///< Rows of vectors that fit in one block's registers.
+  columns,  ///< Rows that are columns in memory: adjacent ones, in vectors.
 };
 
-/// Of a kernel that keeps rows, what is reduced together, on the chip from the first reduction to
-/// the last element.
+/// The plan of a kernel that keeps rows on chip: the elements that are reduced together stay there
+/// from the first reduction to the last element.
 struct row_plan : plan {
   row_policy policy;
   row_kernel kernel = row_kernel::any;
-  std::int64_t rows = 0;      ///< in the index space
-  std::int64_t row = 0;       ///< elements of one
-  int rows_a_block = 1;       ///< at a time
-  int rows_side_by_side = 1;  ///< of these; not 1 where rows lie across memory
-  int threads_a_row = 1;      ///< of a block
-  int blocks_a_row = 1;       ///< that exchange what they have reduced
-  bool in_cluster =
-      false;  ///< these blocks: they write it to each other's shared memory; else to global memory
-  int vectors = 0;            ///< of a row, in lanes, that a thread has
-  bool in_registers = false;  ///< where these are; else in shared memory
-  bool staged = false;  ///< there, where all threads of a block bring its rows, of few elements,
-                        ///< and take them back
-  bool in_vectors = false;  ///< of consecutive elements; else element by element
+  std::int64_t rows = 0;      ///< In the index space.
+  std::int64_t row = 0;       ///< Elements of a row.
+  int rows_a_block = 1;       ///< Rows that a block takes at a time.
+  int rows_side_by_side = 1;  ///< Adjacent rows among these; not 1 if rows are columns in memory.
+  int threads_a_row = 1;      ///< Threads of a block for one row.
+  int blocks_a_row = 1;       ///< Blocks that share a row and exchange partial results.
+  /// Whether these blocks form a cluster and write partial results to each other's shared memory;
+  /// else to global memory.
+  bool in_cluster = false;
+  int vectors = 0;            ///< Vectors of `lanes` elements of a row that a thread has.
+  bool in_registers = false;  ///< Whether these are in registers; else in shared memory.
+  /// In shared memory: all threads of a block load and store its rows together, since rows are
+  /// short.
+  bool staged = false;
+  /// Whether a vector is consecutive elements; else elements are read one by one.
+  bool in_vectors = false;
 
-  /// As `plan`'s, with the threads and vectors of a row, and the policy.
+  /// As `plan::describe`, with the threads and vectors of a row, and the policy.
   text describe() const;
 };
 
-/// A loop's.
+/// The plan of a loop.
 struct loop_plan : plan {
   strategy loop = strategy::automatic;
   loop_policy policy;
-  std::int64_t block_vectors =
-      0;                ///< of the state, in lanes, that a block keeps; of these a thread has
-  int held = 0;         ///< in registers,
-  int in_shared = 0;    ///< in shared memory,
-  int streamed = 0;     ///< and in memory, from where they come and go each step;
-  int l2_resident = 0;  ///< of eight of which so many are to stay in the L2 cache
-  std::int64_t tiles[3] =
-      {};  ///< along each dimension, the innermost first, a block each; 0 where there are none
-  std::int64_t tile_in_memory = 0;  ///< elements of the largest one that are not in shared memory
+  /// Vectors of `lanes` elements of the state that a block keeps.
+  std::int64_t block_vectors = 0;
+  int held = 0;         ///< Vectors that a thread has in registers.
+  int in_shared = 0;    ///< Vectors that a thread has in shared memory.
+  int streamed = 0;     ///< Vectors that a thread reads and writes in memory each step.
+  int l2_resident = 0;  ///< Of eight of these, the number that should stay in the L2 cache.
+  /// Tiles along each dimension, innermost first, one block each; 0 without tiles.
+  std::int64_t tiles[3] = {};
+  std::int64_t tile_in_memory = 0;  ///< Elements of the largest tile that are not in shared memory.
 
-  /// As `plan`'s, with what stays on chip, and the policy.
+  /// As `plan::describe`, with the number of vectors on chip, and the policy.
   text describe() const;
 };
 
-/// A scan's.
+/// The plan of a scan.
 struct scan_plan : plan {
   scan_policy policy;
-  bool along_columns = false;  ///< threads walk down columns; else blocks take tiles of rows
-  std::int64_t tiles = 0;      ///< of the index space
-  std::int64_t chunks = 1;     ///< of a column, each scanned by threads of its own
+  /// Whether threads walk down columns; else blocks take tiles of rows.
+  bool along_columns = false;
+  std::int64_t tiles = 0;   ///< Tiles of the index space.
+  std::int64_t chunks = 1;  ///< Chunks of a column, each scanned by its own threads.
 
-  /// As `plan`'s, with the tiles or chunks, and the policy.
+  /// As `plan::describe`, with the tiles or chunks, and the policy.
   text describe() const;
 };
 
@@ -192,63 +200,65 @@ Stream& operator<<(Stream& stream, const Plan& p) {
 
 namespace detail {
 
-/// Throws device_error where a call fixed fewer blocks than a kernel's `grid`, or less than none.
+/// Throws device_error if a call fixed fewer blocks than a kernel's `grid`, or a negative number.
 void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass);
 
-/// Which kernels a pass has beside the one for any layout. What is compiled, and what a plan may
-/// choose, is read here alone.
+/// The kernels that a pass has besides the one for any layout. Both the compiled kernels and the
+/// plan's choice come from here.
 struct kernel_choice {
-  bool linear = false;   ///< for contiguous arrays
-  bool patches = false;  ///< for neighbours, in registers; in the place of the linear one
-  bool finish = false;   ///< joins partial results in a second launch
-  bool halos = false;    ///< for neighbours, in shared memory
+  bool linear = false;   ///< For contiguous arrays.
+  bool patches = false;  ///< For neighbours in registers; replaces the linear one.
+  bool finish = false;   ///< Combines partial results in a second launch.
+  bool halos = false;    ///< For neighbours in shared memory.
 };
 
-/// What a pass needs of a plan.
+/// The properties of a pass that a plan depends on.
 struct pass_traits {
   pass_view view;
-  int lanes;              // elements that a thread takes at a time
-  int accumulator_bytes;  // of all reductions' values
-  int state_bytes;        // of the values of the reduction that has the most
+  int lanes;              // Elements that a thread takes side by side.
+  int accumulator_bytes;  // Accumulators of all reductions together.
+  int state_bytes;        // The largest accumulator of one reduction.
   patch_needs patches;
   kernel_choice kernels{};
 };
 
-/// Whether a second launch pays that combines the blocks' partial results, of so many bytes each:
-/// beside stores, where blocks should not stay, and where one block has soon read all of them.
+/// Whether a second launch may combine the blocks' partial results, of `accumulator_bytes` each. It
+/// pays if the pass also stores elements, where blocks should not stay resident, and if partial
+/// results are so small that one block reads all of them quickly.
 constexpr bool may_finish_apart(const pass_view& pass, std::size_t accumulator_bytes) {
   return pass.reductions > 0 && traits_of(pass).writes_arrays && accumulator_bytes <= 16;
 }
 
-/// What the driver says of a compiled kernel; zeros for the simulator.
+/// Attributes of a compiled kernel, from the driver; zeros in the simulator.
 struct kernel_attributes {
   int registers, max_block, blocks_per_multiprocessor, static_shared, largest_cluster;
 };
 
-/// How a pass reads beside its elements, on which it depends which kernel runs: by patches, by
-/// tiles with halos, or one by one. A plan of which nothing else is filled in.
+/// Chooses patches, halos or per-element neighbour reads, which decides the kernel. Returns a plan
+/// with only that filled in.
 reduction_plan plan_neighbours(const geometry& g, const operand* all, int input_count,
                                const pass_traits& pass);
 
-/// Grid and block for a kernel. One that reduces gets as many blocks as fit on the device at once
-/// and walks on from there, so that its partial results are few. Of a pass that does not reduce,
-/// the plan is its map_plan (`as_map`). Throws device_error where a fixed block is larger than the
-/// kernel allows. `found` is what plan_neighbours found.
+/// Grid and block of a kernel. A kernel that reduces gets as many blocks as fit on the device at
+/// once, each of which takes several tiles, so that there are few partial results. Without
+/// reductions, the plan is the pass's map_plan (`as_map`). `found` is the result of
+/// plan_neighbours. Throws device_error if a fixed block is larger than the kernel allows.
 reduction_plan make_plan(reduction_plan found, const geometry& g, const operand* all,
                          int input_count, const pass_traits& pass, const reduction_policy& policy,
                          const kernel_attributes& attributes, const launch& fixed);
 
-/// Of a pass that does not reduce.
+/// The plan of a pass without reductions.
 map_plan as_map(const reduction_plan& p);
 
-/// A tile in shared memory, `size` bytes an element: a row starts one bank further than the row
-/// before, so that reading and writing a column takes every bank once.
+/// A tile in shared memory of elements of `size` bytes: each row starts one bank after the previous
+/// row, so that accesses to a column have no bank conflicts.
 constexpr int tile_pitch(int columns, int size) { return columns * size + (size < 4 ? 4 : size); }
 constexpr int tile_bytes(int columns, int rows, int size) {
   return (tile_pitch(columns, size) * rows + 15) / 16 * 16;
 }
 
-inline constexpr int host_block = 256;  // elements; a multiple of every vector width
+// Elements; a multiple of every vector width.
+inline constexpr int host_block = 256;
 
 }  // namespace detail
 }  // namespace dsl

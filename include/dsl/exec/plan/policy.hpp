@@ -1,151 +1,164 @@
-// What kernels are tuned by: numbers that are compiled into them, and numbers that a launch is
-// planned with.
+// Tuning numbers of kernels. Those marked "compiled" are compiled into the kernels; the others are
+// read when a launch is planned.
 //
 // A policy is chosen for a formula, by its dtypes and the compute capability that it is compiled
-// for. Whoever names a formula may choose another one: `struct rk4_step { struct policy :
-// dsl::default_policy { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
+// for. A named formula may have another one: `struct rk4_step { struct policy : dsl::default_policy
+// { ... }; };` and `dsl::vectorize<rk4_step>(f)`.
 #pragma once
 
 #include <dsl/ir/pass.hpp>
 
 namespace dsl {
 
-/// What a policy is chosen by.
+/// The properties of a formula by which a policy is chosen.
 struct formula_traits {
-  int nodes = 0;       ///< operations, constants and operands
-  int narrowest = 0;   ///< bytes of an element of the narrowest array that is read or written
-  int widest = 0;      ///< the same of the widest
-  int read_bytes = 0;  ///< of one element, of all arrays that are read in place
-  bool writes_arrays = false;  ///< as opposed to results of reductions alone
-  bool reads_beside =
-      false;  ///< neighbours of elements, at distances that are known while compiling or not
-  bool draws = false;     ///< random numbers
-  int carried_bytes = 0;  ///< of one element, of all arrays that a loop carries
+  int nodes = 0;       ///< Operations, constants and operands.
+  int narrowest = 0;   ///< Bytes of an element of the narrowest array that is read or written.
+  int widest = 0;      ///< The same of the widest.
+  int read_bytes = 0;  ///< Bytes of one element of every array that is read in place.
+  bool writes_arrays = false;  ///< Writes arrays, not only results of reductions.
+  /// Reads neighbours, at displacements known at compile time or not.
+  bool reads_beside = false;
+  bool draws = false;     ///< Draws random numbers.
+  int carried_bytes = 0;  ///< In a loop: bytes of one element of every array that the loop carries.
 };
 
-/// Of kernels that write a value for each element.
+/// Policy of kernels that write a value for each element.
 struct map_policy {
-  int lanes =
-      1;  ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;  ///< compiled: a formula of more nodes is compiled once, and called
-  int vectors = 1;  ///< compiled: lanes times so many elements of contiguous arrays that a thread
-                    ///< takes, one by one
-  bool has_linear =
-      true;  ///< compiled: contiguous arrays have a kernel of their own, not the one of any layout
-  int block = 256;  ///< threads a block
-  int least_block =
-      64;  ///< the same where there are too few elements to occupy all multiprocessors
-  int rows_a_thread = 4;       ///< of a tile, where the index space is not one line
-  int patch_rows = 8;          ///< compiled: rows of a patch, at most, where neighbours are read
-  int patch_planes = 4;        ///< compiled: the same along a third dimension
-  int patch_block = 128;       ///< compiled: threads a block there, at most
-  int patch_blocks = 4;        ///< compiled: such blocks that a multiprocessor is to hold
-  int halo_rows = 8;           ///< rows a thread, where a block brings what lies around its tile
-  int halo_planes = 4;         ///< of a tile there, along a third dimension
-  int halo_memory = 64 << 10;  ///< bytes of a block's shared memory there, at most
-  int tile_memory =
-      48 << 10;  ///< bytes of a block's shared memory, at most, for tiles of transposed operands
+  /// Compiled: elements that a thread takes side by side, of all operands; a power of two.
+  int lanes = 1;
+  /// Compiled: a formula of more nodes becomes a function that is called.
+  int inlined_nodes = 256;
+  /// Compiled: vectors of `lanes` elements that a thread takes one after another, if arrays are
+  /// contiguous.
+  int vectors = 1;
+  /// Compiled: contiguous arrays have their own kernel, apart from the one for any layout.
+  bool has_linear = true;
+  int block = 256;  ///< Threads a block.
+  /// The same if there are too few elements to occupy all multiprocessors.
+  int least_block = 64;
+  /// Rows of a tile for each thread, if the index space is not one line.
+  int rows_a_thread = 4;
+  int patch_rows = 8;          ///< Compiled: maximum rows of a patch, where neighbours are read.
+  int patch_planes = 4;        ///< Compiled: the same along a third dimension.
+  int patch_block = 128;       ///< Compiled: maximum threads a block of kernels with patches.
+  int patch_blocks = 4;        ///< Compiled: such blocks that should fit on a multiprocessor.
+  int halo_rows = 8;           ///< With halos: rows of a tile for each thread.
+  int halo_planes = 4;         ///< With halos: extent of a tile along a third dimension.
+  int halo_memory = 64 << 10;  ///< With halos: maximum bytes of shared memory a block.
+  /// Maximum bytes of shared memory a block for tiles of transposed operands.
+  int tile_memory = 48 << 10;
 };
 
-/// Of kernels that reduce.
+/// Policy of kernels that reduce.
 struct reduction_policy : map_policy {
-  int vectors_ahead = 1;  ///< compiled: lanes times so many elements are read before the first of
-                          ///< them is computed with
-  int strided_vectors_ahead = 1;  ///< the same where the index space is not one line
-  int occupancy = 100;            ///< percent of the threads that a multiprocessor holds
-  int finish_apart_from =
-      512
-      << 10;  ///< bytes a multiprocessor, read and written: beside so many a second launch finishes
-  int tiles_a_block = 2;  ///< tiles of a block whose sums a second launch finishes
+  /// Compiled: vectors of `lanes` elements that are loaded before the first one is used.
+  int vectors_ahead = 1;
+  int strided_vectors_ahead = 1;  ///< Compiled: the same if the index space is not one line.
+  int occupancy = 100;            ///< Percent of a multiprocessor's threads that blocks may occupy.
+  /// A second launch combines partial results if at least this many bytes a multiprocessor are read
+  /// and written.
+  int finish_apart_from = 512 << 10;
+  int tiles_a_block = 2;  ///< Tiles of a block whose partial results a second launch combines.
 };
 
-/// Of loops that run in one kernel.
+/// Policy of loops that run in one kernel.
 struct loop_policy {
-  int block = 512;       ///< compiled: threads a block, at most
-  int vectors_held = 4;  ///< compiled: lanes times so many elements are in a thread's registers;
-                         ///< each takes a copy of the formula's code
-  int rows_ahead = 2;    ///< compiled: rows of a block that are on their way from memory while
-                         ///< another is computed with
-  int rows_joined =
-      16;  ///< compiled: rows whose sums are joined before they are added to a thread's
-  int elementwise_block = 256;  ///< threads a block, where there are no reductions
-  int resident_percent = 40;    ///< of the L2 cache, for what is streamed
-  double one_block = 2.5e5;     ///< operations a step, up to which one block alone is faster than
-                                ///< blocks that exchange sums
-  int graph_from = 512;  ///< steps from which on a CUDA graph is made in less time than it saves
-  int graph_steps = 64;  ///< steps in one graph
+  int block = 512;  ///< Compiled: maximum threads a block.
+  /// Compiled: vectors of `lanes` elements in a thread's registers. Each one needs another copy of
+  /// the formula's code.
+  int vectors_held = 4;
+  /// Compiled: rows of a block that are being loaded while another one is computed.
+  int rows_ahead = 2;
+  /// Compiled: rows whose values are combined before they are added to a thread's accumulator.
+  int rows_joined = 16;
+  int elementwise_block = 256;  ///< Threads a block, if there are no reductions.
+  int resident_percent = 40;    ///< Percent of the L2 cache for streamed elements.
+  /// Operations a step up to which one block is faster than blocks that exchange partial results.
+  double one_block = 2.5e5;
+  /// Number of steps from which a CUDA graph saves more time than its creation takes.
+  int graph_from = 512;
+  int graph_steps = 64;  ///< Steps in one graph.
 };
 
-/// Of scans. A block has 256 threads.
+/// Policy of scans. A block has 256 threads.
 struct scan_policy {
-  int lanes = 1;   ///< compiled: as a map's
-  int rounds = 8;  ///< compiled: vectors that a thread takes of a tile; a power of two
-  int vectors_ahead =
-      4;  ///< compiled: vectors that are read before the first of them is computed with
-  int blocks =
-      6;  ///< compiled: blocks that a multiprocessor is to hold, along rows in memory order
-  int strided_blocks = 4;  ///< the same along other rows
-  unsigned pause =
-      600;  ///< compiled: nanoseconds before a block looks for what comes before its tile
-  int column_blocks = 2;  ///< the same along columns
-  int rows_ahead = 4;     ///< compiled: rows of a column whose loads are on their way together
-  int column_run = 64;    ///< compiled: rows that are combined one after another before they join
-                          ///< what comes before them
-  int totals_run = 16;    ///< compiled: the same of chunks' totals
-  int totals_ahead = 8;   ///< compiled: totals whose loads are on their way together
-  int column_threads = 1024;  ///< a multiprocessor, that columns are cut into chunks for
-  int least_chunk = 16;       ///< rows
+  int lanes = 1;   ///< Compiled: as `map_policy::lanes`.
+  int rounds = 8;  ///< Compiled: vectors of a tile for each thread; a power of two.
+  /// Compiled: vectors that are loaded before the first one is used.
+  int vectors_ahead = 4;
+  /// Compiled: blocks that should fit on a multiprocessor, for rows in memory order.
+  int blocks = 6;
+  int strided_blocks = 4;  ///< Compiled: the same for other rows.
+  /// Compiled: nanoseconds before a block polls for the total of the elements before its tile.
+  unsigned pause = 600;
+  int column_blocks = 2;  ///< Compiled: blocks that should fit on a multiprocessor, for columns.
+  int rows_ahead = 4;     ///< Compiled: rows of a column that are loaded at the same time.
+  /// Compiled: rows that are combined one after another before they are combined with the rows
+  /// before them.
+  int column_run = 64;
+  int totals_run = 16;        ///< Compiled: the same for chunks' totals.
+  int totals_ahead = 8;       ///< Compiled: totals that are loaded at the same time.
+  int column_threads = 1024;  ///< Threads a multiprocessor for which columns are cut into chunks.
+  int least_chunk = 16;       ///< Rows.
 };
 
-/// Of kernels that keep rows on the chip while all reductions of a formula, and what is computed
-/// with their values, are evaluated.
+/// Policy of kernels that keep rows on chip while all reductions of a formula, and everything
+/// computed from their results, are evaluated.
 struct row_policy {
-  int lanes =
-      1;  ///< compiled: elements that a thread takes at a time, of all operands; a power of two
-  int inlined_nodes = 256;  ///< compiled: a formula of more nodes is compiled once, and called
-  int block = 512;          ///< compiled: threads a block, at most
-  int blocks = 3;           ///< compiled: such blocks that a multiprocessor is to hold
-  int vectors_held = 4;     ///< compiled: lanes times so many elements of rows that go in vectors,
-                            ///< whole, to a block's registers
-  int vectors_of_others = 8;  ///< compiled: the same of other rows; 0: those are in shared memory
-  int blocks_of_others = 2;   ///< compiled: as `blocks`, where these are in registers
-  int vectors = 8;  ///< lanes times so many elements of a row in shared memory are a thread's,
-                    ///< where the row is long enough
-  int usual_block = 256;  ///< threads a block of short rows, and of rows that several blocks share
-  int elements_across = 16;  ///< elements of a column that are a thread's, at least, where rows do
-                             ///< not lie side by side
-  int staged_elements =
-      32;  ///< elements of a row, at most, that a thread has alone, where it does not go in vectors
-  int staged_memory = 36 << 10;  ///< bytes of a block's shared memory for such rows
-  int row_memory = 74 << 10;     ///< bytes of shared memory that a block has for its part of a row;
-                                 ///< three such blocks fit
+  /// Compiled: elements that a thread takes side by side, of all operands; a power of two.
+  int lanes = 1;
+  /// Compiled: a formula of more nodes becomes a function that is called.
+  int inlined_nodes = 256;
+  int block = 512;  ///< Compiled: maximum threads a block.
+  int blocks = 3;   ///< Compiled: such blocks that should fit on a multiprocessor.
+  /// Compiled: for rows in vectors: maximum vectors of `lanes` elements of a thread, if the whole
+  /// row is in a block's registers.
+  int vectors_held = 4;
+  /// Compiled: the same for rows without vectors; 0: these are in shared memory.
+  int vectors_of_others = 8;
+  /// Compiled: as `blocks`, where rows without vectors are in registers.
+  int blocks_of_others = 2;
+  /// Vectors of `lanes` elements of a row in shared memory for each thread, if the row is long
+  /// enough.
+  int vectors = 8;
+  /// Threads a block for short rows, and for rows that several blocks share.
+  int usual_block = 256;
+  /// Minimum elements of a column for each thread, if rows are not adjacent in memory.
+  int elements_across = 16;
+  /// Maximum elements of a row that one thread has alone, if the row has no vectors.
+  int staged_elements = 32;
+  int staged_memory = 36 << 10;  ///< Bytes of shared memory a block for such rows.
+  /// Bytes of shared memory of a block for its part of a row; three such blocks fit.
+  int row_memory = 74 << 10;
 };
 
-/// The policies that were measured best on compute capability 9.0 (docs/performance.md), which
-/// stand for the others.
+/// The policies measured as best on compute capability 9.0 (docs/performance.md), used for all
+/// others as well.
 struct default_policy {
-  /// 16 bytes of the widest array: of more, each of a warp's accesses would leave gaps. What lies
-  /// around patches of bytes is kept in registers by 8 elements. The same for every compute
-  /// capability, since operands are laid out for it before a device's kernel is chosen. Random
-  /// numbers beside no arrays take eight, two blocks of random bits under one key.
+  /// Lanes make 16 bytes of the widest array: with more, a warp's accesses would leave gaps.
+  /// Neighbours of patches of bytes are kept in registers by 8 elements. The same for every compute
+  /// capability, since operands are laid out before a device's kernel is chosen. Random numbers
+  /// without arrays take eight, two blocks of random bits under one key.
   static constexpr int lanes(const formula_traits& f) {
     if (f.draws && f.widest < f.narrowest) return f.nodes <= 64 ? 8 : 4;
-    const int by_narrowest = 16 / f.narrowest,
-              by_widest = 16 / f.widest;  // less, where there are no arrays
+    // By the widest: smaller if there are no arrays.
+    const int by_narrowest = 16 / f.narrowest, by_widest = 16 / f.widest;
     const int whole = by_narrowest < by_widest ? by_narrowest : by_widest;
     return f.reads_beside && whole > 8 ? 8 : whole;
   }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
     p.lanes = lanes(f);
-    if (f.nodes > 32) p.block = 128;  // what computes long ends more evenly
+    // Blocks of long computations finish more evenly if they are small.
+    if (f.nodes > 32) p.block = 128;
     if (f.draws && f.read_bytes == 0)
-      p.vectors = 8;  // the keys of Philox's rounds are made once for all
+      // The keys of Philox's rounds are then made once for all vectors.
+      p.vectors = 8;
     return p;
   }
-  /// Vectors are read ahead, so that many bytes are on their way. Beside stores, and for long
-  /// formulas, it takes more registers than it gains; what is written beside a reduction comes out
-  /// faster with half of the threads.
+  /// Loading vectors ahead keeps many bytes in flight. With stores, and in long formulas, it costs
+  /// more registers than it gains; stores in a reduction are faster with half of the threads.
   static constexpr reduction_policy reduction(const formula_traits& f, int compute_capability) {
     reduction_policy p{map(f, compute_capability)};
     p.block = map_policy{}.block;
@@ -157,9 +170,9 @@ struct default_policy {
     p.vectors_ahead = bytes <= 16 && f.nodes <= 16 ? 8 : p.strided_vectors_ahead;
     return p;
   }
-  /// A long formula gets the registers that it takes, and is not copied for several vectors in
-  /// registers: with one `ode::integrate` takes the same time, in half of the code. Rows on their
-  /// way cover the memory's latency with 64 bytes a thread.
+  /// A long formula gets the registers it needs, and one vector in registers, so that its code is
+  /// not repeated: `ode::integrate` takes the same time with one, in half of the code. 64 bytes a
+  /// thread being loaded cover the memory's latency.
   static constexpr loop_policy loop(const formula_traits& f, int /*compute_capability*/) {
     loop_policy p;
     const int bytes = f.carried_bytes * lanes(f);
@@ -173,16 +186,16 @@ struct default_policy {
     p.lanes = lanes(f);
     const int bytes = f.read_bytes * p.lanes;
     p.vectors_held = f.nodes > 64 || bytes > 48 ? 1 : bytes > 16 ? 2 : 4;
-    // Narrower elements, one by one, take instructions to be put together, and formulas of wider
-    // ones take more registers.
+    // Combining narrower elements, one by one, takes instructions, and formulas of wider ones take
+    // more registers.
     p.vectors_of_others =
         f.nodes > 64 || f.narrowest != 4 || f.widest != 4 ? 0 : 2 * p.vectors_held;
     if (f.nodes > 64) p.blocks = 2;
     if (f.nodes > 256) p.blocks = 1;
     return p;
   }
-  /// 8 vectors a thread, or 32 elements. What waits in shared memory leaves room for many blocks,
-  /// if few vectors are in registers.
+  /// 8 vectors a thread, or 32 elements. If few vectors are in registers, shared memory leaves room
+  /// for many blocks.
   static constexpr scan_policy scan(const formula_traits& f, int /*compute_capability*/) {
     scan_policy p;
     p.lanes = lanes(f);
@@ -197,7 +210,7 @@ struct default_policy {
 
 namespace detail {
 
-/// A formula's before its arrays are added, of so many bytes an element.
+/// The traits of a formula before its arrays are added.
 constexpr formula_traits traits_without_arrays() {
   formula_traits f;
   f.narrowest = 16;
@@ -209,7 +222,7 @@ constexpr void add_array(formula_traits& f, int size) {
   f.widest = size > f.widest ? size : f.widest;
 }
 
-/// `carried`: of a loop, how many of the targets are its variables.
+/// `carried`: in a loop, the number of targets that are its variables.
 constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   formula_traits f = traits_without_arrays();
   f.nodes = p.elements.nodes;
@@ -229,9 +242,9 @@ constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   return f;
 }
 
-/// The compute capability that a file's kernels are tuned for, 90 for 9.0: the lowest of those that
-/// it is compiled for, since the program that plans launches must know what was compiled. 0 in a
-/// file that nvcc does not compile, and in the simulator.
+/// The compute capability that a file's kernels are tuned for, 90 for 9.0: the lowest that the file
+/// is compiled for, since the program that plans launches must know what was compiled. 0 in a file
+/// that nvcc does not compile, and in the simulator.
 constexpr int lowest_capability() {
   int lowest = 0;
   for (const int architecture : {DSL_DETAIL_ARCHITECTURE_NUMBERS})
@@ -239,7 +252,7 @@ constexpr int lowest_capability() {
   return lowest;
 }
 
-/// What chooses the policies of a name, or of a pass.
+/// The policies of a name or of a pass.
 template <class T> struct policy_chosen_by { using type = default_policy; };
 template <class T>
   requires requires { typename T::policy; }
@@ -248,7 +261,7 @@ struct policy_chosen_by<T> {
 };
 template <class T> using policy_of = typename policy_chosen_by<T>::type;
 
-/// A pass whose kernels go by another policy.
+/// A pass with another policy.
 template <class Pass, class Policy> struct tuned : Pass { using policy = Policy; };
 template <class Pass, class Name>
 using tuned_by_name = std::conditional_t<std::is_same_v<policy_of<Name>, default_policy>, Pass,
@@ -259,7 +272,7 @@ template <class Pass> inline constexpr int lanes_of_scan =
 template <class Pass> inline constexpr int lanes_of_pass =
     policy_of<Pass>::map(traits_of(Pass::view()), 0).lanes;
 
-/// Of a pass that does not reduce, its map_policy.
+/// The policy of a pass; without reductions, its map_policy.
 template <class Pass>
 constexpr reduction_policy pass_policy(int compute_capability) {
   constexpr pass_view pass = Pass::view();

@@ -7,12 +7,12 @@
 
 namespace dsl::detail {
 
-/// What a process brings by default, of so many on its machine before it: the current device; where
-/// that is the first GPU, the one with this number.
+/// Default device of a process, given the number of the group's processes before it on its machine:
+/// the current device; if that is the first GPU, the GPU with this number.
 device own_device(int number_on_machine);
 
-/// The device that the processes of a group are together, each with a device of its own, which must
-/// be of one kind: the host, the simulator or a GPU. Called by all of them. Throws device_error.
+/// The mesh device of a group of processes. Each has a device of its own, all of one kind: the
+/// host, the simulator or a GPU. Called by all of them. Throws device_error.
 device mesh_of_processes(std::unique_ptr<process_group> joined, device own);
 
 }  // namespace dsl::detail

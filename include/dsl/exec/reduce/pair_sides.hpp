@@ -1,16 +1,17 @@
-// On which side of its pairs each array of a formula is: the same along a row, or along a column.
+// The side of its pairs on which each array of a formula is: constant along a row, or along a
+// column.
 #pragma once
 
 #include <dsl/ir/evaluate.hpp>
 
 namespace dsl::detail {
 
-/// Where arrays vary along the rows, a bit for each input: known when a kernel runs.
+/// Arrays that vary along rows, a bit for each input: known at run time.
 struct any_sides {
   std::uint64_t in_rows;
   template <int N> DSL_DETAIL_FN bool is_in_row() const { return (in_rows >> N & 1) != 0; }
 };
-/// The same, known while it is compiled.
+/// The same, known at compile time.
 template <std::uint64_t InRows>
 struct known_sides {
   template <int N> DSL_DETAIL_FN static constexpr bool is_in_row() {
@@ -18,15 +19,15 @@ struct known_sides {
   }
 };
 
-/// How the arrays of a formula most likely lie: pairs have differences, of what is one's own and
-/// what is the other's. Arrays of which no differences are taken are in the rows. All 0 where
+/// The most likely sides of a formula's arrays: formulas of pairs take differences between one
+/// element's own values and the other's. Arrays without a difference are in the rows. All 0 if
 /// nothing is known.
-struct likely_sides { std::uint64_t in_rows, or_in_rows; };
+struct likely_sides { std::uint64_t in_rows, alternative_in_rows; };
 
 template <class Program>
 constexpr likely_sides likely_sides_of() {
   constexpr program_view p = Program::view();
-  std::uint64_t arrays[Program::nodes + 1] = {};  // that a node is computed of
+  std::uint64_t arrays[Program::nodes + 1] = {};  // The arrays that a node is computed from.
   std::uint64_t left = 0, right = 0, all = 0;
   for (int i = 0; i < p.nodes; ++i) {
     const op code = head{p.heads[i]}.code();

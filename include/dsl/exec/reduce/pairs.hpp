@@ -1,4 +1,4 @@
-// Reductions of pairs: formulas of arrays each of which varies along one of two dimensions.
+// Reductions over pairs: formulas of arrays each of which varies along one of two dimensions.
 #pragma once
 
 #include <dsl/exec/access/lanes.hpp>
@@ -9,8 +9,8 @@
 
 namespace dsl::detail {
 
-/// Whether a pass can be one of pairs, wherever its arrays lie: it reduces what it computes of two
-/// arrays at least, and stores nothing else.
+/// Whether a pass may be a reduction over pairs, depending on its arrays: it reduces values
+/// computed from at least two arrays, and stores no elements.
 constexpr bool may_pair(const pass_view& p) {
   int arrays = 0;
   for (int i = 0; i < p.elements.nodes; ++i) {
@@ -21,14 +21,13 @@ constexpr bool may_pair(const pass_view& p) {
   return p.reductions > 0 && !p.reduces_beside_arrays() && arrays >= 2;
 }
 
-/// A row that a block's rows share is in shared memory at the place of its operand's number, which
-/// the kernel knows while it is compiled, and takes no more bytes than that.
+/// A row that all of a block's rows share is in shared memory at an offset given by its operand's
+/// number, known at compile time; this is its maximum size.
 inline constexpr int pair_row_bytes = 2048;
-/// Vectors of a row that a thread takes at a time, where it is known while compiling which arrays
-/// are in rows.
+/// Vectors of a row that a thread takes at a time, if the arrays in rows are known at compile time.
 inline constexpr int pair_vectors = 2;
 
-/// Reads a group's inputs that are the same along a row, once.
+/// Reads once a group's inputs that are constant along a row.
 template <class Body, class Sides>
 struct own_reader {
   const Body& body;
@@ -50,14 +49,14 @@ struct own_reader {
   }
 };
 
-/// Reads those that are in shared memory, and what is computed of the place.
+/// Reads inputs that are in shared memory or computed from the position.
 template <class Body, class Sides>
 struct row_reader {
   const Body& body;
   typename Body::group& g;
   const Sides& sides;
-  const unsigned char*
-      at[5];  // the place in the row of operand 0, of elements of 1, 2, 4, 8 and 16 bytes
+  // The position in operand 0's row, for elements of 1, 2, 4, 8 and 16 bytes.
+  const unsigned char* at[5];
 
   DSL_DETAIL_KERNEL_FN row_reader(const Body& b, typename Body::group& to, const Sides& s)
       : body(b), g(to), sides(s) {
@@ -82,9 +81,8 @@ struct row_reader {
   }
 };
 
-/// Adds up a row of pairs from a column on, as far as there are whole vectors; gives the column
-/// that is left. Each lane has a sum of its own. Where an element is in doubt the column is the
-/// first one.
+/// Reduces a row of pairs from a column on, in whole vectors, with an accumulator for each lane;
+/// returns the first column that is left. If an element is in doubt, that is the column passed in.
 template <class Body>
 struct row_of_pairs {
   using accumulators = typename Body::accumulators;
@@ -119,9 +117,9 @@ struct row_of_pairs {
       if (sides.in_rows == likely.in_rows)
         return along_row<Range, pair_vectors>(body, column, row, sum,
                                               known_sides<likely.in_rows>{});
-      if (sides.in_rows == likely.or_in_rows)
+      if (sides.in_rows == likely.alternative_in_rows)
         return along_row<Range, pair_vectors>(body, column, row, sum,
-                                              known_sides<likely.or_in_rows>{});
+                                              known_sides<likely.alternative_in_rows>{});
     }
     return along_row<Range, 1>(body, column, row, sum, sides);
   }

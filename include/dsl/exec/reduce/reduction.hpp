@@ -1,4 +1,4 @@
-// Accumulators: values that many elements become, and how threads and blocks combine theirs.
+// Accumulators: the values that a reduction combines, and how threads and blocks combine theirs.
 #pragma once
 
 #include <dsl/exec/team/arguments.hpp>
@@ -6,11 +6,11 @@
 
 namespace dsl::detail {
 
-/// The values of a reduction while its elements are combined.
+/// The accumulator of a reduction.
 template <class Reduction> using accumulator_of =
     typename evaluator<typename Reduction::combine>::results;
 
-/// Two accumulators as the inputs of a rule.
+/// Two accumulators as the inputs of a combining rule.
 template <class Reduction>
 struct accumulator_pair {
   const accumulator_of<Reduction>&a, &b;
@@ -47,7 +47,7 @@ template <class Reduction> DSL_DETAIL_FN accumulator_of<Reduction> identity() {
   return identity_of<Reduction>(values_of_reduction<Reduction>{});
 }
 
-/// The accumulator that one element is.
+/// The accumulator for a single element.
 template <class Reduction, class Results, std::size_t... K>
 DSL_DETAIL_FN accumulator_of<Reduction> accumulator_of_element(const Results& element,
                                                                std::index_sequence<K...>) {
@@ -56,7 +56,7 @@ DSL_DETAIL_FN accumulator_of<Reduction> accumulator_of_element(const Results& el
   return s;
 }
 
-/// The node that gives a value.
+/// The node that computes a value.
 constexpr int node_of(const program_view& p, reference value) {
   int i = 0;
   while (i < p.nodes - 1 &&
@@ -69,8 +69,8 @@ constexpr int input_number(const program_view& p, reference value) {
   return static_cast<int>(p.payloads[node_of(p, value)]);
 }
 
-/// Whether a reduction adds integers that were widened from 8 or 16 bits: 32 bits hold the sum of a
-/// thread's lanes.
+/// Whether a reduction adds integers that were widened from 8 or 16 bits: the sum of a thread's
+/// lanes then fits in 32 bits.
 template <class Reduction, class Elements>
 inline constexpr bool adds_narrow_integers = [] {
   const program_view rule = Reduction::combine::view(), elements = Elements::view();
@@ -85,9 +85,9 @@ inline constexpr bool adds_narrow_integers = [] {
 
 constexpr bool compares(op code) { return code >= op::equal && code <= op::greater_equal; }
 
-/// Of a reduction's values the one that counts elements, and that its rule compares with the other
-/// set's or chooses, no more; -1: none. Of elements side by side it may be counted from the first
-/// one: their numbers are then known while compiling, and a rule such as argmax's need not compare
+/// The value of a reduction that counts elements and that its rule only compares with the other
+/// accumulator's or selects; -1: none. Among adjacent elements it may be counted from the first
+/// one: the numbers are then known at compile time, and a rule such as argmax's need not compare
 /// them.
 template <class Reduction, class Elements>
 inline constexpr int counting_value = [] {
@@ -114,10 +114,10 @@ inline constexpr int counting_value = [] {
   return -1;
 }();
 
-/// Adds elements that lie side by side, as far as they exist. Accumulators of more than 8 bytes, as
-/// those whose values travel together, are combined among the elements first: that takes fewer
-/// instructions, but makes sums of single values slower (docs/performance.md). `step` is how far a
-/// counting operand is from one element to the next, which is more than 0.
+/// Adds the first `count` of N adjacent elements. Accumulators of more than 8 bytes are first
+/// combined among these elements: that takes fewer instructions, but makes sums of single values
+/// slower (docs/performance.md). `step`: the increment of a counting operand between elements, more
+/// than 0.
 template <class Reduction, class Elements, class Results, int N, class Step>
 DSL_DETAIL_FN void add_lanes(accumulator_of<Reduction>& to, const Results (&of)[N], int count,
                              const Step& step) {
@@ -176,7 +176,7 @@ struct reductions_of<pass_reductions<F...>> {
   using accumulators = accumulators_of<pass_reductions<F...>, numbers>;
 
   DSL_DETAIL_FN static accumulators identities() { return identities(numbers{}); }
-  /// What one element is.
+  /// The accumulators for a single element.
   template <class Results>
   DSL_DETAIL_FN static accumulators of_element(const Results& element) {
     return of_element(element, numbers{});
@@ -184,7 +184,7 @@ struct reductions_of<pass_reductions<F...>> {
   DSL_DETAIL_FN static void add(accumulators& to, const accumulators& other) {
     add(to, other, numbers{});
   }
-  /// Adds `count` of so many elements that lie side by side.
+  /// Adds the first `count` of N adjacent elements.
   template <class Elements, class Results, int N, class Step>
   DSL_DETAIL_FN static void add_lanes(accumulators& to, const Results (&of)[N], int count,
                                       const Step& step) {
@@ -192,7 +192,7 @@ struct reductions_of<pass_reductions<F...>> {
       detail::add_lanes<Reduction, Elements>(nth_accumulator<J>(to), of, count, step);
     });
   }
-  /// Calls each<Reduction, number>() for each.
+  /// Calls each<Reduction, number>() for each reduction.
   template <class Each>
   DSL_DETAIL_FN static void visit(Each&& each) {
     visit(each, numbers{});
@@ -236,8 +236,8 @@ DSL_DETAIL_FN bool goes_across_warps(const sharing& threads) {
   return threads.log2_threads > 0 && threads.span() > 32;
 }
 
-/// After the halves: which threads' values a result's owner combines, the first one's and then
-/// others `step` apart.
+/// After the halves: the threads whose values a result's owner combines: the first one, and `count`
+/// in all, `step` apart.
 struct warp_leaders { int first, step, count; };
 DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
   const int step = threads.distance() > 32 ? threads.distance() : 32;
@@ -246,7 +246,7 @@ DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
           step, threads.span() / step};
 }
 
-/// Combines each thread's sums with those of the thread `step` further in its warp.
+/// Combines each thread's accumulators with those of the thread `step` further in its warp.
 template <class Reductions, class Team>
 DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& sums, int step,
                                             const Team& team) {
@@ -255,7 +255,7 @@ DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& s
                                                   team.shift_down(nth_accumulator<J>(sums), step));
   });
 }
-/// The sum of a number over this lane of the warp and those before it.
+/// The sum of a number over this lane of the warp and the lanes before it.
 template <class T, class Team>
 DSL_DETAIL_KERNEL_FN T sum_up_to_lane(T sum, const Team& team) {
   DSL_DETAIL_UNROLL
@@ -265,7 +265,7 @@ DSL_DETAIL_KERNEL_FN T sum_up_to_lane(T sum, const Team& team) {
   }
   return sum;
 }
-/// Combines the sums of a warp's threads: its first lane has the result.
+/// Combines the accumulators of a warp's threads: its first lane gets the result.
 template <class Reductions, class Team>
 DSL_DETAIL_KERNEL_FN void combine_warp(typename Reductions::accumulators& sums, const Team& team) {
   DSL_DETAIL_UNROLL

@@ -1,5 +1,5 @@
-// Chains of passes as they are compiled: each phase a pass of its own, and all of them in one
-// launch where they work on the same rows.
+// Compiled chains of passes: each phase as a pass of its own, and all phases in one launch if they
+// work on the same rows.
 #pragma once
 
 #include <array>
@@ -9,28 +9,29 @@
 
 namespace dsl::detail {
 
-/// The kernels of all phases at once: a `row_kernel` each.
+/// The kernels that run all phases at once, by `row_kernel`.
 struct chain_kernels : entry_points<3> { row_policy policy; };
 
-/// What a chain was compiled to. Its phases are bound, laid out and planned one by one, as other
-/// passes; where they turn out to work on the same rows, a statement runs them together.
+/// The compiled code of a chain. Its phases are bound, laid out and planned one by one, like other
+/// passes; if they turn out to work on the same rows, a statement runs them together.
 struct chain_code {
   int phases;
-  const program_code* phase;         // `phases` of them
-  const phase_input* const* inputs;  // of each phase
-  const bool* of_rows;               // of each phase: whether its elements are the rows
+  const program_code* phase;         // An array of `phases` elements.
+  const phase_input* const* inputs;  // For each phase.
+  const bool* of_rows;               // For each phase: whether its elements are the rows.
   int leaves, lanes;
-  const int* vector_bytes;  // of each leaf: of the lanes that a thread loads at a time, or 0
-  int accumulator_bytes;    // as accumulator_bytes_of
-  bool runs_together;       // on the host too
+  // For each leaf: bytes of the lanes that a thread loads at a time, or 0.
+  const int* vector_bytes;
+  int accumulator_bytes;  // See accumulator_bytes_of.
+  bool runs_together;     // Whether all phases can run together, also on the host.
   const chain_kernels* kernels[kernel_targets];
 };
 
 template <class Name, class Chain> DSL_DETAIL_RARE void add_chain_kernels();
 
 #if defined(__CUDACC__)
-// The pass is put together anew: nvcc's stub would name it by its way through the chain, whose
-// types it does not know yet.
+// The pass is spelled anew from its parts: nvcc's stub would name it through the chain, whose types
+// are not defined yet.
 template <class Name, int Inputs, int Operands, std::uint64_t Key, class... Calls>
 const void* kernel_by_patches(pass<Key, Calls...>) {
   return kernel_of_pass<pass_kernel<pass<Key, Calls...>, Inputs, patched_arguments<Operands>>, Name,
@@ -52,7 +53,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   using tuned_chain = pass_chain<tuned_phase<Phase>...>;
   static constexpr int phases = sizeof...(Phase);
   using numbers = std::make_index_sequence<phases>;
-  // Of a phase by itself.
+  // Maximum operands of a single phase.
   static constexpr int operands = [] {
     int most = 0;
     ((most = most < Phase::inputs + Phase::pass::targets ? Phase::inputs + Phase::pass::targets
@@ -89,7 +90,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
   }
   static inline constinit std::array<program_code, phases> phase = uncompiled(numbers{});
 
-  // The entry points for a target. One object, for each takes a section of its own.
+  // The entry points for a target. One object, because each would take a section of its own.
   struct all_kernels {
     std::array<pass_kernels, phases> of_phases;
     chain_kernels of_rows;
@@ -131,7 +132,7 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
           reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>),
           reinterpret_cast<const void*>(&simulated_columns<tuned_chain>));
   }
-  // All phases share the other kernels; the one by patches is a phase's own.
+  // All phases share the other kernels; a kernel with patches belongs to one phase.
   template <class P>
   static const void* simulated_patches() {
     if constexpr (!kernels_of<P>.patches) return nullptr;
@@ -204,8 +205,8 @@ void add_chain_kernels() {
 }
 #endif
 
-/// The code of a chain. For each phase its `program_code` has as many inputs as the phase has
-/// words, and a position among the elements of a reduction is one of them.
+/// The code of a chain. Each phase's `program_code` has as many inputs as the phase has words; a
+/// position among the elements of a reduction counts as one.
 template <class Name, class Chain>
 const chain_code& code_of_chain() {
   using compiled = compiled_chain<Name, Chain>;

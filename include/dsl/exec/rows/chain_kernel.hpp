@@ -10,7 +10,8 @@
 
 namespace dsl::detail {
 
-/// Whether what a chain's phases leave for each other are single values: they reduce all elements.
+/// Whether a chain's phases leave only single values for each other, because they reduce all
+/// elements.
 template <class Chain> inline constexpr bool leaves_single_values = false;
 template <class... Phase>
 inline constexpr bool leaves_single_values<pass_chain<Phase...>> = [] {
@@ -23,16 +24,16 @@ inline constexpr bool leaves_single_values<pass_chain<Phase...>> = [] {
   return all;
 }();
 
-/// The kernels of a phase that runs by itself. There is one for contiguous arrays unless it reduces
-/// along axes, for then its index space has two dimensions, one of which may be of extent 1. The
-/// last block joins partial results.
+/// The kernels of a phase that runs on its own. There is one for contiguous arrays unless a phase
+/// reduces along axes: its index space then has two dimensions, one of which may have extent 1. The
+/// last block combines partial results.
 template <class Chain, class Phase>
 inline constexpr kernel_choice kernels_of_phase{
     .linear = (leaves_single_values<Chain> || Phase::pass::reductions::count == 0) &&
               Phase::pass::view().neighbours.nodes == 0,
     .patches = patch_needs_of<typename Phase::pass>().rows > 0};
 
-/// One phase of a chain, as a pass of its own: the one that the arguments name.
+/// Runs one phase of a chain as a pass of its own: the one that the arguments name.
 template <class... Phase, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, const Arguments& args,
                                     Memory memory, Team team) {
@@ -50,7 +51,7 @@ DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& s
             simulated_memory{&self}, simulated_team{&self});
 }
 
-/// Whether there is a kernel for all phases of a chain: none where neighbours are read.
+/// Whether there is a kernel for all phases of a chain: only if no neighbours are read.
 template <class Chain> inline constexpr bool can_run_rows = false;
 template <class... Phase>
 inline constexpr bool can_run_rows<pass_chain<Phase...>> =
@@ -58,7 +59,7 @@ inline constexpr bool can_run_rows<pass_chain<Phase...>> =
     chain_operands<pass_chain<Phase...>>::count <= max_operands;
 template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
 
-/// All phases of a chain, of rows that are whole in one block's registers in vectors, or of any
+/// Runs all phases of a chain, on rows in vectors that fit in one block's registers, or on any
 /// others.
 template <class Chain, bool InVectors, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
@@ -70,9 +71,8 @@ DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory m
     if (args.rows_of.staged != 0) run(std::integral_constant<row_share, row_share::staged>{});
     else run(std::integral_constant<row_share, share_of_other_rows(policy)>{});
   } else {
-    constexpr int most = Memory::calls_formula
-                             ? 1
-                             : policy.vectors_held;  // the simulator runs the one for most vectors
+    // In the simulator the body for most vectors runs in all cases.
+    constexpr int most = Memory::calls_formula ? 1 : policy.vectors_held;
     if constexpr (most > 1)
       if (args.rows_of.vectors == 1)
         return run(std::integral_constant<row_share, row_share::one_vector>{});
@@ -83,7 +83,7 @@ DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory m
   }
 }
 
-/// All phases of a chain, of columns that lie side by side and are read and written in vectors.
+/// Runs all phases of a chain on adjacent columns, which are read and written in vectors.
 template <class Chain, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_columns(const row_arguments_of<Chain>& args, Memory memory,
                                       Team team) {
@@ -101,7 +101,7 @@ DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& se
                              simulated_memory{&self}, simulated_team{&self});
 }
 
-/// The first program with functors. All have the same ones.
+/// The first program that calls functors; all such programs call the same ones.
 template <class... Program> struct first_that_calls { using type = no_program; };
 template <std::uint64_t Key, class... Others>
 struct first_that_calls<program<Key>, Others...> : first_that_calls<Others...> {};
@@ -114,8 +114,7 @@ template <class... Phase> struct chain_words {
   static constexpr name_words value = words_of_passes(Phase::pass::view()...);
 };
 
-/// Kernel::with_name<Name>() of the name that a chain's kernels have: of the operations of all
-/// phases, where it was given none.
+/// Kernel::with_name<Name>(); an unnamed chain gets a name made of the operations of all phases.
 template <class Kernel, class Name, class... Phase>
 const void* kernel_of_chain(pass_chain<Phase...>) {
   using calls = typename first_that_calls<typename Phase::pass::elements...,
@@ -142,15 +141,15 @@ template <class Chain> inline constexpr int blocks_of_kernel =
 
 namespace dsl::kernels {
 
-/// A phase of a chain, where not all of them work on the same rows.
+/// A phase of a chain, if not all phases work on the same rows.
 template <class Name, class Arguments, class Chain>
 __global__ void phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{},
                     detail::device_team{args.range});
 }
 
-/// All phases of a chain: each row is read once, and stays on the chip. Of rows that are whole in
-/// one block's registers.
+/// All phases of a chain: each row is read once and stays on chip. For rows that fit in one block's
+/// registers in vectors.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::policy_of_kernel<Chain>.blocks)
@@ -158,7 +157,7 @@ __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
   detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
-/// The same of any other rows.
+/// The same for any other rows.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::blocks_of_kernel<Chain>)
@@ -166,7 +165,7 @@ __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
   detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
-/// The same of columns that lie side by side.
+/// The same for adjacent columns.
 template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::policy_of_kernel<Chain>.blocks)

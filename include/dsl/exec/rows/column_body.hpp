@@ -1,5 +1,4 @@
-// All phases of a chain on columns, rows that lie side by side in memory: each is read once, and
-// stays in shared memory.
+// All phases of a chain on adjacent columns: each is read once and stays in shared memory.
 #pragma once
 
 #include <dsl/exec/rows/row_phases.hpp>
@@ -7,7 +6,7 @@
 
 namespace dsl::detail {
 
-/// The accumulators of as many columns as a thread has, as those of one reduction.
+/// The accumulators of a thread's columns, as those of one reduction.
 template <class Reductions, int Lanes>
 struct alignas(sizeof(typename Reductions::accumulators) * Lanes % 16 == 0
                    ? 16
@@ -48,8 +47,8 @@ struct reductions_of_columns {
   }
 };
 
-/// What one thread does. It has a vector of columns that lie side by side, a lane each, of which it
-/// walks down every `along`-th row of its block's part; its pointers go on by steps.
+/// The work of one thread. It has a vector of adjacent columns, one for each lane, and walks down
+/// every `along`-th row of its block's part; its pointers advance by fixed steps.
 template <class Chain, class Arguments, class Memory, class Team>
 class column_body : row_phases<Chain, Arguments, Memory> {
   using base = row_phases<Chain, Arguments, Memory>;
@@ -58,7 +57,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
   template <int P> using phase = typename base::template phase<P>;
   template <int P> using pass_of = typename base::template pass_of<P>;
   template <int P> using target_numbers = typename base::template target_numbers<P>;
-  using base::args_, base::s_, base::memory_, base::around_;
+  using base::args_, base::s_, base::memory_, base::outer_index_;
   static constexpr int lanes = lanes_of_columns(lanes_of_chain<Chain>);
   friend base;
 
@@ -87,10 +86,10 @@ class column_body : row_phases<Chain, Arguments, Memory> {
   template <class, int, class, class, class> friend struct row_element_source;
 
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
-    around_ = s_.across.divide(tile);
+    outer_index_ = s_.across.divide(tile);
     const int across = threads_.rows_a_crew();
     const std::int64_t first =
-        static_cast<std::int64_t>(tile - around_ * s_.across.by) * s_.crews + threads_.crew();
+        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.crews + threads_.crew();
     column_ = (first * across + threads_.across()) * lanes;
     const int begin = threads_.part() * s_.part,
               length = s_.count - begin < s_.part ? s_.count - begin : s_.part,
@@ -100,7 +99,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
                      : 0;
     is_owner_ = column_ < s_.rows && threads_.along() == 0 && threads_.part() == 0;
   }
-  // From an operand's start to the first of the thread's elements.
+  // The distance from an operand's start to the thread's first element.
   DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int k) const {
     return base::offset_of_row(k, column_) + row_ * args_.strides[k][0];
   }
@@ -108,13 +107,13 @@ class column_body : row_phases<Chain, Arguments, Memory> {
     return base::offset_of_row(K, column_ + lane) + (row_ + row * s_.along) * args_.strides[K][0];
   }
 
-  // ---- shared memory, which a thread reads itself what it has copied to
+  // ---- shared memory: a thread reads only what it has copied itself
   template <int Leaf> DSL_DETAIL_KERNEL_FN vector_of_leaf<Leaf>* place_of() const {
     return reinterpret_cast<vector_of_leaf<Leaf>*>(
                memory_.shared() + static_cast<std::uint32_t>(args_.operand[Leaf].descriptor)) +
            team_.thread();
   }
-  // From one row's vector to the next: none where all rows have the same.
+  // Distance between the vectors of two rows: 0 if all rows have the same.
   template <int Leaf> DSL_DETAIL_KERNEL_FN int step_of() const {
     return static_cast<int>(args_.operand[Leaf].descriptor >> 32);
   }
@@ -138,7 +137,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
         DSL_DETAIL_UNROLL_BY_4
         for (int n = 0; n < count; ++n, from += down, to += step)
           memory_.copy_async(to, reinterpret_cast<const vector*>(from));
-      } else {  // the same in all columns
+      } else {  // The same in all columns.
         DSL_DETAIL_ROLLED
         for (int n = 0; n < count; ++n, from += down, to += step) {
           DSL_DETAIL_UNROLL
@@ -178,7 +177,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
         base::template finish<P>(column_ + l, is_owner_, sums.of[l], known[l]);
     }
   }
-  // Down the thread's rows, one after another.
+  // Walks down the thread's rows, one after another.
   template <int P, class Sums, std::size_t... K, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void walk(const values (&known)[lanes], Sums& sums,
                                  std::index_sequence<K...>, std::index_sequence<I...>) {
@@ -245,8 +244,8 @@ class column_body : row_phases<Chain, Arguments, Memory> {
 
   Team team_;
   row_team<false, exchanged_bytes(accumulator_bytes_of<Chain>, lanes), Memory, Team> threads_;
-  std::int64_t column_ = 0;          // the first of the thread's
-  std::int32_t row_ = 0, rows_ = 0;  // the first of the thread's, and how many
+  std::int64_t column_ = 0;          // The thread's first column.
+  std::int32_t row_ = 0, rows_ = 0;  // The thread's first row, and the number of its rows.
   bool is_owner_ = false;
 };
 

@@ -1,5 +1,4 @@
-// All phases of a chain on the rows that a thread works on: each row is read once, and stays on the
-// chip.
+// All phases of a chain on a thread's rows: each row is read once and stays on chip.
 #pragma once
 
 #include <dsl/exec/rows/row_phases.hpp>
@@ -8,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// What one thread does. Where its share of a row is in registers, what several phases compute of
-/// an element is computed once.
+/// The work of one thread. If its share of a row is in registers, values that several phases
+/// compute from an element are computed once.
 template <class Chain, row_share Share, class Arguments, class Memory, class Team>
 class row_body : row_phases<Chain, Arguments, Memory> {
   using base = row_phases<Chain, Arguments, Memory>;
@@ -18,7 +17,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   template <int P> using phase = typename base::template phase<P>;
   template <int P> using pass_of = typename base::template pass_of<P>;
   template <int P> using target_numbers = typename base::template target_numbers<P>;
-  using base::args_, base::s_, base::memory_, base::around_;
+  using base::args_, base::s_, base::memory_, base::outer_index_;
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
   static constexpr bool whole_vectors = Share <= row_share::two_vectors,
@@ -28,7 +27,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
   friend base;
 
-  // In registers: of the leaves that several phases read.
+  // Leaves that several phases read are kept in registers.
   static constexpr bool is_held(std::size_t k) {
     return !in_shared && operands::is_loaded_by_several(k);
   }
@@ -48,7 +47,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       : base(a, memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
-    if constexpr (staged) {  // a tile a block
+    if constexpr (staged) {  // One tile for each block.
       run_stage(threads_.group());
     } else if constexpr (whole_vectors) {
       run_tile(threads_.group());
@@ -68,16 +67,18 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     read_row();
     run_phases(phase_numbers{});
   }
-  // All threads bring the block's rows and take them back; between, each has whole rows.
+  // All threads copy the block's rows to shared memory and back; in between each computes whole
+  // rows.
   DSL_DETAIL_KERNEL_FN void run_stage(std::uint32_t tile) {
-    around_ = s_.across.divide(tile);
-    const std::int64_t first = static_cast<std::int64_t>(tile - around_ * s_.across.by) * s_.crews;
+    outer_index_ = s_.across.divide(tile);
+    const std::int64_t first =
+        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.crews;
     const int rows = s_.rows - first < s_.crews ? static_cast<int>(s_.rows - first) : s_.crews;
     const auto first_of = [&](int k) {
       y_ = first;
       return offset_of_row(k);
     };
-    stage_.bring(rows, first_of, operand_numbers{});
+    stage_.load_rows(rows, first_of, operand_numbers{});
     is_owner_ = true;
     DSL_DETAIL_ROLLED
     for (row_ = team_.thread(); row_ < rows; row_ += team_.threads()) {
@@ -86,10 +87,10 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       run_phases(phase_numbers{});
     }
     team_.synchronize();
-    stage_.take_back(rows, first_of, operand_numbers{});
+    stage_.store_rows(rows, first_of, operand_numbers{});
   }
 
-  // ---- where a thread is
+  // ---- a thread's position
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
     const int rows = threads_.rows_a_crew();
     const std::uint32_t around = s_.across.divide(tile);
@@ -98,7 +99,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     const bool is_row = y < s_.rows;
     is_owner_ = is_row && threads_.along() == 0 && threads_.part() == 0;
     y_ = is_row ? y : s_.rows - 1;
-    around_ = around;
+    outer_index_ = around;
     find_offsets(operand_numbers{});
     const int begin = threads_.part() * s_.part,
               length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
@@ -112,8 +113,8 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       count_ = s_.in_vectors != 0 ? steps * lanes : steps;
     }
   }
-  // Of operands that are read or written element by element; those of results are found when they
-  // are stored.
+  // Offsets of operands that are read or written element by element; those of results are computed
+  // when they are stored.
   template <std::size_t... K>
   DSL_DETAIL_KERNEL_FN void find_offsets(std::index_sequence<K...>) {
     ((offset_[K] = operands::is_result(K) ? 0 : offset_of_row(static_cast<int>(K))), ...);
@@ -127,13 +128,13 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t place_of_element(int v, int lane) const {
     return offset_[K] + position(v, lane) * row_stride<K>();
   }
-  // A thread without elements reads the first one of its part, of some row, and writes nothing.
+  // A thread without elements reads the first element of its part, of some row, and writes nothing.
   DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const {
     return v * s_.vector_step + lane * s_.lane_step;
   }
-  // Whether a lane of vector v exists, and its position in the row; else that of the thread's first
-  // one.
+  // Whether a lane of vector v exists, and its position in the row; for a missing lane that of the
+  // thread's first element.
   DSL_DETAIL_KERNEL_FN bool exists(int v, int lane) const {
     if constexpr (staged) return true;
     else if constexpr (any_layout) return v * lanes + lane < count_;
@@ -146,7 +147,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
   // ---- from memory to the chip
   template <int Leaf> static constexpr dtype type_of_leaf = base::template type_of_leaf<Leaf>;
-  // What is the same along the row has one vector there.
+  // An operand that is the same along the row has one vector.
   template <int Leaf> DSL_DETAIL_KERNEL_FN auto* shared_lanes(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
     if constexpr (staged) return stage_.template place<Leaf, pack<T, lanes>>(row_, v);
@@ -182,8 +183,8 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       }
     }
   }
-  // From memory to registers: a vector, or elements of which all exist, or the first one in the
-  // place of those missing.
+  // How a vector is loaded to registers: whole; element by element; or element by element with the
+  // first element in place of missing ones.
   enum class access { whole_vector, elements, existing_elements };
   template <int Leaf, access How> DSL_DETAIL_KERNEL_FN pack<memory_t<type_of_leaf<Leaf>>, lanes>
   load(int v) const {
@@ -220,7 +221,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       }
     }
   }
-  // A thread's share of its row, which no other thread reads.
+  // Reads a thread's share of its row, which no other thread reads.
   DSL_DETAIL_KERNEL_FN void read_row() {
     if constexpr (whole_vectors) {
       hold<access::whole_vector>(leaf_numbers{});
@@ -234,8 +235,8 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       memory_.commit_copies();
       memory_.template wait_for_copies<0>();
     }
-    if (operands::first_writes_elements || s_.waits != 0)
-      team_.synchronize();  // others have read what it writes in place
+    // By then the other threads have read elements that this one writes in place.
+    if (operands::first_writes_elements || s_.waits != 0) team_.synchronize();
   }
 
   template <std::size_t... P>
@@ -253,8 +254,8 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       if (is_owner_) base::template store_row<P>(y_, out, target_numbers<P>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
-      // What a phase reads from memory another thread may have written in place. Without a branch,
-      // what phases compute of an element is computed once.
+      // Another thread may have written in place what a phase reads from memory. Without a branch,
+      // values that several phases compute from an element are computed once.
       if (in_shared || !operands::loads_alone(P) || has_elements()) {
         if constexpr (!staged) begin_writing<P>(target_numbers<P>{});
         if constexpr (!in_shared) {
@@ -322,7 +323,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     return base::template compute<P>(*this, v, packs, known, lane);
   }
 
-  // Elements are written from the first one on; their addresses go on by steps.
+  // Elements are written from the first one on; addresses advance by fixed steps.
   template <int P, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void begin_writing(std::index_sequence<I...>) {
     ((offset_[operands::target(P, static_cast<int>(I))] +=
@@ -371,11 +372,11 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
-  std::int32_t first_ = 0, left_ = 0;  // of the thread's elements in the row the first, and how far
-                                       // it is to the end of its part
-  std::int32_t count_ = 0;             // of its elements, in registers and of any layout
+  // The position of the thread's first element in the row, and the distance to the end of its part.
+  std::int32_t first_ = 0, left_ = 0;
+  std::int32_t count_ = 0;  // Number of its elements, for registers and any layout.
   bool is_owner_ = false;
-  int row_ = 0;  // staged: of the block's rows the thread's
+  int row_ = 0;  // Staged: the thread's row among the block's.
 };
 
 }  // namespace dsl::detail

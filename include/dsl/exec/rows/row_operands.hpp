@@ -1,5 +1,5 @@
-// What a chain reads and writes of a row, while the program is being compiled: its operands, a
-// thread's lanes of them, and the values that phases leave for each other.
+// Compile-time description of a chain's operands: which they are, a thread's lanes of them, and the
+// values that phases leave for each other.
 #pragma once
 
 #include <array>
@@ -11,8 +11,7 @@
 
 namespace dsl::detail {
 
-/// A chain's operands while the program is being compiled: leaves, and then the targets of one
-/// phase after another.
+/// A chain's operands: leaves, then the targets of each phase in turn.
 template <class Chain> struct chain_operands;
 template <class... Phase>
 struct chain_operands<pass_chain<Phase...>> {
@@ -32,7 +31,7 @@ struct chain_operands<pass_chain<Phase...>> {
     for (int p = 0; p < phase; ++p) k += targets_of[p];
     return k;
   }
-  /// Whether an operand is a target that a row has one value for.
+  /// Whether an operand is a target with one value for each row.
   static constexpr bool is_result(std::size_t k) {
     std::size_t first = static_cast<std::size_t>(leaves);
     bool found = false;
@@ -54,12 +53,11 @@ struct chain_operands<pass_chain<Phase...>> {
   }();
   static constexpr int phases = sizeof...(Phase);
 
-  /// The arrays that elements are loaded from, by their leaves' numbers; and what phase P loads of
-  /// them.
+  /// The arrays whose elements are loaded, by leaf number, and the phases that load them.
   struct loaded_leaf {
     bool is_loaded = false;
     dtype type{};
-    std::uint32_t by = 0;  // a bit a phase
+    std::uint32_t by = 0;  // A bit for each phase.
   };
   static constexpr std::array<loaded_leaf, static_cast<std::size_t>(leaves) + 1> loaded = [] {
     std::array<loaded_leaf, static_cast<std::size_t>(leaves) + 1> all{};
@@ -80,7 +78,7 @@ struct chain_operands<pass_chain<Phase...>> {
     (look(Phase::pass::elements::view(), Phase::input), ...);
     return all;
   }();
-  /// The targets that are stored element by element, by their operands' numbers.
+  /// The targets that are stored element by element, by operand number.
   struct stored_target {
     bool is_stored = false;
     dtype type{};
@@ -98,7 +96,7 @@ struct chain_operands<pass_chain<Phase...>> {
   static constexpr bool is_loaded_by_several(std::size_t k) {
     return (loaded[k].by & (loaded[k].by - 1)) != 0;
   }
-  /// Whether phase P loads a leaf that no other one does.
+  /// Whether phase P loads a leaf that no other phase loads.
   static constexpr bool loads_alone(int P) {
     for (const loaded_leaf& leaf : loaded)
       if (leaf.by == 1u << P) return true;
@@ -106,7 +104,7 @@ struct chain_operands<pass_chain<Phase...>> {
   }
 };
 
-/// A leaf's lanes.
+/// The lanes of a leaf.
 template <int Leaf, class T, int Lanes> struct leaf_lanes { pack<T, Lanes> lanes; };
 template <int Leaf, class T, int Lanes> DSL_DETAIL_FN pack<T, Lanes>& lanes_of_leaf(
     leaf_lanes<Leaf, T, Lanes>& p) {

@@ -1,4 +1,4 @@
-// What threads that work on rows do alike, whichever way they read them: where a row's operands
+// The parts of the row kernels that do not depend on how a thread reads its rows: where operands
 // are, what a phase computes of an element, and what it leaves for the row.
 #pragma once
 
@@ -35,11 +35,11 @@ class row_phases {
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t row_stride() const {
     return args_.strides[K][0];
   }
-  /// Of operand k the first element of a row, by the row's number along the innermost dimension of
-  /// those that are kept.
+  /// The offset of a row's first element in operand k; y is the row's number along the innermost
+  /// kept dimension.
   DSL_DETAIL_KERNEL_FN std::int64_t offset_of_row(int k, std::int64_t y) const {
     std::int64_t offset = y * args_.strides[k][1];
-    std::uint32_t rest = around_;
+    std::uint32_t rest = outer_index_;
     DSL_DETAIL_ROLLED
     for (int d = 0; d < s_.outer_rank; ++d) {
       const std::uint32_t next = s_.outer[d].divide(rest);
@@ -56,8 +56,8 @@ class row_phases {
     else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
   }
 
-  /// What phase P computes of a lane of the thread's vector v. `body.place_of_element<K>(v, lane)`
-  /// is how far it lies from the start of operand K.
+  /// The values that phase P computes for a lane of the thread's vector v.
+  /// `body.place_of_element<K>(v, lane)` is the lane's distance from the start of operand K.
   template <int P, class Body, class Packs>
   DSL_DETAIL_KERNEL_FN static element_results<P> compute(const Body& body, int v,
                                                          const Packs& packs, const values& known,
@@ -74,7 +74,7 @@ class row_phases {
     else return eval::compute(from.in);
   }
 
-  // ---- what a phase leaves for row y
+  // ---- values that a phase leaves for row y
   template <int P, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void store_row(std::int64_t y, const element_results<P>& out,
                                       std::index_sequence<I...>) const {
@@ -88,7 +88,7 @@ class row_phases {
     memory_.store(reinterpret_cast<T*>(args_.operand[k].word) + offset_of_row(k, y),
                   static_cast<T>(nth<t.output()>(out)));
   }
-  /// Of what all its elements come to.
+  /// Computes and stores the results from the accumulators of all the row's elements.
   template <int P, class Totals>
   DSL_DETAIL_KERNEL_FN void finish(std::int64_t y, bool is_owner, const Totals& totals,
                                    values& known) const {
@@ -120,7 +120,8 @@ class row_phases {
   const Arguments& args_;
   const row_schedule& s_;
   Memory memory_;
-  std::uint32_t around_ = 0;  // which of the pieces along the other dimensions that are kept
+  // Index along the other kept dimensions.
+  std::uint32_t outer_index_ = 0;
 };
 
 }  // namespace dsl::detail

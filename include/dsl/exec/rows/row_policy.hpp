@@ -1,4 +1,4 @@
-// What the kernel of rows is compiled and planned with.
+// Compile-time and launch numbers of the row kernels.
 #pragma once
 
 #include <dsl/exec/plan/policy.hpp>
@@ -6,18 +6,19 @@
 
 namespace dsl::detail {
 
-/// Where a thread has its share of a row while phases are computed.
+/// Where a thread keeps its share of a row between phases.
 enum class row_share : std::uint8_t {
-  whole_vectors,  ///< in registers; all of the row is in one block, and is read and written in
-                  ///< vectors
-  one_vector,     ///< the same, where a thread's share is one vector
-  two_vectors,    ///< or two
-  any_layout,     ///< in registers
-  in_shared,      ///< in shared memory
-  staged,  ///< in shared memory, where all threads of a block bring its rows, of few elements; a
-           ///< thread has whole rows
+  /// In registers; the whole row is in one block, and is read and written in vectors.
+  whole_vectors,
+  one_vector,   ///< The same, if a thread's share is one vector.
+  two_vectors,  ///< The same, if it is two vectors.
+  any_layout,   ///< In registers.
+  in_shared,    ///< In shared memory.
+  /// In shared memory, for short rows: all threads of a block load and store its rows together, and
+  /// a thread computes whole rows.
+  staged,
 };
-/// Of rows that are not whole in one block's registers in vectors.
+/// The share of rows that do not fit in one block's registers in vectors.
 constexpr row_share share_of_other_rows(const row_policy& p) {
   return p.vectors_of_others > 0 ? row_share::any_layout : row_share::in_shared;
 }
@@ -31,13 +32,13 @@ constexpr int vectors_held(const row_policy& p, row_share share) {
     default: return 0;
   }
 }
-/// Blocks of the largest size that a multiprocessor is to hold.
+/// Blocks of the largest size that should fit on a multiprocessor.
 constexpr int blocks_held(const row_policy& p, row_share share) {
   return share == row_share::any_layout ? p.blocks_of_others : p.blocks;
 }
 
-/// A phase without reductions that reads nothing but what earlier ones leave: its elements are the
-/// rows.
+/// Whether a phase has no reductions and reads only values that earlier phases leave: its elements
+/// are then the rows.
 template <class Phase>
 constexpr bool computes_rows() {
   const program_view p = Phase::pass::elements::view();
@@ -51,7 +52,7 @@ constexpr bool computes_rows() {
 }
 template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>();
 
-/// As a formula's: what all phases read of leaves and write for each element.
+/// The traits of a chain: of everything that all phases read of leaves and write for each element.
 template <class... Phase>
 constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>>) {
   formula_traits f = traits_without_arrays();
@@ -73,7 +74,7 @@ constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>
     }
   };
   (look(Phase::pass::view(), Phase::input, is_of_rows<Phase>), ...);
-  if (f.widest < f.narrowest) f.narrowest = f.widest = 4;  // no array at all
+  if (f.widest < f.narrowest) f.narrowest = f.widest = 4;  // There are no arrays.
   return f;
 }
 
@@ -87,9 +88,9 @@ constexpr row_policy row_policy_of(int compute_capability) {
   return policy_of<typename first_phase<Chain>::pass>::rows(
       traits_of_chain(std::type_identity<Chain>{}), compute_capability);
 }
-// The same for every compute capability, as a map's.
+// The same for every compute capability, as in map_policy.
 template <class Chain> inline constexpr int lanes_of_chain = row_policy_of<Chain>(0).lanes;
-/// Of the kernel of columns: each lane is a column, whose values a thread has in registers.
+/// Lanes of the kernel of columns: each is a column whose values a thread has in registers.
 constexpr int lanes_of_columns(int lanes) { return lanes < 4 ? lanes : 4; }
 
 }  // namespace dsl::detail

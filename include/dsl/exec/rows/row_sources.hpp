@@ -1,4 +1,4 @@
-// Where the programs of a phase get what they read: of an element, and of what its row comes to.
+// Inputs of a phase's programs: for an element, and for a row's results.
 #pragma once
 
 #include <dsl/exec/reduce/reduction.hpp>
@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// An element of phase P: a thread's leaves, values that earlier phases have left, positions and
-/// scalars.
+/// The inputs of an element of phase P: a thread's leaves, values that earlier phases have left,
+/// positions and scalars.
 template <class Body, int P, class Packs, class Values, class In>
 struct row_element_source {
   using operands = typename Body::operands;
@@ -38,7 +38,7 @@ struct row_element_source {
   }
 };
 
-/// A row's results of phase P.
+/// The inputs of a row's results of phase P.
 template <class Body, int P, class Totals, class Values, class In>
 struct row_totals_source {
   using operands = typename Body::operands;

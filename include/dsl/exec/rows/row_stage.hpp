@@ -1,5 +1,5 @@
-// Rows of few elements in shared memory: all threads of a block bring its rows and take them back,
-// as they lie in memory, and a thread computes whole rows there.
+// Short rows in shared memory: all threads of a block load and store its rows together, in memory
+// order, and a thread computes whole rows there.
 #pragma once
 
 #include <dsl/exec/rows/row_arguments.hpp>
@@ -8,8 +8,8 @@
 
 namespace dsl::detail {
 
-/// What a block has of its rows: of each array that phases load or store by elements a piece of
-/// shared memory, which the operand's descriptor tells (`staged_piece`).
+/// A block's rows: a piece of shared memory for each array that phases load or store by elements,
+/// given by the operand's descriptor (`staged_piece`).
 template <class Chain, class Arguments, class Memory, class Team>
 class row_stage {
   using operands = chain_operands<Chain>;
@@ -19,23 +19,23 @@ class row_stage {
   DSL_DETAIL_KERNEL_FN row_stage(const Arguments& a, Memory memory, Team team)
       : args_(a), memory_(memory), team_(team) {}
 
-  /// Brings the elements of so many rows. `first_of(k)`: where operand k's first element of the
-  /// first row is.
+  /// Loads the elements of `rows` rows. `first_of(k)`: the offset of operand k's first element of
+  /// the first row.
   template <class First, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void bring(int rows, const First& first_of,
-                                  std::index_sequence<K...>) const {
-    (bring_leaf<static_cast<int>(K)>(rows, first_of), ...);
+  DSL_DETAIL_KERNEL_FN void load_rows(int rows, const First& first_of,
+                                      std::index_sequence<K...>) const {
+    (load_leaf<static_cast<int>(K)>(rows, first_of), ...);
     memory_.commit_copies();
     memory_.template wait_for_copies<0>();
     team_.synchronize();
   }
-  /// Stores them, when all threads have computed theirs.
+  /// Stores the elements after all threads have computed theirs.
   template <class First, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void take_back(int rows, const First& first_of,
-                                      std::index_sequence<K...>) const {
-    (take_target_back<static_cast<int>(K)>(rows, first_of), ...);
+  DSL_DETAIL_KERNEL_FN void store_rows(int rows, const First& first_of,
+                                       std::index_sequence<K...>) const {
+    (store_target<static_cast<int>(K)>(rows, first_of), ...);
   }
-  /// Where an element is. What is the same along a row is there once.
+  /// The place of an element. An operand that is the same along a row is stored once.
   template <int K, class T> DSL_DETAIL_KERNEL_FN T* place(int row, int position) const {
     const staged_piece piece{args_.operand[K].descriptor};
     return reinterpret_cast<T*>(memory_.shared() + piece.place()) +
@@ -43,8 +43,8 @@ class row_stage {
   }
 
  private:
-  template <int K, class First> DSL_DETAIL_KERNEL_FN void bring_leaf(int rows,
-                                                                     const First& first_of) const {
+  template <int K, class First> DSL_DETAIL_KERNEL_FN void load_leaf(int rows,
+                                                                    const First& first_of) const {
     if constexpr (K < operands::leaves) {
       if constexpr (operands::loaded[static_cast<std::size_t>(K)].is_loaded) {
         using T = memory_t<operands::loaded[static_cast<std::size_t>(K)].type>;
@@ -59,7 +59,7 @@ class row_stage {
       }
     }
   }
-  template <int K, class First> DSL_DETAIL_KERNEL_FN void take_target_back(
+  template <int K, class First> DSL_DETAIL_KERNEL_FN void store_target(
       int rows, const First& first_of) const {
     if constexpr (operands::stored[static_cast<std::size_t>(K)].is_stored) {
       using T = memory_t<operands::stored[static_cast<std::size_t>(K)].type>;
@@ -74,8 +74,8 @@ class row_stage {
           });
     }
   }
-  // Threads side by side take elements side by side, 16 bytes of them where they lie in memory as
-  // they do here.
+  // Adjacent threads take adjacent elements, or 16 bytes of them if their order in memory and here
+  // is the same.
   template <int K, class T, class Use, class UsePart>
   DSL_DETAIL_KERNEL_FN void for_each(int rows, const T* first, const Use& use,
                                      const UsePart& use_part) const {

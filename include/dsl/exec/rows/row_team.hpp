@@ -1,4 +1,4 @@
-// How the threads of crews combine what they have of their rows.
+// How the threads of a thread group combine their accumulators.
 #pragma once
 
 #include <dsl/exec/reduce/reduction.hpp>
@@ -8,8 +8,8 @@
 
 namespace dsl::detail {
 
-/// The most bytes that the accumulators of one of a chain's phases take, a multiple of what any of
-/// them is aligned by.
+/// The largest size of one phase's accumulators, in bytes, rounded up to a multiple of the
+/// alignment of each.
 template <class Chain> inline constexpr int accumulator_bytes_of = 0;
 template <class... Phase>
 inline constexpr int accumulator_bytes_of<pass_chain<Phase...>> = [] {
@@ -24,9 +24,9 @@ inline constexpr int accumulator_bytes_of<pass_chain<Phase...>> = [] {
   return static_cast<int>((most + unit - 1) / unit * unit);
 }();
 
-/// A thread's place among those that work on rows, and what it does with the others of its row. All
-/// threads of a block do the same at the same time. `InOneBlock`: crews have one row each, which no
-/// other block has a part of. `Exchanged`: the bytes that blocks exchange (`exchanged_bytes`).
+/// A thread's position in its thread group, and the operations with other threads of its row. All
+/// threads of a block call them together. `InOneBlock`: a thread group has one row, all of it in
+/// this block. `Exchanged`: the bytes that blocks exchange (`exchanged_bytes`).
 template <bool InOneBlock, int Exchanged, class Memory, class Team>
 class row_team {
  public:
@@ -45,17 +45,18 @@ class row_team {
   DSL_DETAIL_KERNEL_FN int crew() const {
     return s_.crews == 1 ? 0 : team_.thread() >> s_.log2_crew;
   }
-  /// The row's number in the crew, and the thread's in the row.
+  /// The number of the thread's row in the thread group, and the thread's number in the row.
   DSL_DETAIL_KERNEL_FN int across() const { return team_.thread() & (rows_a_crew() - 1); }
   DSL_DETAIL_KERNEL_FN int along() const {
     return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> log2_across();
   }
   DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << log2_across(); }
-  /// Of a row's blocks, and of the rows that are worked on at once.
+  /// The block's number among those of its row, and the number of the row or tile.
   DSL_DETAIL_KERNEL_FN int part() const { return part_; }
   DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return group_; }
 
-  /// What all threads of a row come to, always in the same order. All of them have it.
+  /// Combines the accumulators of all threads of a row, always in the same order. All of these
+  /// threads get the result.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine(
       typename Reductions::accumulators mine) {
@@ -64,9 +65,10 @@ class row_team {
     } else {
       DSL_DETAIL_ROLLED
       for (int parts = s_.parts;; parts = 1) {
-        const int tell = s_.in_cluster != 0 ? parts : 1;  // of a row's threads, what others hear of
-        mine =
-            combine_block<Reductions>(mine, parts == 1 ? team_.threads() : tell << log2_across());
+        // Threads of a row whose result other blocks need.
+        const int receivers = s_.in_cluster != 0 ? parts : 1;
+        mine = combine_block<Reductions>(mine,
+                                         parts == 1 ? team_.threads() : receivers << log2_across());
         if (parts == 1) return mine;
         if (s_.in_cluster != 0) return combine_cluster<Reductions>(mine);
         mine = exchange<Reductions>(mine);
@@ -79,7 +81,7 @@ class row_team {
   DSL_DETAIL_KERNEL_FN int parts() const { return InOneBlock ? 1 : s_.parts; }
   DSL_DETAIL_KERNEL_FN int log2_across() const { return InOneBlock ? 0 : s_.log2_across; }
 
-  // A long rule is compiled once for all steps.
+  // A long combining rule is compiled once for all steps.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN void combine_lanes(typename Reductions::accumulators& mine,
                                           int threads) const {
@@ -95,7 +97,7 @@ class row_team {
     }
   }
 
-  // So many threads get it, whole warps of them.
+  // The first `receivers` threads get the result, in whole warps.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(
       typename Reductions::accumulators mine, int receivers) {
@@ -104,7 +106,7 @@ class row_team {
     combine_lanes<Reductions>(mine, s_.crew);
     int threads = s_.crew;
     if (threads > 32) {
-      // Each warp leaves its own; a warp may be one turn ahead of another.
+      // Each warp stores its own; a warp may be one turn ahead of another.
       const int warps = threads / 32;
       accumulators* const of_warp = reinterpret_cast<accumulators*>(memory_.shared() + turn_);
       turn_ = s_.shared_sums / 2 - turn_;
@@ -113,7 +115,7 @@ class row_team {
       if (!InOneBlock && team_.warp() * 32 >= receivers) return mine;
       mine = Reductions::identities();
       const accumulators* const of_crew = of_warp + crew() * warps * rows;
-      if constexpr (InOneBlock) {  // of at most 32 warps
+      if constexpr (InOneBlock) {  // A block has at most 32 warps.
         if (lane < warps) mine = memory_.template load<accumulators>(of_crew + lane);
       } else {
         DSL_DETAIL_UNROLL_BY_4
@@ -123,7 +125,7 @@ class row_team {
       threads = 32;
       combine_lanes<Reductions>(mine, 32);
     }
-    // The first lanes have it.
+    // The first lanes have the result.
     const int first = (lane & ~(threads - 1)) + across();
     Reductions::visit([&]<class Reduction, int J>() {
       nth_accumulator<J>(mine) = team_.from_lane(nth_accumulator<J>(mine), first);
@@ -131,12 +133,12 @@ class row_team {
     return mine;
   }
 
-  // Before what they count. A block may be one exchange ahead of another.
+  // In front of the values they count. A block may be one exchange ahead of another.
   DSL_DETAIL_KERNEL_FN cluster_inbox* inbox(unsigned exchange) const {
     return reinterpret_cast<cluster_inbox*>(memory_.shared() + s_.shared_sums) + exchange % inboxes;
   }
-  // What lies so many values of `Bytes` behind an address. In bytes only where it must be: that
-  // takes ptxas more registers.
+  // Address of the value number `values` of `Bytes` bytes each. It computes in bytes only where
+  // necessary, because that takes ptxas more registers.
   template <class T, std::size_t Bytes> DSL_DETAIL_KERNEL_FN static T* behind(
       void* address, std::uint32_t values) {
     if constexpr (Bytes % sizeof(T) == 0)
@@ -145,10 +147,10 @@ class row_team {
       return reinterpret_cast<T*>(static_cast<unsigned char*>(address) +
                                   values * static_cast<std::uint32_t>(Bytes));
   }
-  // A value in words of four bytes, as they are sent.
+  // A value in 4-byte words, as it is sent.
   template <class T> struct alignas(alignof(T) < 4 ? 4 : alignof(T)) in_words { T value; };
-  // Between the blocks of a row that are a cluster: each sends to all. There each block has one
-  // crew.
+  // Combines the values of a row's blocks in a cluster: each block sends to all. Such a block has
+  // one thread group.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(
       const typename Reductions::accumulators& of_block) {
@@ -168,7 +170,7 @@ class row_team {
     return all;
   }
 
-  // Between the blocks of a row, through global memory.
+  // Combines the values of a row's blocks through global memory.
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators exchange(
       const typename Reductions::accumulators& of_block) {
@@ -198,7 +200,7 @@ class row_team {
   Memory memory_;
   Team team_;
   std::uint32_t group_, exchanges_ = 0;
-  int part_ = 0, turn_ = 0;  // turn: where in shared memory the warps' next values go
+  int part_ = 0, turn_ = 0;  // turn_: the offset in shared memory of the warps' next values.
 };
 
 }  // namespace dsl::detail

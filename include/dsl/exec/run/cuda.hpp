@@ -16,8 +16,8 @@ template <class Pass> inline constexpr map_policy device_map_policy =
 
 }  // namespace detail
 
-/// The GPU's kernels. Profilers show their names and template arguments: what tells them apart for
-/// a reader comes first, the formula as it is computed last.
+/// The GPU's kernels. Profilers show their names and template arguments, so the arguments that
+/// identify a kernel for a reader come first, and the formula comes last.
 namespace kernels {
 
 /// Writes elements.
@@ -31,9 +31,9 @@ __global__ void reduce(const __grid_constant__ Arguments args) {
   detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
-/// Either, where neighbours are read by patches. Bounds let nvcc take the registers for all that a
-/// patch reads, which is on its way before the first of it is used; without them it takes fewer,
-/// for more threads.
+/// The same for neighbours read in patches. With launch bounds nvcc uses enough registers for all
+/// loads of a patch to be in flight before the first value is used; without them it uses fewer, for
+/// more threads.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block,
                                   detail::device_map_policy<Pass>.patch_blocks)
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block,
   detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
 }
 
-/// Makes results of what the blocks of the one above have left.
+/// Combines the partial results of a launch of `reduce`.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::finish_threads)
     finish(const __grid_constant__ Arguments args) {
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(detail::finish_threads)
 
 namespace detail {
 
-/// The kernel of a pass for one kind of arguments, as `kernel_launch` takes it.
+/// The kernel of a pass for one kind of arguments, for `kernel_launch`.
 template <class Pass, int Inputs, class Arguments>
 struct pass_kernel {
   template <class Name>
@@ -64,7 +64,7 @@ struct pass_kernel {
     else return reinterpret_cast<const void*>(&kernels::map<Name, Arguments, Inputs, Pass>);
   }
 };
-/// The same of the kernel that finishes.
+/// The same for the kernel that combines partial results.
 template <class Pass, int Inputs>
 struct finish_kernel {
   template <class Name>

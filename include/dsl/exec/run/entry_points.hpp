@@ -1,18 +1,19 @@
-// Where the kernels of a formula begin, for what runs grids of blocks of threads.
+// Entry points of a formula's kernels, for back ends that run grids of thread blocks.
 #pragma once
 
 #include <cstdint>
 
 namespace dsl::detail {
 
-/// What a kernel is compiled for: a GPU, by nvcc, or the simulator.
+/// Kernels are compiled for a GPU, by nvcc, or for the simulator.
 enum class kernel_target : std::uint8_t { cuda, sim };
 inline constexpr int kernel_targets = 2;
 
-/// Entry points of kernels, each an address that `kernel_launch` takes.
+/// Entry points of kernels, each an address for `kernel_launch`.
 template <int Count>
 struct entry_points {
-  const char* architectures;  // that nvcc made code for, "800,900"; null in the simulator
+  // Architectures that nvcc compiled for, "800,900"; null in the simulator.
+  const char* architectures;
   const void* kernel[Count];
 };
 

@@ -1,4 +1,4 @@
-// Runs a pass on operands: lays out, plans, and hands over to the back end of the operands' device.
+// Runs a pass on operands: lays them out, plans the launch, and calls the back end of their device.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,24 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass, by number. Those that its `kernel_choice` does not have are null.
+/// The kernels of a pass, by number: linear or patches, strided, combining partial results, halos.
+/// Those missing from its `kernel_choice` are null.
 enum pass_kernel_number { pass_linear_or_patches, pass_strided, pass_finish, pass_halos };
 struct pass_kernels : entry_points<4> { reduction_policy policy; };
 
 struct chain_code;
 
-/// What a pass was compiled to. All that runs it works on this, so it is compiled once, in the
-/// library.
+/// The compiled code of a pass. Everything that runs a pass works on this type, so that it is
+/// compiled once, in the library.
 struct program_code {
   pass_traits pass;
   int inputs;
-  const char* name;  // contains the kernel's name (`spell_kernel`), or null
-  // Null where no file compiled it for that.
+  const char* name;  // Contains the kernel's name (`spell_kernel`), or null.
+  // Null if no file compiled the pass for that back end.
   const host_code* host;
   const pass_kernels* kernels[kernel_targets];
-  // Of a chain's phase: the chain, its number there, and how many operands its kernel has room for.
-  // Else null.
+  // In a phase of a chain: the chain, the phase's number, and the number of operands that the
+  // chain's kernel has room for. Else null.
   const chain_code* chain = nullptr;
   int phase = 0, kernel_operands = 0;
 
@@ -36,7 +37,7 @@ struct program_code {
   int outputs() const { return pass.view.target_count; }
 };
 
-/// "... [with Name = rk4_step]" for a name given to vectorize, null for none.
+/// "... [with Name = rk4_step]" for a name given to vectorize, null for an unnamed pass.
 template <class Name>
 constexpr const char* spelled_name() {
   if constexpr (std::is_same_v<Name, unnamed>) return nullptr;
@@ -55,9 +56,9 @@ constexpr int largest_accumulator(pass_reductions<F...>) {
 
 template <class Pass>
 inline constexpr bool takes_patches_first = patch_needs_of<Pass>().rows > 0;
-/// Whether a pass has a kernel by halos: it writes elements alone and reads neighbours, not by
-/// patches, or what may be slices of one array, three arrays of one dtype and more dimensions than
-/// one (`HasPlanes`).
+/// Whether a pass has a kernel with halos: it writes only elements and has no kernel with patches;
+/// and either it reads neighbours at distances known at run time, or it reads three arrays of one
+/// dtype, which may be slices of one array, in more than one dimension (`HasPlanes`).
 template <class Pass, bool HasPlanes>
 constexpr bool reads_halos() {
   constexpr pass_view pass = Pass::view();
@@ -73,7 +74,7 @@ constexpr bool reads_halos() {
   return HasPlanes && most >= 3;
 }
 
-/// A pass's code before anything has been compiled for it.
+/// A pass's code before any back end has added its own.
 template <class Name, class Pass>
 constexpr program_code code_without_kernels(int inputs, const kernel_choice& kernels) {
   using reductions = typename Pass::reductions;
@@ -100,7 +101,7 @@ struct compiled_program {
   using first =
       std::conditional_t<kernels.patches, patched_arguments<operands>, linear_arguments<operands>>;
 
-  // One object, for each takes a section of its own.
+  // One object, because each would take a section of its own.
   struct shared_by_files {
     program_code code;
     pass_kernels simulated;
@@ -136,7 +137,7 @@ struct compiled_program {
 };
 
 #if defined(__CUDACC__)
-/// The kernels that nvcc made of a pass.
+/// The kernels that nvcc compiled for a pass.
 template <class Name, class Pass, int Inputs, bool Halos>
 inline constinit pass_kernels cuda_kernels{{DSL_DETAIL_ARCHITECTURES, {}},
                                            pass_policy<Pass>(lowest_capability())};
@@ -147,8 +148,8 @@ void add_kernels() {
   constexpr int operands = compiled::operands;
   pass_kernels& made = cuda_kernels<Name, Pass, Inputs, Halos>;
   constexpr kernel_choice kernels = compiled::kernels;
-  // The arguments' type is written out: nvcc's stub would name `compiled::first` before it knows
-  // the pass.
+  // The arguments' type is spelled out: nvcc's stub would name `compiled::first` before the pass is
+  // defined.
   if constexpr (kernels.patches)
     made.kernel[pass_linear_or_patches] =
         kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
@@ -166,7 +167,7 @@ void add_kernels() {
 }
 #endif
 
-/// `HasPlanes`: of arrays of more than one dimension.
+/// `HasPlanes`: some arrays have more than one dimension.
 template <class Name, class Untuned, int Inputs, bool HasPlanes = false>
 const program_code& code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
@@ -175,25 +176,26 @@ const program_code& code_of() {
   return compiled::data.code;
 }
 
-/// Whether a pass of one operand only moves elements, or a value to each place: the library has the
-/// code for that.
+/// Whether a pass of one operand only moves elements, or stores one value everywhere: the library
+/// has code for these.
 constexpr bool only_moves(const pass_view& p) {
   if (p.reductions > 0 || p.target_count != 1 || p.elements.nodes != 1) return false;
   const op code = head{p.elements.heads[0]}.code();
   const dtype type = p.type(0);
-  return code == op::load || (code == op::value && type != dtype::float16 &&
-                              type != dtype::bfloat16);  // which is kept as a float
+  // These are kept as float.
+  return code == op::load ||
+         (code == op::value && type != dtype::float16 && type != dtype::bfloat16);
 }
-/// The code of a pass that only moves elements.
+/// The library's code for a pass that only moves elements.
 program_code code_of_move(const pass_view& pass);
 
 /// A copy from a temporary to the target that it stands for, made when all passes are queued.
 struct late_copy;
 
-/// A pass bound to its operands: laid out once, run as often as wanted.
+/// A pass bound to its operands: laid out once, run any number of times.
 class prepared {
  public:
-  /// Inputs, then outputs. Throws shape_error and device_error.
+  /// `operands`: inputs, then outputs. Throws shape_error and device_error.
   prepared(const program_code& code, const operand* operands, const launch& fixed);
 
   device where() const { return space_.where; }
@@ -210,25 +212,26 @@ class prepared {
   const reduction_plan& plan() const;
   /// The plan with what an element costs, for those who read it.
   reduction_plan make_plan() const;
-  /// What an element costs, where what several operands read of one array is read once.
+  /// The cost of one element. Reads of one array by several operands count once.
   cost cost_per_element() const;
 
-  /// Queues one evaluation on the current stream. `recorded` gives for each output a second address
-  /// for a reduction's result, or 0; of work that is queued a kernel that reduces does nothing
-  /// where `*stop` is true. Throws cuda_error that names the kernel, the expression and the sizes.
+  /// Queues one evaluation on the current stream. `recorded` has, for each output, a second address
+  /// for a reduction's result, or 0. Where work is queued, a kernel that reduces does nothing if
+  /// `*stop` is true when it runs. Throws cuda_error, which names the kernel, the expression and
+  /// the sizes.
   void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
-  /// As `run`, as if the right side were complete before the first write. Once: what overlapped is
-  /// bound to a temporary after it.
+  /// As `run`, as if the right side were complete before the first write. May be called once:
+  /// overlapping targets are bound to temporaries afterwards.
   void assign();
-  /// The same for several, as if all of them were complete, and then copies. What may be thrown is
-  /// thrown before the first is queued.
+  /// Assigns several passes as if all right sides were complete, then does the copies. Throws
+  /// before anything is queued.
   static void assign_all(prepared* passes, int count, const std::vector<late_copy>& later);
-  /// Has outputs that are read afterwards, or overlap what is read, go to temporaries, and gives
-  /// the copies from there. Imagined ones have no memory.
+  /// Redirects outputs that are read later, or that overlap an input, to temporaries; returns the
+  /// copies from these. Imagined operands get no memory.
   static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
-  /// Of a loop's step: its number.
+  /// Sets the number of a loop's step.
   void count_step(std::int64_t number);
-  /// Throws shape_error where `run` would not do for that.
+  /// Throws shape_error if `run` would give another result than `assign`.
   void require_in_place() const;
 
  private:
@@ -245,42 +248,41 @@ class prepared {
   mutable std::optional<reduction_plan> plan_;
 };
 
-/// Evaluates a pass on its operands, inputs and then outputs, as if the right side were complete
-/// before the first write.
+/// Evaluates a pass on its operands, inputs then outputs, as if the right side were complete before
+/// the first write.
 void assign_pass(const program_code& code, const operand* operands, const launch& fixed);
 
-/// How an expression's elements become its outputs: the rank of its index space, and a bit for each
-/// axis that is reduced.
+/// How an expression is reduced to its outputs: the rank of its index space, and a bit for each
+/// reduced axis.
 struct reduction_axes {
   int rank;
   std::uint32_t axes;
 };
 
-/// Where an expression's leaves are among a pass's operands.
+/// The leaves of an expression within a pass's operands.
 struct operand_range { int first, count; };
 
-/// Throws shape_error where expressions, given by their operands, have different index spaces, or
+/// Throws shape_error if expressions, given by their operands, have different index spaces, or if
 /// results reduce different axes.
 void require_one_space(const operand* all, const operand_range* ranges, int count,
                        const reduction_axes* results, int result_count, const pass_view& pass);
-/// Throws shape_error where two expressions, given by their operands, do not have as many elements
-/// as they broadcast to.
+/// Throws shape_error unless each of two expressions, given by their operands, has as many elements
+/// as both broadcast to.
 void require_same_elements(const char* function, const operand* first, int first_count,
                            const operand* second, int second_count);
-/// Throws shape_error where two targets are one object, or have an element in common.
+/// Throws shape_error if two targets are one object, or share an element.
 void require_apart(const void* const* objects, const operand* elements, int count);
-/// Copies some arrays into others of the same dtypes, each as an assignment. Throws shape_error,
-/// device_error and memory_error before the first is written.
+/// Copies arrays to others of the same dtypes, each as an assignment. Throws shape_error,
+/// device_error and memory_error before the first write.
 void copy_all(const operand* from, const operand* to, int count);
-/// The extents of an array of `rank` dimensions that gets its memory for a pass over `g`: without
-/// the axes that are reduced, or with them, of extent 1. Throws shape_error where it has another
-/// rank.
+/// The extents of a new target array of `rank` dimensions for a pass over `g`: without the reduced
+/// axes, or with these of extent 1. Throws shape_error for any other rank.
 void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced,
                   const pass_view& pass, const operand* all);
 
-/// The operand of a pass that counts its elements.
+/// The operand that numbers the elements of a pass.
 operand position_operand();
-/// Makes the target of a reduction lie along the axes of its index space that are not reduced.
+/// Aligns the target of a reduction with the axes of its index space that are not reduced.
 void lie_along(operand& result, const reduction_axes& reduction);
 
 }  // namespace dsl::detail

@@ -1,4 +1,5 @@
-// The simulator: the GPU's kernel as a fiber for each thread on the CPU, with every access checked.
+// The simulator runs the GPU's kernels on the CPU, with a fiber for each thread, and checks every
+// access.
 #pragma once
 
 #include <dsl/exec/map/pass_kernel.hpp>
@@ -13,7 +14,7 @@ DSL_DETAIL_SMALL void simulated_pass(const void* arguments, simulated_thread& se
                          simulated_team{&self});
 }
 
-/// The same of the kernel that finishes.
+/// The same for the kernel that combines partial results.
 template <class Pass, int Inputs>
 DSL_DETAIL_SMALL void simulated_finish(const void* arguments, simulated_thread& self) {
   using given = linear_arguments<Inputs + Pass::targets>;

@@ -1,5 +1,4 @@
-// Runs a scan on operands: lays out, chooses how, and hands over to the back end of the operands'
-// device.
+// Runs a scan on operands: lays them out, chooses a method, and calls the back end of their device.
 #pragma once
 
 #include <dsl/exec/run/back_ends.hpp>
@@ -20,19 +19,19 @@ enum scan_kernel_number {
   scan_of_totals
 };
 
-/// What a scan was compiled to.
+/// The compiled code of a scan.
 struct scan_code {
-  pass_view view;        // of the elements
-  program_view combine;  // the operator
+  pass_view view;        // The pass that computes the elements.
+  program_view combine;  // The operator.
   int inputs, lanes;
   dtype target;
-  int value_bytes;  // of what is combined
-  // Null where no file compiled it for that.
+  int value_bytes;  // Bytes of an accumulated value.
+  // Null if no file compiled it for that back end.
   const scan_host_code* host;
   const scan_kernels* kernels[kernel_targets];
 };
 
-/// What is scanned: along one axis (from 0 on), or all elements in row-major order (-1).
+/// The axis to scan along (from 0), or all elements in row-major order (-1).
 struct scan_request {
   int axis = -1;
   bool exclusive = false, has_init = false;
@@ -44,11 +43,11 @@ struct scan_request {
 /// device_error, memory_error or cuda_error.
 void run_scan(const scan_code& code, const operand* operands, const scan_request& request);
 
-/// How `run_scan` would run. Throws as it would.
+/// The plan with which `run_scan` would run. Throws as it would.
 scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_request& request);
 
-/// Gives a target the shape of what is scanned; where that is flattened, the target is of rank 1.
-/// Throws shape_error where it is not the shape of the scan.
+/// Gives a target the scan's shape; if that is flattened, the target has rank 1. Throws shape_error
+/// if the target has another shape.
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat);
 
 template <class Scan> void add_scan_kernels();

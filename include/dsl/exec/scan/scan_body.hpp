@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// A scan as a type: the pass that gives its elements, in the dtype that is accumulated; the
-/// operator's program, of op::value 0 (what comes first) and 1; and the target's dtype.
+/// A scan as a type: the pass that computes its elements, in the dtype of the accumulator; the
+/// operator's program, of op::value 0 (the prefix) and 1; and the target's dtype.
 template <class Pass, class Operator, dtype Target, int Inputs>
 struct scan_program {
   using pass = Pass;
@@ -18,12 +18,12 @@ struct scan_program {
   static constexpr int inputs = Inputs;
 };
 
-/// A warp's values of a tile, in groups of lanes, in the block's shared memory: its threads write
-/// some groups and read others.
+/// A warp's values of a tile in the block's shared memory, in groups of lanes: threads write some
+/// groups and read others.
 template <class V, int Lanes, int Groups, class Memory>
 class warp_values {
   static constexpr int in_word = sizeof(V) * Lanes <= 16 ? Lanes : static_cast<int>(16 / sizeof(V));
-  static constexpr int words = Lanes / in_word;  // of a group
+  static constexpr int words = Lanes / in_word;  // Words of a group.
 
  public:
   using word = pack<V, in_word>;
@@ -56,15 +56,15 @@ class warp_values {
   }
 
  private:
-  // Eight threads access the banks of shared memory at a time: neighbouring words, and words as far
-  // apart as those of neighbouring threads, lie in different ones.
+  // Eight threads access the banks of shared memory at a time: adjacent words, and the words of
+  // adjacent threads, are in different banks.
   DSL_DETAIL_KERNEL_FN static int place(int number) { return number ^ (number >> 3 & 7); }
 
   word* first_;
   Memory memory_;
 };
 
-/// `Rows`: there may be several of them.
+/// `Rows`: there may be several rows.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory,
                                lanes_of_scan<typename Scan::pass>> {
@@ -97,10 +97,10 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   DSL_DETAIL_KERNEL_FN scan_body(const scan_arguments<Arguments>& a, Memory m, Team t)
       : base(a, m), scan(a.scan), team(t) {}
 
-  /// A bit for each of a thread's elements: whether it exists, and whether a row begins with it.
+  /// A bit for each of a thread's elements: whether it exists, and whether it begins a row.
   struct marks { std::uint32_t exist, heads; };
 
-  /// A tile's groups follow each other in the order of the elements; a warp has neighbouring ones.
+  /// Enters a tile. Its groups are in the order of the elements; each warp has consecutive groups.
   DSL_DETAIL_KERNEL_FN void enter_tile(std::int64_t number) {
     tile = number;
     if constexpr (strided) {
@@ -115,7 +115,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     else return place_in_row() == 0;
   }
 
-  /// Evaluates a warp's elements. Neighbouring threads take neighbouring groups.
+  /// Evaluates a warp's elements. Adjacent threads take adjacent groups.
   DSL_DETAIL_KERNEL_FN void evaluate(const values& to) const {
     const bool whole = is_whole(), in_vectors = whole && this->reads_vectors();
     DSL_DETAIL_ROLLED
@@ -124,7 +124,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
       group g[ahead];
       DSL_DETAIL_UNROLL
       for (int k = 0; k < ahead; ++k) place_group(g[k], first + k * 32);
-      // No branch is between the loads of a whole tile.
+      // No branch between the loads of a whole tile.
       const auto read_whole = [&](bool vectors) {
         DSL_DETAIL_UNROLL
         for (int k = 0; k < ahead; ++k) {
@@ -155,8 +155,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     }
   }
 
-  /// Of a thread's elements, which follow each other; what goes before the first of a row is joined
-  /// with it.
+  /// The marks of a thread's consecutive elements; also combines the initial value with the first
+  /// element of each row.
   DSL_DETAIL_KERNEL_FN marks mark(const values& of) const {
     marks m{0, 0};
     if constexpr (strided) {
@@ -200,7 +200,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     return m;
   }
 
-  /// What a thread's elements come to.
+  /// The total of a thread's elements.
   DSL_DETAIL_KERNEL_FN segment_type total(const values& of, const marks& m) const {
     segment_type all{};
     DSL_DETAIL_UNROLL_BY_2
@@ -215,7 +215,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     return all;
   }
 
-  /// Makes of a thread's elements their scan, which goes on from `before`.
+  /// Replaces a thread's elements by their scan, which continues from `before`.
   DSL_DETAIL_KERNEL_FN void scan_own(const values& of, const marks& m, segment_type before) const {
     DSL_DETAIL_UNROLL_BY_2
     for (int j = 0; j < rounds; ++j) {
@@ -231,8 +231,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     }
   }
 
-  /// Writes a warp's elements: whole vectors, or else neighbouring threads write neighbouring
-  /// elements.
+  /// Writes a warp's elements in whole vectors; otherwise adjacent threads write adjacent elements.
   DSL_DETAIL_KERNEL_FN void write(const values& from) const {
     const int first = first_of_warp() + team.lane();
     const auto write_group = [&](int r, bool in_vectors) {
@@ -259,10 +258,10 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     }
   }
 
-  /// A thread's columns of a chunk, downwards; a tile is a chunk of as many neighbouring columns as
-  /// threads share. In the first pass their totals are left, in the last one they go on from what
-  /// comes before the chunk and are written. Where a column is one chunk, the last pass is the only
-  /// one.
+  /// Scans a thread's columns of a chunk downwards. A tile is a chunk of the adjacent columns that
+  /// threads share. The first pass writes the chunks' totals; the last one continues from the
+  /// prefix before the chunk and writes the scan. If a column is one chunk, the last pass is the
+  /// only one.
   DSL_DETAIL_KERNEL_FN void scan_columns(std::int64_t block) {
     const tiling& t = args.tiles_of;
     const bool last = scan.last_pass != 0;
@@ -330,8 +329,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
  private:
   DSL_DETAIL_KERNEL_FN V init() const { return from_literal<V>(scan.init); }
 
-  // A tile's groups by their numbers in it: the first one of a thread's warp, and those whose
-  // elements a thread scans.
+  // Groups by their number in a tile: the first one of a thread's warp, and those whose elements a
+  // thread scans.
   DSL_DETAIL_KERNEL_FN int first_of_warp() const { return team.warp() * 32 * rounds; }
   DSL_DETAIL_KERNEL_FN int own_group(int j) const { return team.thread() * rounds + j; }
   DSL_DETAIL_KERNEL_FN void place_group(group& g, int number) const {
@@ -349,7 +348,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
   DSL_DETAIL_KERNEL_FN std::int64_t place_in_row() const {
     return is_one_row() ? tile * tile_elements : tile * tile_elements % scan.row;
   }
-  // Whether a tile of elements that follow each other in memory has no end within it.
+  // Whether a tile of elements contiguous in memory is entirely inside the array.
   DSL_DETAIL_KERNEL_FN bool is_whole() const {
     return !strided && (tile + 1) * tile_elements <= args.elements;
   }
@@ -359,7 +358,8 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Mem
     base::eval::read(from);
   }
 
-  // Of one row, what is beyond the end is behind all that is written, so it may be anything.
+  // With one row, elements beyond the end come after everything that is written, so they may have
+  // any value.
   DSL_DETAIL_KERNEL_FN static segment_type element(V x, [[maybe_unused]] const marks& m,
                                                    [[maybe_unused]] int k) {
     if constexpr (by_segments)

@@ -1,4 +1,4 @@
-// Scans on the host: what is done with a block of evaluated elements.
+// Scans on the host: the work on a block of evaluated elements.
 #pragma once
 
 #include <dsl/exec/host/host.hpp>
@@ -7,22 +7,22 @@
 
 namespace dsl::detail {
 
-/// A scan's loops as data. Elements and running values have the dtype that is accumulated; `y` has
-/// the target's and may be null where nothing is to be written. Elements are combined one after
-/// another in runs of `scan_run`; what comes before is combined with what a run has come to, so
-/// that no rounding is carried from element to element.
+/// A scan's loops as data. Elements and running values have the dtype of the accumulator; `y` has
+/// the target's dtype, and is null if nothing is to be written. Elements are combined one after
+/// another in runs of `scan_run`; the prefix is combined with a run's value, so that rounding
+/// errors do not accumulate from element to element.
 struct scan_host_code {
   block_function elements[3];
   int segment_bytes;
-  /// n elements of one row, of which the first may be its head, on from `before` (a segment).
-  /// `total` becomes what they come to.
+  /// Scans n elements of one row, of which the first may be its head, continuing from `before` (a
+  /// segment). `total` becomes their total.
   void (*row)(const scan_parameters&, const void* x, std::int64_t n, bool head, const void* before,
               void* total, void* y);
-  /// An element each of n columns, which `run` goes on with; a null `before` or a run that is new:
-  /// there is nothing. `head`: they are the columns' heads.
+  /// Scans one element each of n columns, continuing `run`. A null `before`: no prefix; `is_new`:
+  /// `run` is empty. `head`: they are the columns' first elements.
   void (*columns)(const scan_parameters&, const void* x, std::int64_t n, bool head,
                   const void* before, bool is_new, void* run, void* y);
-  void (*join)(void* to, const void* segment);  // to = to, then segment
+  void (*join)(void* to, const void* segment);  // to = to, then segment.
   void (*join_values)(void* to, const void* values, std::int64_t n);
 };
 
@@ -37,12 +37,12 @@ struct scan_host_loop {
   DSL_DETAIL_FN static V combine(V a, V b) { return apply_inlined<typename Scan::combine>(a, b); }
   DSL_DETAIL_FN static T element(V v) { return static_cast<T>(math::convert_to<Scan::target>(v)); }
 
-  // Runs that are combined side by side, an element of each in turn: an operation need not wait for
-  // the one before it.
+  // Runs that are combined side by side, one element of each in turn: no operation waits for the
+  // previous one.
   static constexpr int side_by_side = sizeof(V) <= 8 ? 8 : 4;
 
-  // What the elements of some runs come to, each run on from its first element; `values` become all
-  // of them on the way, or none.
+  // Computes the totals of some runs, each starting from its first element; with All, `values` gets
+  // all intermediate values.
   template <int Runs, bool All>
   DSL_DETAIL_FN static void combine_runs(const V* x, V first, int length, V* totals, V* values) {
     V run[Runs];
@@ -63,7 +63,7 @@ struct scan_host_loop {
     if (all) combine_runs<Runs, true>(x, first, length, totals, values);
     else combine_runs<Runs, false>(x, first, length, totals, values);
   }
-  // Of a run's values those before which something comes, or nothing.
+  // Writes a run's values, combined with the prefix if there is one.
   DSL_DETAIL_FN static void write_run(const V* values, int count, bool any, V before, T* to) {
     if (any)
       for (int k = 0; k < count; ++k) to[k] = element(combine(before, values[k]));
@@ -84,8 +84,8 @@ struct scan_host_loop {
     V totals[side_by_side], values[side_by_side * scan_run];
     for (std::int64_t i = 0, runs; i < n; i += runs * scan_run) {
       const V first = head && i == 0 && scan.has_init != 0 ? combine(init, x[0]) : x[i];
-      const int last_length = n - i < scan_run ? static_cast<int>(n - i)
-                                               : scan_run;  // of the only run, where there is one
+      // The length of the run, if it is the only one.
+      const int last_length = n - i < scan_run ? static_cast<int>(n - i) : scan_run;
       runs = n - i < side_by_side * scan_run ? 1 : side_by_side;
       if (runs == 1) combine_runs<1>(x + i, first, last_length, totals, values, y != nullptr);
       else combine_runs<side_by_side>(x + i, first, scan_run, totals, values, y != nullptr);

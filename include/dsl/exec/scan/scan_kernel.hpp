@@ -8,8 +8,8 @@
 
 namespace dsl::detail {
 
-/// How the threads of a block, and blocks, join segments: each thread, and each block, learns what
-/// comes before it. `AcrossMembers`: of a mesh all blocks join, not each member's its own.
+/// Combines segments over the threads of a block, and over blocks: each thread and each block gets
+/// its prefix. `AcrossMembers`: over all blocks of a mesh rather than those of one member.
 template <class Operator, class Segment, class Memory, class Team, bool AcrossMembers = false>
 class segment_scan {
  public:
@@ -20,8 +20,8 @@ class segment_scan {
         team_(team),
         of_warp_(team.template shared<struct of_warp, Segment, scan_block_threads / 32>()) {}
 
-  /// What comes before a thread's segment. `prefix(all)`, which the first warp calls, is what comes
-  /// before the block.
+  /// The prefix of a thread's segment. `prefix(all)`, called by the first warp, returns the prefix
+  /// of the block.
   template <class Prefix>
   DSL_DETAIL_KERNEL_FN Segment scan_block(const Segment& own, const Prefix& prefix) const {
     constexpr int warps = scan_block_threads / 32;
@@ -39,13 +39,13 @@ class segment_scan {
     return join<Operator>(memory_.template load<Segment>(of_warp_ + team_.warp()), before_in_warp);
   }
 
-  /// What comes before a tile whose own total is `total`; for one warp. A tile leaves its total;
-  /// the last of 32 tiles leaves theirs, and the last of 32 such groups what comes before the
-  /// next 32. So which values are joined, and how, does not depend on timing, as it does where a
-  /// block takes whatever its predecessors have left by then (Merrill and Garland, Single-pass
-  /// parallel prefix scan with decoupled look-back, 2016), and sums of floating point numbers are
-  /// the same from run to run. Waits for earlier tiles only. What comes before the first 32 groups
-  /// is what earlier members have come to (`scan.carries`).
+  /// The prefix of a tile whose own total is `total`; called by one warp. A tile publishes its
+  /// total; the last of 32 tiles publishes that of the group, and the last of 32 such groups the
+  /// prefix of the next 32 groups. So the values that are combined, and their order, do not depend
+  /// on timing, as they do if a block takes whatever its predecessors have published by then
+  /// (Merrill and Garland, Single-pass parallel prefix scan with decoupled look-back, 2016), and
+  /// sums of floating-point numbers are the same in every run. Waits for earlier tiles only. The
+  /// prefix of the first 32 groups is the totals of earlier members (`scan.carries`).
   DSL_DETAIL_KERNEL_FN Segment look_back(const scan_parameters& scan, unsigned tile,
                                          bool begins_row, const Segment& total,
                                          unsigned pause) const {
@@ -55,9 +55,9 @@ class segment_scan {
     const unsigned group = tile / scan_groups, in_group = tile % scan_groups,
                    super = group / scan_groups, in_super = group % scan_groups;
     publish(tiles + tile, total);
-    // A read that comes too early holds up the write that it waits for.
+    // A read that comes too early delays the write that it waits for.
     if (tile > 0) team_.pause(pause);
-    // All cells are asked for before the first is waited for.
+    // All cells are polled once before the first is waited for.
     request of_tiles = ask(tiles + (tile - in_group), begins_row ? 0 : in_group);
     request of_groups = ask(groups + (group - in_super), begins_row ? 0 : in_super);
     request of_all =
@@ -75,9 +75,9 @@ class segment_scan {
     return before;
   }
 
-  /// What a member's tiles come to. For one thread.
-  DSL_DETAIL_KERNEL_FN void tell_later_members(const scan_parameters& scan,
-                                               const Segment& total) const {
+  /// Publishes the total of a member's tiles to later members. Called by one thread.
+  DSL_DETAIL_KERNEL_FN void publish_to_later_members(const scan_parameters& scan,
+                                                     const Segment& total) const {
     auto* to = static_cast<unsigned char*>(scan.total_to);
     DSL_DETAIL_ROLLED
     for (int m = 0; m < scan.later_members; ++m, to += scan.copy_bytes)
@@ -85,7 +85,7 @@ class segment_scan {
   }
 
  private:
-  // Of a segment of one row each lane knows whether it is there; else its state comes with the
+  // In a segment of one row each lane knows whether it exists; otherwise its state is sent with the
   // value.
   DSL_DETAIL_KERNEL_FN Segment from_lane(const Segment& s, int lane) const {
     Segment from = s;
@@ -122,12 +122,11 @@ class segment_scan {
     const auto lane = static_cast<unsigned>(team_.thread());
     request r{from + lane, count, {}};
     if (lane < count)
-      team_.poll(
-          r.seen,
-          r.from);  // which may miss another GPU's: a choice here would wait for what it reads
+      // May miss another GPU's value: a choice of the scope here would wait for the loaded value.
+      team_.poll(r.seen, r.from);
     return r;
   }
-  // Waits for the cells, and joins their segments in their order.
+  // Waits for the cells, and combines their segments in order.
   DSL_DETAIL_KERNEL_FN Segment join_cells(request& r) const {
     const bool is_asked_for = static_cast<unsigned>(team_.thread()) < r.count;
     [[maybe_unused]] unsigned tries = 0;
@@ -154,9 +153,9 @@ class segment_scan {
 };
 
 /// Every element is read once, and written once its predecessors are known. Blocks take tiles in
-/// the order in which they start, so that a block waits only for such as run already. On a mesh
-/// each member takes tiles of its own; what those before it come to a launch before has found out,
-/// which reads and writes nothing else.
+/// the order in which they start, so a block waits only for blocks that already run. On a mesh each
+/// member takes its own tiles; the totals of earlier members come from a preceding launch, which
+/// writes nothing else.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, Memory memory,
                                         Team team) {
@@ -169,8 +168,8 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
 
   body thread(args, memory, team);
   thread.enter_tile(args.scan.first_tile + tile);
-  // In shared memory neighbouring groups of lanes become neighbouring elements of a thread, and
-  // wait for what comes before them.
+  // In shared memory, groups of lanes of adjacent threads become consecutive elements of one
+  // thread, and wait for their prefix.
   using values = typename body::values;
   constexpr int words = values::word_count;
   const values of_warp(team.template shared<struct words_of_tile, typename values::word,
@@ -187,8 +186,8 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
       });
   if (args.scan.total_tiles > 0) {
     if (tile + 1 == args.scan.total_tiles && team.thread() == scan_block_threads - 1)
-      scan.tell_later_members(args.scan,
-                              join<typename Scan::combine>(before, thread.total(of_warp, marks)));
+      scan.publish_to_later_members(
+          args.scan, join<typename Scan::combine>(before, thread.total(of_warp, marks)));
     return;
   }
   thread.scan_own(of_warp, marks, before);
@@ -196,16 +195,16 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   thread.write(of_warp);
 }
 
-/// Neighbouring threads take neighbouring columns.
+/// Adjacent threads take adjacent columns.
 template <class Scan, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_columns(const scan_arguments<Arguments>& args, Memory memory,
                                            Team team) {
   scan_body<Scan, true, Arguments, Memory, Team>(args, memory, team).scan_columns(team.block());
 }
 
-/// The chunks' totals become what comes before each in its column: a thread takes a column, or a
-/// block where a column has many. `Run` totals are combined one after another, and the loads of
-/// `Ahead` are on their way together.
+/// Replaces the chunks' totals by their prefixes in each column: one thread for each column, or one
+/// block if a column has many chunks. `Run` totals are combined one after another, and `Ahead`
+/// loads are in flight together.
 template <class Operator, class V, int Run, int Ahead, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_totals_arguments& args, Memory memory,
                                                  Team team) {

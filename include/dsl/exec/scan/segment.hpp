@@ -1,4 +1,4 @@
-// Segments: what consecutive elements of a scan come to, and how two of them are joined.
+// Segments: values of consecutive elements of a scan, and how two are combined.
 #pragma once
 
 #include <dsl/ir/evaluate.hpp>
@@ -26,19 +26,19 @@ DSL_DETAIL_KERNEL_FN V apply_operator(V first, V second) {
   return apply_inlined<Operator>(first, second);
 }
 
-/// none: no elements. open: elements that go on from what comes before them. headed: a row begins
-/// among them, and the value is that of the last row's.
+/// none: no elements. open: elements that continue the previous ones. headed: a row begins among
+/// them, and the value is that of the last row.
 enum class segment_state : std::uint32_t { none, open, headed };
 
-/// What consecutive elements come to. Segments are a monoid though the operator need not have an
-/// identity, and rows need no code of their own: a row's first element is a headed segment.
+/// The value of consecutive elements. Segments are a monoid even if the operator has no identity,
+/// and rows need no extra code: a row's first element is a headed segment.
 template <class V>
 struct segment {
   V value;
   segment_state state;
   DSL_DETAIL_KERNEL_FN bool is_none() const { return state == segment_state::none; }
   DSL_DETAIL_KERNEL_FN bool is_headed() const { return state == segment_state::headed; }
-  /// Itself, or none.
+  /// The segment, or none.
   DSL_DETAIL_KERNEL_FN segment where(bool exists) const {
     return {value, exists ? state : segment_state::none};
   }
@@ -47,41 +47,45 @@ struct segment {
     return {value, static_cast<segment_state>(tag)};
   }
 };
-/// The same where all elements are one row: then most of it is known when it is compiled.
+/// The same if all elements are one row: most of the state is then known at compile time.
 template <class V>
-struct stretch {
+struct one_row_segment {
   V value;
   bool any;
   DSL_DETAIL_KERNEL_FN bool is_none() const { return !any; }
   DSL_DETAIL_KERNEL_FN static constexpr bool is_headed() { return false; }
-  DSL_DETAIL_KERNEL_FN stretch where(bool exists) const { return {value, exists}; }
+  DSL_DETAIL_KERNEL_FN one_row_segment where(bool exists) const { return {value, exists}; }
   DSL_DETAIL_KERNEL_FN static constexpr unsigned tag() { return 1; }
-  DSL_DETAIL_KERNEL_FN static stretch of(const V& value, unsigned tag) { return {value, tag != 0}; }
+  DSL_DETAIL_KERNEL_FN static one_row_segment of(const V& value, unsigned tag) {
+    return {value, tag != 0};
+  }
 };
 
-/// Whether an operator must not be applied to what is not there: a functor, and on a processor any,
-/// which may trap. On a GPU a branch takes longer than the operation.
-template <class Operator> inline constexpr bool minds_its_operands =
+/// Whether an operator must not be applied to missing elements: functors, and on a CPU any
+/// operator, because it may trap. On a GPU a branch takes longer than the operation.
+template <class Operator> inline constexpr bool must_skip_missing =
     !DSL_DETAIL_ON_DEVICE || calls_functors<Operator>;
 
-/// What consecutive elements of one row come to. Of a functor, which must not be called with what
-/// is not there, a segment of any row: only it says to other threads whether there are elements.
+/// The value of consecutive elements of one row. A functor must not be called with missing
+/// elements, so it needs a segment with a state: only that tells other threads whether there are
+/// elements.
 template <class Operator, class V> using row_segment =
-    std::conditional_t<calls_functors<Operator>, segment<V>, stretch<V>>;
+    std::conditional_t<calls_functors<Operator>, segment<V>, one_row_segment<V>>;
 
-/// A then b.
+/// a, then b.
 template <class Operator, class V>
 DSL_DETAIL_KERNEL_FN segment<V> join(const segment<V>& a, const segment<V>& b) {
   const bool alone = b.is_headed() || a.is_none();
-  if constexpr (minds_its_operands<Operator>) {
+  if constexpr (must_skip_missing<Operator>) {
     if (b.is_none() || alone) return b.is_none() ? a : b;
   }
   const V joined = apply_operator<Operator>(a.value, b.value);
   return b.is_none() ? a : segment<V>{alone ? b.value : joined, alone ? b.state : a.state};
 }
 template <class Operator, class V>
-DSL_DETAIL_KERNEL_FN stretch<V> join(const stretch<V>& a, const stretch<V>& b) {
-  if constexpr (minds_its_operands<Operator>) {
+DSL_DETAIL_KERNEL_FN one_row_segment<V> join(const one_row_segment<V>& a,
+                                             const one_row_segment<V>& b) {
+  if constexpr (must_skip_missing<Operator>) {
     if (a.is_none() || b.is_none()) return b.is_none() ? a : b;
   }
   const V joined = apply_operator<Operator>(a.value, b.value);

@@ -1,4 +1,4 @@
-// A statement of several passes on its operands.
+// Evaluates a statement of several passes.
 #pragma once
 
 #include <dsl/exec/explain/explanation.hpp>
@@ -7,35 +7,35 @@
 
 namespace dsl::detail {
 
-/// An index space when it is reduced: along which axes, and the rank of the result. Where
-/// `same_elements` names a function (dot), it is of two operands with as many elements, whose
-/// leaves begin at `first` and `second` and end at `end`.
+/// A reduced index space: the reduced axes and the rank of the result. If `same_elements` names a
+/// function (dot), the space belongs to two operands that must have as many elements, whose leaves
+/// are [first, second) and [second, end).
 struct reduced_space {
   reduction_axes axes;
   int rank = 0;
   const char* same_elements = nullptr;
   int first = 0, second = 0, end = 0;
 };
-/// Throws shape_error where one of some index spaces has operands of different shapes, given all
+/// Throws shape_error if operands of one of the index spaces have different shapes. `leaves`: all
 /// leaves.
 void check_shapes(const reduced_space* spaces, int count, const operand* leaves);
 
-/// The passes of a statement, bound to its operands: those that one program evaluates over
-/// different index spaces run one after another, each with the outputs that are its own, and those
-/// on the same operands are one. Values of reductions get memory for as long as this lives. All is
-/// laid out and checked before the first pass is queued.
+/// The passes of a statement, bound to its operands. Passes over different index spaces run one
+/// after another, each with its own outputs; passes on the same operands are merged into one.
+/// Results of reductions have memory for the lifetime of this object. Everything is laid out and
+/// checked before the first pass is queued.
 class evaluation {
  public:
-  /// `codes`: for each pass. `leaves` of all expressions, one after another, which are
-  /// `expressions`; `spaces` from number 1 on. All are kept by address. Throws shape_error,
-  /// device_error and memory_error.
+  /// `codes`: one for each pass. `leaves`: of all expressions in turn, as `expressions` says;
+  /// `spaces`: from number 1 on. All are kept by address. Throws shape_error, device_error and
+  /// memory_error.
   evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves,
              const reduced_space* spaces, const operand_range* expressions, int expression_count,
              int targets);
   ~evaluation();
   evaluation(const evaluation&) = delete;
 
-  /// What a target without memory is shaped by.
+  /// Determines the shape of a target without memory.
   struct source {
     geometry space;
     std::uint32_t reduced;
@@ -43,13 +43,13 @@ class evaluation {
     const operand* inputs;
   };
   source source_of(int target) const;
-  /// Gives a target.
+  /// Binds a target.
   void bind(int target, const operand& elements);
-  /// Queues all passes. `fixed` is for those that write to targets.
+  /// Queues all passes. `fixed` applies to those that write targets.
   void assign(const launch& fixed);
-  /// What `assign` would do.
+  /// Explains what `assign` would do.
   explanation explain(const launch& fixed) const;
-  /// For a statement whose last pass is run by others, and its operands.
+  /// For a statement whose last pass the caller runs: queues the others; the last pass's inputs.
   void assign_all_but_last();
   const operand* last_inputs() const;
 

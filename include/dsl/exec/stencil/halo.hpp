@@ -1,7 +1,7 @@
-// Elements beside each other, at places that are known when the kernel runs: slices of one array,
-// and neighbours. A block brings a tile of the array with its halo into shared memory once, and all
-// of them are read there. A thread's lanes lie 32 apart, so that threads side by side read and
-// write elements side by side, wherever these begin.
+// Neighbours at displacements known only at run time: slices of one array, and shifts. A block
+// copies a tile of the array with its halo to shared memory once, and reads all neighbours there. A
+// thread's lanes are 32 elements apart, so that adjacent threads read and write adjacent elements,
+// whatever the displacement.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace dsl::detail {
 
-/// Whether a program reads arrays of elements of so many bytes.
+/// Whether a program reads arrays with elements of `size` bytes.
 constexpr bool reads_size(const program_view& p, int size) {
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
@@ -72,7 +72,7 @@ struct halo_loader {
                                block);
     }
   }
-  // The pieces of a row that lie in the array whole.
+  // The pieces of a row that are entirely inside the array.
   struct piece_range {
     int begin, end;
     DSL_DETAIL_KERNEL_FN int count() const { return end - begin; }
@@ -92,8 +92,9 @@ struct halo_loader {
                                        : sizeof(Word) == 4 ? 2
                                        : sizeof(Word) == 8 ? 1
                                                            : 0;
-  // What a thread copies of a plane: 16 bytes at once, or an element. Its next piece is so many
-  // rows and columns further, in the row behind if it has passed the end of one.
+  // A thread's pieces of a plane: 16 bytes or an element each. From one piece to its next, the
+  // thread moves a fixed number of rows and columns, and to the next row if that passes the row's
+  // end.
   template <class Word>
   struct share {
     static constexpr int whole = 16 / static_cast<int>(sizeof(Word));
@@ -145,7 +146,7 @@ struct halo_loader {
         from += from_back;
       }
     }
-    // 16 bytes are those that a place lies in.
+    // With vectors, copies the 16 aligned bytes that contain the place.
     DSL_DETAIL_KERNEL_FN static void copy_piece(memory_type memory, bool in_vectors,
                                                 std::uint32_t to, const unsigned char* from) {
       const std::uint32_t behind = in_vectors ? 15 : 0;
@@ -198,7 +199,7 @@ struct halo_loader {
       }
     }
   }
-  // Where the element is that is found at a place; negative: it is zero.
+  // The element that stands for position `at` of an axis; negative: it is zero.
   DSL_DETAIL_NOINLINE static std::int64_t beyond_end(const halo_tile& t, int axis,
                                                      std::int64_t at) {
     return inside(t.beyond[axis], at, t.extents[axis]);
@@ -212,7 +213,7 @@ struct halo_loader {
   }
 };
 
-/// Computes a tile from there.
+/// Computes a tile from shared memory.
 template <class Body>
 struct halo_walk {
   using group = typename Body::group;
@@ -220,7 +221,7 @@ struct halo_walk {
   using pass = typename Body::pass;
   using results = typename Body::lane_results;
   static constexpr int lanes = Body::lanes, step = Body::lane_step;
-  // Whether a formula must not see elements of lanes that do not exist beside others'.
+  // Whether the formula must not see values of other elements in lanes that do not exist.
   static constexpr bool needs_own = Body::eval::gathers || calls_functors<program>;
   Body& body;
 
@@ -260,7 +261,7 @@ struct halo_walk {
   struct source {
     const Body& body;
     group& g;
-    std::int32_t line;  // of the group's row in shared memory, in bytes
+    std::int32_t line;  // The group's row in shared memory, in bytes.
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (Code == op::load) {
@@ -268,7 +269,7 @@ struct halo_walk {
       } else if constexpr (reads_tile<Code, Head>()) {
         set_from_tile<D, Head>(body.args.place[static_cast<int>(operand_read(
                                    program::view(), node_with(program::view(), Head)))],
-                               bytes_beside<D, Head>(path_steps<Head>{}));
+                               displacement_bytes<D, Head>(path_steps<Head>{}));
       } else {
         body.template read<Code, D, N, Head>(g);
       }
@@ -280,11 +281,11 @@ struct halo_walk {
       if constexpr (Code != op::neighbour) return false;
       else return path_with_head<program, Head>.base == op::load;
     }
-    // How far all steps of a path lead.
+    // The displacement of all steps of a path.
     template <std::uint32_t Head> using path_steps =
         std::make_integer_sequence<int, path_with_head<program, Head>.count>;
     template <dtype D, std::uint32_t Head, int... S>
-    DSL_DETAIL_KERNEL_FN std::int32_t bytes_beside(std::integer_sequence<int, S...>) const {
+    DSL_DETAIL_KERNEL_FN std::int32_t displacement_bytes(std::integer_sequence<int, S...>) const {
       return (0 + ... + bytes_of_step<D, Head, S>());
     }
     template <dtype D, std::uint32_t Head, int S>
@@ -324,7 +325,7 @@ struct halo_walk {
     return reinterpret_cast<unsigned char*>(
         reinterpret_cast<target<I>*>(body.args.operand[k].word) + at);
   }
-  // Writes a row's lanes, but for the first so many, and moves on to the thread's next row.
+  // Writes a row's lanes from lane `first` on, and moves to the thread's next row.
   template <int I>
   DSL_DETAIL_KERNEL_FN void write_output(const group& g, bool whole, int first, const results& out,
                                          unsigned char*& row) const {

@@ -1,4 +1,4 @@
-// Neighbours that are known while compiling, and near.
+// Near neighbours: those at small displacements known at compile time.
 #pragma once
 
 #include <dsl/exec/access/lanes.hpp>
@@ -6,16 +6,16 @@
 
 namespace dsl::detail {
 
-/// Where a node reads beside its element, along axes counted from the right, in one step an axis at
-/// most.
+/// The displacement of a node's read, along axes counted from the right, with at most one step an
+/// axis.
 struct near_place {
   static constexpr int axes = 3;
   bool is_near = false;
-  int at[axes] = {};                            // how far
-  boundary beyond[axes] = {};                   // of the axes that it moves along
-  bool ends_inside[axes] = {true, true, true};  // any boundary will do
-  // The steps, the first one lowest: whether there is one, axis, boundary, whether it ends inside,
-  // distance.
+  int at[axes] = {};                            // Elements.
+  boundary beyond[axes] = {};                   // Along the axes with a step.
+  bool ends_inside[axes] = {true, true, true};  // True: any boundary gives the same.
+  // The steps, the first one in the lowest bits: whether there is one, axis, boundary, whether it
+  // ends inside, distance.
   static constexpr int step_bits = 10;
   std::uint64_t steps = 0;
 };
@@ -45,7 +45,8 @@ constexpr near_place near_place_of(const program_view& p, int node) {
   return place;
 }
 
-/// Of all nodes of a program. Of an operand's those are near that go by the same boundaries.
+/// The displacements of all nodes of a program. Reads of one operand qualify only if their
+/// boundaries agree.
 template <class Program>
 inline constexpr auto near_places = [] {
   constexpr program_view p = Program::view();
@@ -73,14 +74,15 @@ template <class Program, std::uint32_t Head>
 inline constexpr int slot_with_head =
     static_cast<int>(operand_read(Program::view(), node_with(Program::view(), Head)));
 
-/// Where the steps of a near place lead from an element of an operand, at positions `at` along the
-/// axes counted from the right and `place` in its memory; `nowhere`: it is zero. Compiled once for
-/// all that a kernel reads beside its elements.
+/// The place of an element's near neighbour in an operand's memory, given the element's positions
+/// `at` along the axes counted from the right and its `place`; `nowhere`: it is zero. Compiled once
+/// for all neighbour reads of a kernel.
 inline constexpr std::int64_t nowhere = std::int64_t{1} << 62;
 template <class Arguments>
-DSL_DETAIL_NOINLINE std::int64_t place_beside(const Arguments& args, int slot, std::uint64_t steps,
-                                              std::int64_t at0, std::int64_t at1, std::int64_t at2,
-                                              std::int64_t place) {
+DSL_DETAIL_NOINLINE std::int64_t place_of_neighbour(const Arguments& args, int slot,
+                                                    std::uint64_t steps, std::int64_t at0,
+                                                    std::int64_t at1, std::int64_t at2,
+                                                    std::int64_t place) {
   const tiling& t = args.tiles_of;
   DSL_DETAIL_ROLLED
   for (; (steps & 1) != 0; steps >>= near_place::step_bits) {
@@ -103,7 +105,7 @@ DSL_DETAIL_NOINLINE std::int64_t place_beside(const Arguments& args, int slot, s
   }
   return place;
 }
-/// Reads such places for a group's lanes.
+/// Reads near neighbours of a group's lanes.
 template <class Body, op Code, dtype D, std::uint32_t Head>
 DSL_DETAIL_KERNEL_FN void read_near(const Body& body, typename Body::group& g) {
   constexpr int slot = slot_with_head<typename Body::program, Head>;
@@ -126,8 +128,9 @@ DSL_DETAIL_KERNEL_FN void read_near(const Body& body, typename Body::group& g) {
   for (int l = 0; l < Body::lanes; ++l) {
     const int lane = l < g.count ? l : 0;
     const auto moved = [&](int axis) { return at[axis] + (axis == along_lanes ? lane : 0); };
-    const std::int64_t found = place_beside(body.args, slot, steps, moved(0), moved(1), moved(2),
-                                            body.place(slot, g) + lane * body.step(slot));
+    const std::int64_t found =
+        place_of_neighbour(body.args, slot, steps, moved(0), moved(1), moved(2),
+                           body.place(slot, g) + lane * body.step(slot));
     if constexpr (Code == op::inside) {
       operand_lanes<Head>(g).set(l, found != nowhere);
     } else {

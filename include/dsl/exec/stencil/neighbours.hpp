@@ -1,25 +1,25 @@
-// The way from an element to a neighbour, in an index space that has been laid out.
+// The path from an element to a neighbour, in an index space that has been laid out.
 #pragma once
 
 #include <dsl/exec/team/arguments.hpp>
 
 namespace dsl::detail {
 
-/// A step along a dimension; -1: of an operand that has one element along it.
+/// A step along a dimension; -1: the operand has one element along it.
 struct dimension_step {
   int dimension;
   boundary beyond;
   std::int64_t distance;
 };
 
-/// How far the steps have come, of at most `Most`.
+/// The displacement after a path's steps, at most `Most`.
 template <int Most>
 struct steps_taken {
   std::int64_t moved[Most > 0 ? Most : 1];
   int dimension[Most > 0 ? Most : 1];
-  bool exists = true;  // where it does not, the element is zero
+  bool exists = true;  // Otherwise the element is zero.
 
-  /// Step number s, from an element at position `at` of n along the step's dimension.
+  /// Takes step s, from an element at position `at` of n along the step's dimension.
   DSL_DETAIL_FN void take(int s, const dimension_step& step, std::int64_t at, std::int64_t n) {
     at += along(step.dimension, s);
     const std::int64_t from = inside(step.beyond, at - step.distance, n);
@@ -27,7 +27,7 @@ struct steps_taken {
     moved[s] = from < 0 ? 0 : from - at;
     dimension[s] = step.dimension;
   }
-  /// How far the first `count` steps went along a dimension.
+  /// The displacement along a dimension after the first `count` steps.
   DSL_DETAIL_FN std::int64_t along(int of_dimension, int count) const {
     std::int64_t sum = 0;
     DSL_DETAIL_UNROLL
@@ -37,7 +37,8 @@ struct steps_taken {
   }
 };
 
-/// On the host what a node reads beside its elements is a column, as an operand is: which one.
+/// On the host the neighbours that a node reads are a column, like those of operands: the number of
+/// that column.
 inline constexpr int first_neighbour_column = max_inputs;
 template <class Program, op Code, int N, std::uint32_t Head>
 constexpr int column_of() {
@@ -48,7 +49,7 @@ constexpr int column_of() {
   return number;
 }
 
-/// Reads beside a thread's elements what the node with a head says. `Body` is a kernel_body.
+/// Reads the neighbours of a thread's elements for the node with a head. `Body` is a kernel_body.
 template <class Body, class Group, std::uint32_t Head>
 struct neighbour_reader {
   using program = typename Body::program;
@@ -61,9 +62,10 @@ struct neighbour_reader {
     if constexpr (Code == op::coordinate) read_coordinate();
     else read_neighbour<Code, D>();
   }
-  /// How far all steps lead, where elements, rows and planes are so many bytes apart.
-  DSL_DETAIL_KERNEL_FN std::int32_t bytes_beside(std::int32_t element, std::int32_t row,
-                                                 std::int32_t plane) const {
+  /// The displacement of all steps in bytes, with the given distances between elements, rows and
+  /// planes.
+  DSL_DETAIL_KERNEL_FN std::int32_t displacement_bytes(std::int32_t element, std::int32_t row,
+                                                       std::int32_t plane) const {
     std::int32_t sum = 0;
     const auto add = [&](const dimension_step& step) {
       sum -= static_cast<std::int32_t>(step.distance) * (step.dimension == 0   ? element
@@ -89,7 +91,7 @@ struct neighbour_reader {
                ? -1
                : d;
   }
-  // Where lane l's element lies along a dimension.
+  // The position of lane l's element along a dimension.
   DSL_DETAIL_KERNEL_FN std::int64_t position_of(int l, int dimension) const {
     return body.position(dimension) + (dimension == 0   ? g.column + l * Body::lane_step
                                        : dimension == 1 ? g.row
@@ -161,7 +163,7 @@ struct neighbour_reader {
     if constexpr (Code != op::neighbour || base != op::load || steps::size() != 1)
       read_each<Code, D>(steps{});
   }
-  // One step along the first dimension, and along the second: the most frequent ones, in little
+  // One step along the first or the second dimension: the most frequent paths, with little
   // arithmetic.
   template <class T> DSL_DETAIL_KERNEL_FN void read_along_lanes(const T* here,
                                                                 const dimension_step& step) const {

@@ -1,7 +1,7 @@
-// Neighbours in registers: a thread takes a patch of elements, so many side by side as it takes at
-// a time and several rows of them, and reads what lies around them once, by aligned vectors, for
-// all of them. What other threads read as well comes out of the first-level cache; tiles of it in
-// shared memory were slower (docs/performance.md).
+// Neighbours in registers. A thread takes a patch of elements, `lanes` wide and several rows high,
+// and reads the patch with its halo once, in aligned vectors, for all its elements. Elements that
+// other threads also read come from the L1 cache; tiles in shared memory were slower
+// (docs/performance.md).
 #pragma once
 
 #include <dsl/exec/plan/patch_needs.hpp>
@@ -12,8 +12,7 @@
 
 namespace dsl::detail {
 
-/// What a pass needs to be taken by patches: as many rows and planes as its policy wants and
-/// registers allow.
+/// The patch for a pass: as many rows and planes as its policy wants and registers allow.
 template <class Pass>
 constexpr patch_needs patch_needs_of() {
   using program = typename Pass::elements;
@@ -41,7 +40,7 @@ constexpr patch_needs patch_needs_of() {
   const bool by_planes = needs.before[2] + needs.after[2] > 0;
   needs.planes = by_planes ? policy.patch_planes : 1;
   needs.rows = by_planes ? 2 : 4;
-  // Twice as many rows, in fewer threads, where much is read around them.
+  // Twice as many rows, in fewer threads, if the halo is large.
   if (!by_planes && (needs.before[1] + needs.after[1] > 4 || (lanes > 2 && vectors() > 20)))
     needs.rows = 8;
   while (needs.rows > policy.patch_rows) needs.rows /= 2;
@@ -51,7 +50,7 @@ constexpr patch_needs patch_needs_of() {
   return needs;
 }
 
-/// How far so many elements, which exist, are from the ends along an axis.
+/// The distance of `count` existing elements from the ends of an axis.
 struct axis_ends {
   std::int32_t n, first, end, own;
 
@@ -60,7 +59,7 @@ struct axis_ends {
   DSL_DETAIL_KERNEL_FN bool is_before(int at) const { return at < 0 && at < first; }
   DSL_DETAIL_KERNEL_FN bool is_behind(int at) const { return at >= own && at >= end; }
   DSL_DETAIL_KERNEL_FN bool exists(int at) const { return !is_before(at) && !is_behind(at); }
-  /// Which element is read in the place of the one `at` elements further.
+  /// The element that stands for the one `at` elements further.
   template <boundary Beyond> DSL_DETAIL_KERNEL_FN std::int32_t found(int at) const {
     const bool before = is_before(at), behind = is_behind(at);
     if constexpr (Beyond == boundary::wrap) return at + (before ? n : behind ? -n : 0);
@@ -71,11 +70,11 @@ struct axis_ends {
     return before || behind ? instead : at;
   }
 };
-/// Of a patch's first element, along the axes counted from the right; along the first one in
-/// elements and in vectors.
+/// The ends around a patch's first element, along the axes counted from the right; along the first
+/// axis in elements and in vectors.
 struct patch_ends { axis_ends x, vectors, y, z; };
 
-/// The elements around a patch of one operand, read from its memory.
+/// A patch of one operand with its halo, read from memory.
 template <class Body, int Slot, int Rows, int Planes>
 struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, Planes> {
   using base = window_values<typename Body::program, Slot, Body::lanes, Rows, Planes>;
@@ -83,7 +82,7 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
   using typename base::T;
   static constexpr int lanes = Body::lanes;
 
-  /// Whether all that is read in a row are whole vectors, beyond its ends too.
+  /// Whether everything read in a row is whole vectors, also beyond its ends.
   DSL_DETAIL_KERNEL_FN static bool is_whole(const Body& body, const patch_ends& ends) {
     bool whole = true;
     if constexpr (shape.any()) {
@@ -94,7 +93,7 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
     }
     return whole;
   }
-  /// Reads it, element by element or in whole vectors.
+  /// Reads the window, in whole vectors or element by element.
   template <bool InVectors>
   DSL_DETAIL_KERNEL_FN void load(const Body& body, const patch_ends& ends, int column, int row) {
     if constexpr (shape.any()) {
@@ -174,7 +173,7 @@ struct windows<Body, Rows, Planes, std::index_sequence<Slot...>>
   }
 };
 
-/// Takes a tile by patches, one a thread. `Body` is a kernel_body.
+/// Computes a tile in patches, one for each thread. `Body` is a kernel_body.
 template <class Body>
 struct patch_walk {
   using group = typename Body::group;
@@ -184,10 +183,10 @@ struct patch_walk {
   using slots = std::make_index_sequence<static_cast<std::size_t>(Body::inputs)>;
   Body& body;
 
-  /// Calls take(group, results) for all groups that are a thread's. What lies beyond an end is
-  /// replaced where it is read, for a branch between loads and formula would keep all that a patch
-  /// reads in registers; where a patch is cut off, or not in whole vectors, its rows are taken one
-  /// by one.
+  /// Calls take(group, results) for each of a thread's groups. Elements beyond an end are replaced
+  /// when they are read, because a branch between loads and formula would keep everything that a
+  /// patch reads in registers. A patch that is cut off, or not in whole vectors, is computed row by
+  /// row.
   template <class Take>
   DSL_DETAIL_KERNEL_FN void run(int thread, const Take& take) const {
     const int column = body.column_of(thread), row = body.row_of(thread) * rows;
@@ -264,7 +263,7 @@ struct patch_walk {
                window<Body, slot_with_head<program, Head>, Rows, Planes>::shape.any();
     }
   };
-  // `Whole`: all elements exist, and are stored in whole vectors.
+  // `Whole`: all elements exist and are stored in whole vectors.
   template <bool Whole, int Rows, int Planes, class Take>
   DSL_DETAIL_KERNEL_FN void take_rows(const windows<Body, Rows, Planes, slots>& around, int column,
                                       int row, int plane, const Take& take) const {

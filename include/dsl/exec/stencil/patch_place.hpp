@@ -1,21 +1,20 @@
-// Where a block is in an index space that it takes by patches.
+// The position of a block in an index space that is computed in patches.
 #pragma once
 
 #include <dsl/exec/access/tile.hpp>
 
 namespace dsl::detail {
 
-/// As `tile_place`, where positions along the three innermost dimensions fit into 32 bits, and so
-/// do the bytes from one element to the next along two of them: a product of both is one
-/// instruction.
+/// As `tile_place`, if positions along the three innermost dimensions fit in 32 bits, and so does
+/// the distance in bytes between elements along two of them: their product is then one instruction.
 template <class Arguments, int Operands>
 struct patch_place {
   using arguments = Arguments;
   static constexpr bool strided = true;
   static constexpr int operands = Operands;
   const Arguments& args;
-  std::int64_t offset[Operands];                   // of the tile's first element
-  std::int32_t width = 0, height = 0, planes = 1;  // of the tile, as far as it exists
+  std::int64_t offset[Operands];                   // Offsets of the tile's first element.
+  std::int32_t width = 0, height = 0, planes = 1;  // Extents of the existing part of the tile.
   std::int32_t corner[3] = {}, outer[max_rank - 3] = {};
 
   DSL_DETAIL_KERNEL_FN explicit patch_place(const Arguments& a) : args(a) {}
@@ -38,20 +37,21 @@ struct patch_place {
       for_operands([&](int k) { offset[k] += at * args.strides[k][d]; });
     }
   }
-  /// Moves on to the tile's next plane.
+  /// Moves to the tile's next plane.
   DSL_DETAIL_KERNEL_FN void enter_next_plane() {
     ++corner[2];
     for_operands([&](int k) { offset[k] += args.strides[k][2]; });
   }
 
   DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int operand) const { return offset[operand]; }
-  /// So many elements along one of the three innermost dimensions, in an operand's memory.
+  /// The distance of `count` elements along one of the three innermost dimensions, in an operand's
+  /// memory.
   DSL_DETAIL_KERNEL_FN std::int64_t distance(int operand, int dimension, std::int32_t count) const {
     const std::int64_t stride = args.strides[operand][dimension];
     return dimension < 2 ? add_product(std::int64_t{0}, count, static_cast<std::int32_t>(stride))
                          : count * stride;
   }
-  /// The element so many further along one of them.
+  /// The element `count` further along one of them.
   template <class T>
   DSL_DETAIL_KERNEL_FN const T* moved(const T* from, int operand, int dimension,
                                       std::int32_t count) const {
@@ -65,8 +65,8 @@ struct patch_place {
     return to;
   }
 
-  /// The extent and the tile's position along a dimension, counted from the innermost; -1: one
-  /// along which there is one element.
+  /// The extent of a dimension, and the tile's position along it, counted from the innermost;
+  /// dimension -1 has one element.
   DSL_DETAIL_KERNEL_FN std::int32_t extent(int dimension) const {
     const tiling& t = args.tiles_of;
     return static_cast<std::int32_t>(dimension == 2 ? t.third : t.extent(dimension));
@@ -85,8 +85,8 @@ struct patch_place {
   }
 
  private:
-  // A number, or an address in bytes, in one instruction: nvcc does not find it where it knows in
-  // another block of code that what it multiplies is 32 bits wide.
+  // A number, or an address in bytes, in one instruction, which nvcc misses if it proves in another
+  // basic block that the factors have 32 bits.
   template <class Word> DSL_DETAIL_KERNEL_FN static Word add_product(Word to, std::int32_t a,
                                                                      std::int32_t b) {
 #if DSL_DETAIL_ON_DEVICE
@@ -100,13 +100,13 @@ struct patch_place {
   DSL_DETAIL_KERNEL_FN static std::int32_t least(std::int32_t a, std::int32_t b) {
     return a < b ? a : b;
   }
-  // A number's place along a dimension, which it is divided by.
+  // Splits off a position along a dimension from a tile's number.
   DSL_DETAIL_KERNEL_FN static std::int32_t take(std::uint32_t& number, divisor d) {
     const std::uint32_t rest = d.divide(number), at = number - rest * d.by;
     number = rest;
     return static_cast<std::int32_t>(at);
   }
-  // By constant numbers, for one that is not constant puts all of them into local memory.
+  // With constant indices, because a variable one would put the array into local memory.
   DSL_DETAIL_KERNEL_FN void set_outer(int dimension, std::int32_t at) {
     DSL_DETAIL_UNROLL
     for (int e = 3; e < max_rank; ++e)

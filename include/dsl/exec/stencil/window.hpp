@@ -1,21 +1,21 @@
-// What a patch reads around its elements, in registers.
+// A patch with its halo, in registers.
 #pragma once
 
 #include <dsl/exec/stencil/near.hpp>
 
 namespace dsl::detail {
 
-/// What lies around a patch of an operand: which vectors are read, a bit for each of a row's.
+/// The vectors that a patch of an operand reads, with its halo: for each row a bit for each vector.
 struct window_shape {
   static constexpr int most_planes = 8, most_rows = 22;
   int planes = 0, rows = 0, vectors = 0;
-  int front = 0, above = 0, left = 0;  // of these before the patch's own
+  int front = 0, above = 0, left = 0;  // Planes, rows and vectors of the halo before the patch.
   std::uint32_t reads[most_planes][most_rows] = {};
-  std::uint64_t columns_read = 0;  // of the elements of all rows together
+  std::uint64_t columns_read = 0;  // Columns read, of all rows together.
   boundary beyond[near_place::axes] = {boundary::clamp, boundary::clamp, boundary::clamp};
   dtype type = dtype::boolean;
   constexpr bool any() const { return planes > 0; }
-  /// How many vectors are read.
+  /// The number of vectors read.
   constexpr int count() const {
     int sum = 0;
     for (const auto& plane : reads)
@@ -68,7 +68,7 @@ constexpr window_shape window_of(int slot, int lanes, int patch_rows, int patch_
   return w;
 }
 
-/// Where element i of n is found, no further beyond an end than there are elements; -1: it is zero.
+/// The position of element i of n, at most n beyond an end; -1: it is zero.
 template <boundary Beyond>
 DSL_DETAIL_FN constexpr std::int64_t near_inside(std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
@@ -78,7 +78,8 @@ DSL_DETAIL_FN constexpr std::int64_t near_inside(std::int64_t i, std::int64_t n)
   else return i < 0 ? -i : 2 * (n - 1) - i;
 }
 
-/// Element i of a line of n, or what stands for it; 0 where that is further than a patch reads.
+/// Element i of a line of n, or the element that stands for it; 0 if that is further away than a
+/// patch reads.
 template <boundary Beyond, class T, class Memory>
 DSL_DETAIL_FN T element_near_end(Memory memory, const T* line, std::int64_t i, std::int64_t n,
                                  std::int64_t stride) {
@@ -86,7 +87,7 @@ DSL_DETAIL_FN T element_near_end(Memory memory, const T* line, std::int64_t i, s
   return found >= 0 ? memory.template load<T>(line + found * stride) : T{};
 }
 
-/// A vector element by element, of a line of n from `first` on; lanes from `begin` to `end` of it.
+/// Lanes `begin` to `end` of the vector that starts at `first` in a line of n, element by element.
 template <class T, int Lanes, boundary Beyond, class Memory>
 DSL_DETAIL_NOINLINE pack<T, Lanes> vector_across_end(Memory memory, const T* line,
                                                      std::int64_t first, std::int64_t n,
@@ -100,7 +101,7 @@ DSL_DETAIL_NOINLINE pack<T, Lanes> vector_across_end(Memory memory, const T* lin
   return v;
 }
 
-/// The elements around a patch of one operand.
+/// A patch of one operand with its halo.
 template <class Program, int Slot, int Lanes, int Rows, int Planes = 1>
 struct window_values {
   static constexpr window_shape shape = window_of<Program>(Slot, Lanes, Rows, Planes);
@@ -109,19 +110,19 @@ struct window_values {
   pack<T, Lanes> at[shape.any() ? shape.planes : 1][shape.any() ? shape.rows : 1]
                    [shape.any() ? shape.vectors : 1];
 
-  /// Reads all of it by whole vectors. `first` is the patch's first element, and `down` and
-  /// `through` lead to the next row and plane.
+  /// Reads everything in whole vectors. `first` is the patch's first element; `down` and `through`
+  /// are the strides to the next row and plane.
   template <class Memory, class Stride>
   DSL_DETAIL_KERNEL_FN void load_vectors(Memory memory, const T* first, Stride down,
                                          Stride through) {
     if constexpr (shape.any()) load_vectors(memory, first, down, through, all{});
   }
-  /// Asks find(column, row, plane), where the patch's first element is 0, for each vector.
+  /// Calls find(column, row, plane) for each vector; the patch's first element is at 0, 0, 0.
   template <class Find>
   DSL_DETAIL_KERNEL_FN void find_vectors(const Find& find) {
     if constexpr (shape.any()) find_vectors(find, all{});
   }
-  /// What is found at a place beside lane l of row r of plane k.
+  /// The neighbour at a place of lane l of row r of plane k.
   DSL_DETAIL_KERNEL_FN T value(const near_place& place, int r, int l, int k = 0) const {
     const int column = shape.left * Lanes + l + place.at[0];
     return at[shape.front + k + place.at[2]][shape.above + r + place.at[1]][column / Lanes]
@@ -163,7 +164,7 @@ struct window_values {
   }
 };
 
-/// What a node reads of a patch is value(row, lane).
+/// Sets the operand that a node reads to value(row, lane), for a patch.
 template <std::uint32_t Head, int Lanes, class Group, int Rows, class Value>
 DSL_DETAIL_KERNEL_FN void set_lanes(Group (&of_row)[Rows], const Value& value) {
   DSL_DETAIL_UNROLL
@@ -173,8 +174,8 @@ DSL_DETAIL_KERNEL_FN void set_lanes(Group (&of_row)[Rows], const Value& value) {
   }
 }
 
-/// Whether a position, so far from where the block's tile begins, and its neighbour at a near place
-/// lie both among the elements along an axis, or something else stands for what lies beyond.
+/// Whether the near neighbour of a position of the block's tile exists along an axis, or a boundary
+/// other than zero stands for it.
 template <int Axis, class Body>
 DSL_DETAIL_KERNEL_FN bool exists_near(const Body& body, const near_place& place, int in_tile) {
   if (place.at[Axis] == 0 || place.beyond[Axis] != boundary::zero || place.ends_inside[Axis])

@@ -1,4 +1,4 @@
-// A kernel's parameters: what a launch tells every thread.
+// The parameters of a kernel.
 #pragma once
 
 #include <dsl/exec/plan/plan.hpp>
@@ -7,19 +7,23 @@
 
 namespace dsl::detail {
 
-/// An operand in a kernel's parameters. array: address and how it is reached (`reach`); neighbour:
-/// address and a `neighbour_word`, as of each array of which neighbours are read; step: that;
-/// address: address and an element's bytes; index: first position; value: bits; device_scalar:
-/// address; result: address and a second one to write to, or 0.
+/// An operand in a kernel's parameters, by kind: word; descriptor.
+/// - array: address; a `reach`, or a `neighbour_word` if the pass reads its neighbours.
+/// - neighbour: address; a `neighbour_word`.
+/// - step: unused; a `neighbour_word`.
+/// - address: address; an element's size in bytes.
+/// - index: first position; 0.
+/// - value, device_scalar: the operand's two words (the bits, or an address).
+/// - result: address; a second address to write to, or 0.
 struct argument { std::uint64_t word, descriptor; };
 
-/// An array's `argument::descriptor`: element by element, in whole aligned vectors, or, from
-/// `in_tile` on, in the block's shared memory at an offset of descriptor - in_tile.
+/// How an array's elements are reached, in `argument::descriptor`: one by one, in whole aligned
+/// vectors, or, from `in_tile` on, in the block's shared memory at offset descriptor - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
-/// An `argument::descriptor` where neighbours are read: how elements are reached, or an address's
-/// element size; a step to a neighbour; and a bit for each axis along which the operand has one
-/// element. Axes are counted from the right.
+/// An `argument::descriptor` where neighbours are read: the `reach`, or an address's element size;
+/// a step to a neighbour; and a bit for each axis along which the operand has one element. Axes are
+/// counted from the right.
 struct neighbour_word {
   std::uint64_t word;
   static constexpr int distance_bits = 46;
@@ -36,20 +40,20 @@ struct neighbour_word {
   DSL_DETAIL_FN std::int64_t distance() const { return static_cast<std::int64_t>(word) >> 18; }
 };
 
-/// What threads share out when they reduce: which dimension of a tile is kept. rows: each row of
-/// threads makes one of the results, along the innermost dimension; columns: each column does, one
-/// for each of its lanes; none: all threads make one result.
+/// Which dimension of a tile a reduction keeps, which decides how threads share the work. rows:
+/// each row of threads reduces along the innermost dimension and makes one result; columns: each
+/// column of threads makes one result for each of its lanes; none: all threads make one result.
 enum class kept_along : std::int32_t { none, rows, columns };
 
-/// Threads that share one result: 2^log2_threads of them, 2^log2_distance apart. The number of
-/// threads in a block is a power of two as well.
+/// Threads that share one result: 2^log2_threads of them, 2^log2_distance apart. The block size is
+/// a power of two as well.
 struct sharing {
   std::int32_t log2_distance, log2_threads;
   DSL_DETAIL_FN int distance() const { return 1 << log2_distance; }
   DSL_DETAIL_FN int threads_a_result() const { return 1 << log2_threads; }
   DSL_DETAIL_FN int span() const { return 1 << (log2_distance + log2_threads); }
   DSL_DETAIL_FN int owners(int block) const { return block >> log2_threads; }
-  /// Which result a thread has after theirs have been combined, or -1.
+  /// The result that a thread holds after its threads have combined theirs, or -1.
   DSL_DETAIL_FN int owned_by(int thread, int block) const {
     if (span() > 32) return thread < owners(block) ? thread : -1;
     const int first = thread & (span() - 1);
@@ -58,65 +62,70 @@ struct sharing {
   }
 };
 
-/// Threads of the block that makes results of what an earlier launch has left.
+/// Threads of the block that combines the partial results of an earlier launch.
 inline constexpr int finish_threads = 1024;
 
-/// What a launch that reduces does. whole: a group's one block makes its results; by_last_block: a
-/// group's blocks leave partial results, and the last one makes results of them; to_partials: they
-/// leave them for another launch; of_partials: that launch, which has one block a group and no
-/// tiles.
+/// The part of a reduction that a launch does. whole: each group's one block makes its results;
+/// by_last_block: a group's blocks leave partial results, and the last block combines them;
+/// to_partials: they leave partial results for another launch; of_partials: that launch, with one
+/// block a group and no tiles.
 enum class reduction_steps : std::int32_t { whole, by_last_block, to_partials, of_partials };
 
-/// How many groups' blocks take tickets at most.
+/// Maximum number of groups with tickets.
 inline constexpr std::uint32_t max_tickets = 1 << 14;
 
-/// How a kernel reduces. Its blocks work in groups of `splits`; a group makes the results of one
-/// tile's kept elements, and its blocks take its tiles in turn.
+/// How a kernel reduces. Blocks work in groups of `splits`: a group makes the results of the kept
+/// elements of one tile, and its blocks take turns at the tiles that are reduced to them.
 struct reduction_schedule {
-  std::int64_t count;                     // elements of each result
-  std::int32_t splits, results_a_thread;  // results_a_thread: for which a thread has sums
+  // Elements of each result.
+  std::int64_t count;
+  // Blocks of a group; results for which a thread has accumulators.
+  std::int32_t splits, results_a_thread;
   sharing threads;
   kept_along kept;
-  void* partials;     // the groups' partial results, or null
-  unsigned* tickets;  // by_last_block: for each group, how many blocks have left theirs
-  const bool* stop;   // of a loop: whether it has ended; or null
-  std::int32_t partial_count = 0;  // partial results of each group
+  void* partials;  // The groups' partial results, or null.
+  // by_last_block: for each group, the number of blocks that have left partial results.
+  unsigned* tickets;
+  const bool* stop;                // In a loop: whether it has ended; else null.
+  std::int32_t partial_count = 0;  // Partial results of each group.
   reduction_steps steps = reduction_steps::whole;
-  // Which tiles a group's blocks take in turn: all of them; on a mesh each member's take
-  // neighbouring ones, which lie with it. The first one is where the grid's first block would
+  // The tiles that a group's blocks take in turn: all of them; on a mesh, each member's blocks take
+  // consecutive tiles, which are in its memory. `first_tile` is where the grid's first block would
   // begin.
   std::int64_t first_tile = 0, end_tile = 0;
-  std::int32_t takers = 1;
-  std::uint32_t by_splits = 0;  // groups, where the grid has the first block of each, then the
-                                // second of each; 0: group by group
-  // On a mesh whose members' blocks take tickets of their own first: from a member's tickets to the
-  // next one's; else 0. How many members have blocks of each group.
+  std::int32_t blocks_in_turn = 1;
+  // Number of groups if the grid has the first block of each group, then the second of each, and so
+  // on; 0: all blocks of a group, then those of the next.
+  std::uint32_t by_splits = 0;
+  // On a mesh whose members' blocks first take tickets of their own: the distance between two
+  // members' tickets; else 0. The number of members that have blocks of each group.
   std::uint32_t ticket_step = 0, members = 1;
 
-  /// Behind the tickets of all.
+  /// A member's own tickets for a group; they follow the mesh's.
   DSL_DETAIL_FN member_tickets of_member(int member, std::uint32_t group) const {
     return {tickets + max_tickets + static_cast<std::size_t>(member) * ticket_step + group,
-            ticket_step > 0 ? static_cast<std::uint32_t>(takers) : 0, members};
+            ticket_step > 0 ? static_cast<std::uint32_t>(blocks_in_turn) : 0, members};
   }
 
-  /// Of so many of a group's blocks, from number `first` on.
+  /// Restricts the launch to `blocks` of a group's blocks, from number `first` on, which take
+  /// consecutive tiles.
   void take_neighbours(std::int64_t tiles, std::int64_t first, std::int64_t blocks) {
     const std::int64_t begin = tiles * first / splits;
     first_tile = begin - first;
     end_tile = tiles * (first + blocks) / splits;
-    takers = static_cast<std::int32_t>(blocks);
+    blocks_in_turn = static_cast<std::int32_t>(blocks);
   }
 };
 
-/// A kernel's parameters, laid out so that the launcher can fill them without knowing the kernel:
-/// this, for the strided kernel a `tiling`, an `argument` for each operand, and for the strided
-/// kernel max_rank strides for each operand.
+/// The beginning of a kernel's parameters, laid out so that the launcher can fill them without
+/// knowing the kernel: this header; for the strided kernel a `tiling`; an `argument` for each
+/// operand; for the strided kernel max_rank strides for each operand.
 struct argument_header {
-  block_range range;             // filled in where the kernel is launched
-  std::int64_t elements, tiles;  // where the kernel reduces: of a group
+  block_range range;             // Filled in at launch.
+  std::int64_t elements, tiles;  // In a kernel that reduces: of one group.
   reduction_schedule reduction;
-  int phase = 0;                // of a chain's kernel: which it runs
-  std::int32_t in_vectors = 0;  // whether all arrays are read and written in whole aligned vectors
+  int phase = 0;                // In a chain's kernel: the phase to run.
+  std::int32_t in_vectors = 0;  // Whether all arrays are read and written in whole aligned vectors.
 };
 
 /// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 +
@@ -136,28 +145,29 @@ struct divisor {
   }
 };
 
-/// How tiles cover a strided index space: along its innermost dimension (0), its second (1) and the
-/// others.
+/// How tiles cover a strided index space. Dimension 0 is the innermost one, 1 the second.
 struct tiling {
   static constexpr int no_dimension = 0xf;
   std::int64_t extents[2];
-  std::int32_t log2_columns, rows,
-      outer_rank;  // threads a row, rows of threads, dimensions beyond the second
-  std::int32_t shared_bytes, width, height;  // in shared memory; a tile, in elements
-  std::int32_t
-      along_rows;  // where the kernel reduces: its threads go along the rows of a tile, not down
-  std::int32_t pairs;     // its rows are pairs: what varies along them is the same in all of them,
-  std::uint64_t in_rows;  // these inputs, a bit for each
-  std::uint32_t kept;     // where the kernel reduces: a bit for each dimension that is kept
-  std::uint32_t dimension_of_axis;  // 4 bits for each axis, counted from the right; `no_dimension`:
-                                    // of extent 1
+  // Threads a row (log2), rows of threads, dimensions beyond the second.
+  std::int32_t log2_columns, rows, outer_rank;
+  // Bytes of shared memory; the tile's size in elements.
+  std::int32_t shared_bytes, width, height;
+  // In a kernel that reduces: whether threads walk along the rows of a tile rather than down it.
+  std::int32_t along_rows;
+  // Whether the rows are pairs: some inputs vary along a row only, and are the same in all rows.
+  std::int32_t pairs;
+  // These inputs, a bit for each.
+  std::uint64_t in_rows;
+  std::uint32_t kept;  // In a kernel that reduces: a bit for each kept dimension.
+  // The dimension of each axis, 4 bits each, counted from the right; `no_dimension`: extent 1.
+  std::uint32_t dimension_of_axis;
   divisor across, down, in_column, outer[max_rank - 2];
-  // Where neighbours are read by patches: the tile's extent along the third dimension, and that
-  // dimension's own.
+  // With patches: the tile's extent along the third dimension, and the extent of that dimension.
   std::int32_t planes;
   std::int64_t third;
 
-  /// Along a dimension, counted from the innermost; -1: one along which there is one element.
+  /// The extent of a dimension, counted from the innermost; 1 for dimension -1.
   DSL_DETAIL_FN std::int64_t extent(int dimension) const {
     if (dimension == 2 && planes > 1) return third;
     return dimension < 0   ? 1
@@ -166,17 +176,17 @@ struct tiling {
   }
 };
 
-/// Every array contiguous: an element's number is its place.
+/// All arrays contiguous: an element's number is its position in every array.
 template <int Operands>
 struct linear_arguments : argument_header {
   static constexpr bool strided = false;
   argument operand[Operands];
 };
 
-/// Whether a kernel takes its tiles by patches.
+/// Whether a kernel walks over its tiles in patches.
 template <class Arguments> inline constexpr bool takes_patches = false;
 
-/// Anything else: up to eight dimensions, innermost first.
+/// Arrays of any layout: up to eight dimensions, innermost first.
 template <int Operands>
 struct strided_arguments : argument_header {
   static constexpr bool strided = true;
@@ -185,44 +195,47 @@ struct strided_arguments : argument_header {
   std::int64_t strides[Operands][max_rank];
 };
 
-/// The same where neighbours are read by patches.
+/// The same with neighbours read in patches.
 template <int Operands> struct patched_arguments : strided_arguments<Operands> {};
 template <int Operands> inline constexpr bool takes_patches<patched_arguments<Operands>> = true;
 
-/// An array of which a block brings a tile into shared memory, with what lies around it: along the
-/// three innermost dimensions.
+/// An array whose tile and halo a block copies to shared memory, along the three innermost
+/// dimensions.
 struct halo_tile {
   static constexpr int axes = 3;
-  std::uint64_t word;          // the address of its first element
-  std::int64_t extents[axes];  // in elements
-  std::uint32_t element_bytes, row_bytes,
-      plane_bytes;           // from element to element, from row to row, from plane to plane
-  std::int32_t first[axes];  // where what is brought begins, beside the block's tile
-  std::int32_t operand;      // one in this array, which leads along the other dimensions
-  divisor columns;           // of what is brought: pieces of a row
-  std::int32_t before,
-      behind;                 // of a row's first element: from where to where pieces reach at most
-  std::int32_t rows, planes;  // of what is brought; planes for one of the block's
-  std::uint32_t offset;       // where it begins in shared memory, in bytes
-  std::int32_t size,
-      in_vectors;  // of an element, in bytes; whether pieces are 16 bytes, or one element
+  std::uint64_t word;          // The address of the first element.
+  std::int64_t extents[axes];  // In elements.
+  // Distance between elements, rows and planes.
+  std::uint32_t element_bytes, row_bytes, plane_bytes;
+  std::int32_t first[axes];  // Offset of the tile with its halo from the block's tile, in elements.
+  std::int32_t operand;      // The operand whose strides apply along the other dimensions.
+  divisor columns;           // Pieces of a row that are copied.
+  // Bytes before and after a row's first element that pieces may touch at most.
+  std::int32_t before, behind;
+  std::int32_t rows, planes;  // Rows that are copied, and planes for each of the block's.
+  std::uint32_t offset;       // Offset in shared memory, in bytes.
+  // Bytes of an element; whether a piece is 16 bytes rather than one element.
+  std::int32_t size, in_vectors;
   boundary beyond[axes];
 };
 
-/// As `strided_arguments`, for neighbours at places that are known when the kernel runs.
+/// The arrays that a block copies with their halos. As `strided_arguments`, for neighbours whose
+/// displacement is known only at run time.
 struct halo_tiles {
   static constexpr int most = 6;
   halo_tile tile[most];
   std::int32_t count;
-  std::int32_t before;  // elements of the first tile of a row that do not exist, so that all tiles
-                        // are written aligned
-  std::uint32_t pitch, plane;  // in shared memory, in bytes: from row to row, from plane to plane
+  // Elements by which the first tile of a row begins before the row, so that all tiles are written
+  // aligned.
+  std::int32_t before;
+  // Distance between rows and between planes in shared memory, in bytes.
+  std::uint32_t pitch, plane;
 };
 template <int Operands>
 struct haloed_arguments : strided_arguments<Operands> {
   halo_tiles halos;
-  // In shared memory, in bytes: where an array's element at the corner of the block's tile lies,
-  // and how far a step leads.
+  // In shared memory, in bytes: the offset of an array's element at the corner of the block's tile,
+  // and the distance of a step.
   std::uint32_t place[Operands];
   std::int32_t beside[Operands];
 };

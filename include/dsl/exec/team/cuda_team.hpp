@@ -1,4 +1,4 @@
-// A kernel's memory and team on the GPU, in files that nvcc compiles.
+// A kernel's memory and team on the GPU, for files that nvcc compiles.
 #pragma once
 
 #include <dsl/exec/plan/policy.hpp>
@@ -27,7 +27,7 @@ struct device_memory {
     *address = value;
   }
 
-  // Of a struct nvcc may make as many stores as it has members.
+  // nvcc may split the store of a struct into one store for each member.
   template <class T> DSL_DETAIL_FN void store_whole(T* address, const T& value) const {
 #if DSL_DETAIL_ON_DEVICE
     if constexpr (sizeof(T) == 16) {
@@ -42,7 +42,7 @@ struct device_memory {
     store(address, value);
   }
 
-  // No register holds what is on its way, so many copies are.
+  // Data on its way needs no registers, so many copies can be in flight.
   template <class T> DSL_DETAIL_FN void copy_async([[maybe_unused]] T* to,
                                                    [[maybe_unused]] const T* from) const {
 #if DSL_DETAIL_ON_DEVICE
@@ -127,7 +127,7 @@ struct device_memory {
 
 #if DSL_DETAIL_ON_DEVICE
 
-// A word of 16 bytes for the blocks of one GPU, or for those of other GPUs as well.
+// Stores and loads 16 bytes, visible to the blocks of one GPU ("gpu") or of all ("sys").
 #define DSL_DETAIL_STORE_WORD(scope, to, value)                                                    \
   asm volatile(                                                                                    \
       "{ .reg .b128 w; .reg .b64 lo, hi; mov.b64 lo, {%1, %2}; mov.b64 hi, {%3, %4}; mov.b128 w, " \
@@ -144,13 +144,14 @@ struct device_memory {
       : "memory")
 
 struct device_team {
-  const block_range& range;  // in the kernel's parameters
+  const block_range& range;  // In the kernel's parameters.
 
   DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
   DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
   DSL_DETAIL_FN int lane() const {
+    // Unsigned % 32: the signed one takes more registers.
     return static_cast<int>(threadIdx.x % 32);
-  }  // of the signed number it takes more registers
+  }
   DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / 32); }
   DSL_DETAIL_FN std::int64_t block() const { return range.first + blockIdx.x; }
   DSL_DETAIL_FN std::int64_t blocks() const { return range.blocks; }
@@ -161,8 +162,8 @@ struct device_team {
 
   DSL_DETAIL_FN void synchronize() const { __syncthreads(); }
   DSL_DETAIL_FN void synchronize_warp() const { __syncwarp(); }
-  // The hardware's barrier 0 is that of the whole block. Arriving orders what came before as
-  // waiting does (PTX ISA, "bar, barrier"), so there is no fence; racecheck does not see it
+  // The hardware's barrier 0 is the whole block's. Arriving orders earlier accesses as waiting does
+  // (PTX ISA, "bar, barrier"), so no fence is needed; racecheck does not see that
   // (tests/racecheck/unseen.txt).
   DSL_DETAIL_FN void pass_turn(int warp) const {
     __syncwarp();
@@ -200,12 +201,13 @@ struct device_team {
 
   DSL_DETAIL_FN void refuse_key(std::int64_t, std::int64_t) const {}
 
-  // What follows is between the blocks of one GPU, where those are all; wider, it takes longer.
+  // GPU scope where the grid has one GPU: system scope takes longer.
   DSL_DETAIL_FN unsigned next_ticket(unsigned* counter) const {
     return is_mesh() ? atomicAdd_system(counter, 1u) : atomicAdd(counter, 1u);
   }
-  // No block waits for another. What comes before a barrier is visible with the fence of the thread
-  // that comes after it. On an H200 1,056 blocks that counted on another GPU took 12 microseconds.
+  // No block waits for another. Writes before a barrier become visible with the fence of the thread
+  // that continues after it. On an H200, 1,056 blocks that counted on another GPU took 12
+  // microseconds.
   DSL_DETAIL_FN bool is_last(unsigned* counter, unsigned count,
                              const member_tickets& own = {}) const {
     __shared__ bool last;
@@ -234,7 +236,7 @@ struct device_team {
     return last;
   }
 
-  // ld and st of .b128 are one access each (PTX ISA 8.3).
+  // A .b128 load or store is one access (PTX ISA 8.3).
   template <class T> DSL_DETAIL_FN void publish(tagged<T>* to, const tagged<T>& v,
                                                 bool to_mesh = false) const {
     DSL_DETAIL_UNROLL
@@ -249,7 +251,7 @@ struct device_team {
       if (of_mesh) DSL_DETAIL_LOAD_WORD("sys", v.word[i], &from->word[i]);
       else DSL_DETAIL_LOAD_WORD("gpu", v.word[i], &from->word[i]);
   }
-  // Of a cell that tagged values may share, their tag is the number.
+  // The number is where a tagged value has its tag, so that both may share a cell.
   DSL_DETAIL_FN void release(quad* to, unsigned number) const {
     if (is_mesh())
       asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(&to->w), "r"(number) : "memory");
@@ -263,15 +265,15 @@ struct device_team {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(&from->w) : "memory");
     return number;
   }
-  // One number, since a register more would be one in every loop that waits: tries are counted;
-  // from the first look at the clock on it has the time of that above the tries, with the first bit
-  // set. The clock is looked at once in `a_look` tries.
+  // State in one number, because a second register would be one more in every loop that waits:
+  // until the first look at the clock it counts tries; from then on it holds the time of that look
+  // above the count, with the top bit set. The clock is read once in `a_look` tries.
   DSL_DETAIL_FN bool gives_up(unsigned& tries, std::int64_t block, unsigned step) const {
     constexpr unsigned a_look = 1024, has_begun = 1u << 31;
     if (++tries < block_range::quick_tries) return false;
     __nanosleep(block_range::pause_nanoseconds);
     if (tries % a_look != 0 || range.given_up == nullptr) return false;
-    // The first one's word stays: who comes later waits for blocks that have given up themselves.
+    // The first report stays: later ones wait for blocks that have given up themselves.
     volatile std::uint64_t& word = *range.given_up;
     if (word != 0) return true;
     std::uint64_t now;
@@ -282,7 +284,7 @@ struct device_team {
       tries = ticks;
       return false;
     }
-    tries -= a_look;  // those since the last look
+    tries -= a_look;  // Remove the tries since the last look.
     if (((ticks - tries) & ~has_begun) / a_look < range.most_ticks) return false;
     word = given_up_wait::of(block, step).word;
     return true;
@@ -295,8 +297,8 @@ struct device_team {
     asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
   }
 
-  // An inbox is a barrier of the hardware's that counts bytes (mbarrier): no thread waits for what
-  // it has sent, as it would in the fence before a barrier of the cluster.
+  // An inbox is a hardware barrier that counts bytes (mbarrier): no thread waits for the data it
+  // has sent, as it would in the fence before a cluster barrier.
   DSL_DETAIL_FN void open(cluster_inbox* inbox) const {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(inbox)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -344,7 +346,7 @@ struct device_team {
   DSL_DETAIL_FN void wait_for_earlier_launch() const {
     asm volatile("griddepcontrol.wait;" ::: "memory");
   }
-#else  // no clusters, and no kernel begins before an earlier one has ended
+#else  // No clusters, and no kernel starts before the previous one has ended.
   DSL_DETAIL_FN void wait_for_earlier_launch() const {}
   DSL_DETAIL_FN void arrive_in_cluster() const {}
   DSL_DETAIL_FN void wait_for_cluster() const {}
@@ -380,7 +382,7 @@ struct device_team {
 
 #else
 
-// What nvcc's host half sees of it: the kernels that it only reads have to be well-formed.
+// Declarations for nvcc's host pass, which parses the kernels but does not compile them.
 struct device_team {
   const block_range& range;
   DSL_FN int thread() const;

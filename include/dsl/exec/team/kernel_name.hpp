@@ -1,5 +1,5 @@
-// What profilers call a kernel: the name that vectorize was given, or one made of the formula's
-// operations.
+// The name that profilers show for a kernel: the one given to vectorize, or one made of the
+// formula's operations.
 #pragma once
 
 #include <dsl/ir/evaluate.hpp>
@@ -9,8 +9,8 @@ namespace dsl {
 
 namespace kernels {
 
-/// The name of a kernel that was given none: its formula's operations (types of `dsl::ops`) in the
-/// order in which they are computed.
+/// The name of an unnamed kernel: its formula's operations (types of `dsl::ops`) in evaluation
+/// order.
 template <class... Operations> struct formula;
 
 }  // namespace kernels
@@ -19,8 +19,8 @@ namespace detail {
 
 struct unnamed;
 
-/// A word of such a name: an operation of the table, what else a kernel may do, or one of the
-/// functors that it calls.
+/// A word of such a name: an operation of the table, another action of a kernel, or a functor that
+/// it calls.
 enum class name_word : int {
   last_operation = 0xff,
   fill,
@@ -45,7 +45,8 @@ template <name_word Word> struct type_of_word;
 
 }  // namespace detail
 
-// Operations as types, which are legible among a kernel's template arguments where numbers are not.
+// Operations as types: profilers print a template argument that is a type by name, an enumerator by
+// number.
 #define DSL_DETAIL_WORD(name, word)                                  \
   namespace ops {                                                    \
   struct name;                                                       \
@@ -91,12 +92,12 @@ constexpr name_word word_of_scan(op joins) {
          : joins == op::multiply ? name_word::cumprod
                                  : name_word::scan;
 }
-// A rule is named by its last operation.
+// A combining rule is named by its last operation.
 constexpr op joining_operation(const program_view& rule) {
   return rule.nodes > 0 ? head{rule.heads[rule.nodes - 1]}.code() : op::load;
 }
 
-/// The words of a kernel's name: of the first eight operations.
+/// The words of a kernel's name: its first eight operations, then `more`.
 struct name_words {
   static constexpr int most = 8;
   name_word at[most + 1]{};
@@ -117,7 +118,7 @@ struct name_words {
       if (code > op::result) add(word_of(code));
     }
   }
-  // Of elements that are only moved.
+  // The word for a formula without operations: fill, copy or cast.
   constexpr void add_move(const program_view& p) {
     name_word found = name_word::fill;
     for (int i = 0; i < p.nodes; ++i) {
@@ -157,7 +158,7 @@ template <class F,
   using type = F;
 };
 
-// The type that a word stands for in a program.
+// The type for a word: a functor is looked up among the program's calls.
 template <class Program, name_word Word> struct type_in_program : type_of_word<Word> {};
 template <std::uint64_t Key, class... Calls, name_word Word>
   requires(Word >= name_word::functor)
@@ -182,16 +183,15 @@ template <class Elements, class Rule> struct scan_name {
   static constexpr name_words value = words_of_scan(Elements::view(), Rule::view());
 };
 
-// nvcc's host compiler reads a kernel's template arguments as they were spelled, aliases and all,
-// and before it has come to what defines a program's nodes. So what is made of the nodes is spelled
-// anew here, of its parts, and a kernel's other arguments are numbers, types without nodes and
-// passes.
+// nvcc's host compiler reads a kernel's template arguments as they were spelled, aliases included,
+// and before the definition of a program's nodes. So a name made of the nodes is spelled anew here,
+// from its parts; a kernel's other arguments are numbers, types without nodes, and passes.
 template <class Kernel, class... Operations>
 const void* kernel_with_name(std::type_identity<kernels::formula<Operations...>>) {
   return Kernel::template with_name<kernels::formula<Operations...>>();
 }
 
-/// Kernel::with_name<Name>() of the name that a pass's kernels have.
+/// Kernel::with_name<Name>(); an unnamed pass gets a name made of its operations.
 template <class Kernel, class Name, class Pass>
 const void* kernel_of_pass() {
   if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
@@ -199,7 +199,8 @@ const void* kernel_of_pass() {
     return kernel_with_name<Kernel>(
         std::type_identity<named_formula_t<pass_name<Pass>, typename Pass::elements>>{});
 }
-/// The same of a scan; of the kernel that joins what its others leave, `Elements` is no_program.
+/// The same for a scan. For the kernel that combines the totals of the others, `Elements` is
+/// no_program.
 template <class Kernel, class Elements, class Rule>
 const void* kernel_of_scan() {
   return kernel_with_name<Kernel>(

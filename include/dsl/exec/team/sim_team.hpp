@@ -1,30 +1,31 @@
-// A kernel's memory and team in the simulator: each thread of the grid is a fiber, and all that it
-// does with others goes through the library, which checks it.
+// A kernel's memory and team in the simulator: each thread of the grid is a fiber, and every
+// interaction with other threads goes through the library, which checks it.
 #pragma once
 
 #include <dsl/exec/team/team.hpp>
 
 namespace dsl::detail {
 
-/// A thread of a kernel that the simulator runs.
+/// A thread of a kernel in the simulator.
 struct simulated_thread {
   std::int64_t block, blocks;
   int thread, threads;
-  int member, members;                   // of a mesh: which has the block,
-  std::int64_t first_block, own_blocks;  // and the member's
-  unsigned char* shared;                 // the block's dynamic shared memory
+  // The mesh member that runs the block, and the number of members.
+  int member, members;
+  std::int64_t first_block, own_blocks;  // The member's blocks.
+  unsigned char* shared;                 // The block's dynamic shared memory.
 };
 
-// What follows throws memory_error, which names the kernel, the expression, the block and the
-// thread, where a kernel does what a GPU does not allow or answers differently each time. A thread
-// that has to wait is left for another one.
+// These functions throw memory_error, naming the kernel, the expression, the block and the thread,
+// if a kernel does something that a GPU does not allow or whose result depends on timing. A thread
+// that has to wait is suspended and another one runs.
 
-/// Before a thread reads or writes so many bytes.
+/// Checks a read or write of `bytes` bytes before it happens.
 DSL_FN void check_read(simulated_thread& self, const void* address, std::size_t bytes,
                        std::size_t alignment);
 DSL_FN void check_write(simulated_thread& self, const void* address, std::size_t bytes,
                         std::size_t alignment);
-/// The bytes arrive when they are waited for.
+/// The bytes arrive when the thread waits for them.
 DSL_FN void start_copy(simulated_thread& self, void* to, const void* from, std::size_t bytes,
                        std::size_t alignment);
 DSL_FN void commit_copies(simulated_thread& self);
@@ -33,11 +34,11 @@ DSL_FN void synchronize(simulated_thread& self);
 DSL_FN void synchronize_warp(simulated_thread& self);
 DSL_FN void pass_turn(simulated_thread& self, int warp);
 DSL_FN void await_turn(simulated_thread& self);
-/// Gives each lane of a warp the value of the lane that it names; its own where there is none.
+/// Gives each lane of a warp the value of the lane it names; its own where there is none.
 DSL_FN void exchange(simulated_thread& self, void* to, const void* value, std::size_t bytes,
                      int lane);
 DSL_FN unsigned next_ticket(simulated_thread& self, unsigned* counter);
-/// For an atomic operation. Those of other threads at the same time are no race.
+/// Checks an atomic operation: it does not race with other threads' atomic operations.
 DSL_FN void check_atomic(simulated_thread& self, const void* address, std::size_t bytes);
 [[noreturn]] DSL_FN void refuse_key(simulated_thread& self, std::int64_t key, std::int64_t groups);
 DSL_FN bool is_last(simulated_thread& self, unsigned* counter, unsigned count);
@@ -48,7 +49,7 @@ DSL_FN void publish(simulated_thread& self, quad* to, const quad* words, int cou
 DSL_FN void poll(simulated_thread& self, quad* words, const quad* from, int count, bool of_mesh);
 DSL_FN void release(simulated_thread& self, quad* to, unsigned number);
 DSL_FN unsigned acquire(simulated_thread& self, const quad* from);
-/// An object of the kernel in the block's shared memory, found by its key.
+/// A kernel's object in the block's static shared memory, identified by its key.
 DSL_FN void* shared_object(simulated_thread& self, const void* key, std::size_t bytes);
 
 struct simulated_memory {
@@ -189,14 +190,14 @@ struct simulated_team {
 
   template <class Tag, class T, int N> DSL_DETAIL_FN T* shared() const {
 #if DSL_DETAIL_ON_DEVICE
-    return nullptr;  // there the key has no address
+    return nullptr;  // Device code cannot take the key's address.
 #else
     return static_cast<T*>(shared_object(*self, &shared_object_key<Tag, T, N>, N * sizeof(T)));
 #endif
   }
 
  private:
-  // What all lanes give, in five exchanges: after each a lane knows twice as many.
+  // The numbers of all lanes, in five exchanges: each doubles the lanes that a lane knows.
   struct lane_numbers { unsigned lane[32]; };
   DSL_DETAIL_FN lane_numbers of_warp(unsigned number) const {
     lane_numbers known{};

@@ -1,4 +1,4 @@
-// Values that blocks of a kernel leave for each other in device memory.
+// Values that a kernel's blocks exchange through device memory.
 #pragma once
 
 #include <dsl/ir/config.hpp>
@@ -10,13 +10,13 @@ namespace dsl::detail {
 
 struct alignas(16) quad { unsigned x, y, z, w; };
 
-/// Bytes that a value takes there.
+/// Bytes of a value of the given size in tagged form.
 constexpr std::size_t tagged_bytes(std::size_t value) { return (value + 11) / 12 * sizeof(quad); }
 
-/// A value in words of 16 bytes, with a number in each that says whose it is or what kind. Words
-/// are written and read whole, so that whoever sees the number in all of them has the value, and no
-/// fence is needed. What the value leaves of a word is the number as well, and compared: of a word
-/// in which something is not used, ptxas (CUDA 13.0) reads the rest in pieces, one after another.
+/// A value in words of 16 bytes, each with a tag that says whose value it is, or of which kind.
+/// Words are written and read whole, so a reader that finds the tag in every word has the whole
+/// value, without a fence. Unused payload is filled with the tag and compared as well: if part of a
+/// word is unused, ptxas (CUDA 13.0) splits the load into several.
 template <class T>
 struct tagged {
   static constexpr int words = static_cast<int>(tagged_bytes(sizeof(T)) / sizeof(quad)),
@@ -33,7 +33,7 @@ struct tagged {
     for (int i = 0; i < words; ++i)
       word[i] = {payload[3 * i], payload[3 * i + 1], payload[3 * i + 2], tag};
   }
-  /// 0 where they differ.
+  /// The tag, or 0 if the words disagree.
   DSL_DETAIL_FN unsigned tag() const {
     unsigned payload[3 * words];
     unpack(payload);
@@ -63,8 +63,8 @@ struct tagged {
   }
 };
 
-/// The cells in which each of so many blocks leaves its value of a step. Even and odd steps have
-/// cells of their own, for a block may be one step ahead of another.
+/// The cells in which each of `blocks` blocks leaves its value of a step. Even and odd steps have
+/// separate cells, because a block may be one step ahead of another.
 template <class T>
 DSL_DETAIL_FN tagged<T>* cells_of_step(void* cells, unsigned step, unsigned blocks) {
   return static_cast<tagged<T>*>(cells) + (step & 1) * blocks;

@@ -1,12 +1,12 @@
-// What every kernel is written against: a memory, which does its accesses, and a team, which is
-// what the threads of a grid do together.
+// The interface that every kernel is written against: a memory, which performs a thread's accesses,
+// and a team, through which a thread works with the others of its grid.
 //
 // A kernel is one function over both, DSL_DETAIL_KERNEL_FN void run_...(const Arguments&, Memory,
-// Team). Its entry points are a line each: a __global__ function passes device_memory and
-// device_team (cuda_team.hpp), which are the hardware's; one for the simulator passes
-// simulated_memory and simulated_team (sim_team.hpp), with which the same function runs on the CPU,
-// a fiber a thread, every access and every wait checked. So accesses to shared memory go through
-// the memory as well. What is exchanged is trivially copyable.
+// Team). Each entry point is one line: a __global__ function passes device_memory and device_team
+// (cuda_team.hpp), which use the hardware; the simulator's passes simulated_memory and
+// simulated_team (sim_team.hpp), with which the same function runs on the CPU, one fiber per
+// thread, and every access and every wait is checked. So that shared memory is checked too, it is
+// accessed through the memory as well. Exchanged values are trivially copyable.
 #pragma once
 
 #include <concepts>
@@ -19,139 +19,138 @@ namespace dsl::detail {
 
 template <class M>
 concept kernel_memory = requires(const M m, float* address, const float* from, quad* to) {
-  /// Whether a formula is compiled once and called, rather than inlined where it is used.
+  /// Whether a formula is compiled once and called, rather than inlined at each use.
   { M::calls_formula } -> std::convertible_to<bool>;
-  /// Whether a load of shared memory that nobody wrote does no harm where its value is not used.
+  /// Whether shared memory that nobody wrote may be loaded if the value is then not used.
   { M::may_load_unwritten } -> std::convertible_to<bool>;
 
-  /// The address of the block's dynamic shared memory, aligned to 16 bytes.
+  /// The block's dynamic shared memory, aligned to 16 bytes.
   { m.shared() } -> std::same_as<unsigned char*>;
-  /// The value of that type at an address in global or shared memory.
+  /// Loads a value of the given type from global or shared memory.
   { m.template load<float>(from) } -> std::same_as<float>;
   m.store(address, 1.f);
-  /// The same to global memory, in one access where it is of 16 bytes.
+  /// Stores to global memory; a value of 16 bytes is one access.
   m.store_whole(to, *to);
-  /// As `store`; what is written is to stay in the L2 cache, or to leave it to others. A hint, kept
-  /// for multiples of 16 bytes.
+  /// As `store`. With true the line should stay in the L2 cache, with false it should leave first.
+  /// A hint, which only values of a multiple of 16 bytes take.
   m.store_streaming(to, *to, true);
 
-  /// Starts a copy of one value from global to shared memory, in this thread's open group of
-  /// copies.
+  /// Starts a copy of one value from global to shared memory, in this thread's open copy group.
   m.copy_async(address, from);
-  /// The same of 16 bytes, through the first-level cache, for what neighbouring blocks read as
-  /// well.
+  /// The same for 16 bytes, through the L1 cache: for data that neighbouring blocks also read.
   m.copy_async_through_l1(to, static_cast<const quad*>(to));
   /// As `copy_async` with the hint of `store_streaming`.
   m.copy_async(to, static_cast<const quad*>(to), true);
-  /// Closes the group.
+  /// Closes the copy group.
   m.commit_copies();
-  /// Waits for all of this thread's groups but so many of the last. Other threads of the block see
-  /// what was copied after the next barrier.
+  /// Waits until at most N of this thread's copy groups are pending. The block's other threads see
+  /// the copied data after the next barrier.
   m.template wait_for_copies<0>();
 };
 
-/// A counter in a member's own memory; how many of its blocks count there, 0: none; how many
-/// members have blocks that do.
+/// A ticket counter in a member's own memory. `count`: the member's blocks that take tickets there;
+/// 0: none. `members`: the members that have such blocks.
 struct member_tickets { unsigned *counter, count, members; };
 
-/// Counts what blocks of a cluster have sent to this one. In shared memory.
+/// In shared memory: counts the bytes that blocks of the cluster have sent to this block.
 struct cluster_inbox { std::uint64_t word; };
 
 template <class T>
 concept kernel_team = requires(const T t, float value, float* address, unsigned* counter,
                                tagged<float>* to, tagged<float>& v, quad* cell, unsigned& tries) {
-  /// This thread's number in its block, and how many there are.
+  /// The thread's number in its block, and the block's thread count.
   { t.thread() } -> std::same_as<int>;
   { t.threads() } -> std::same_as<int>;
-  /// Its number in its warp of 32 threads, and the warp's in the block.
+  /// The thread's number in its warp of 32 threads, and the warp's number in the block.
   { t.lane() } -> std::same_as<int>;
   { t.warp() } -> std::same_as<int>;
-  /// The block's number in the grid, and how many there are.
+  /// The block's number in the grid, and the grid's block count.
   { t.block() } -> std::same_as<std::int64_t>;
   { t.blocks() } -> std::same_as<std::int64_t>;
 
-  /// Where several GPUs share the grid: the number of this one, and how many there are; which
-  /// blocks it has.
+  /// On a mesh, where several GPUs share the grid: this GPU's number, the number of GPUs, and which
+  /// blocks this GPU has.
   { t.member() } -> std::same_as<int>;
   { t.members() } -> std::same_as<int>;
   { t.first_block() } -> std::same_as<std::int64_t>;
   { t.own_blocks() } -> std::same_as<std::int64_t>;
 
-  /// Waits for all threads of the block, which all call it: a barrier. What was accessed before
-  /// comes before what is accessed after.
+  /// A barrier of all threads of the block: accesses before it are visible after it.
   t.synchronize();
   /// The same for the threads of a warp.
   t.synchronize_warp();
-  /// Gives a turn to a warp of the block, one of the first 15, and waits for one that is given to
-  /// this warp, which then sees what the giver did before, and those who gave the turn to it. All
-  /// lanes of a warp call them; each turn is waited for, before another one is given.
+  /// `pass_turn` gives a turn to one of the block's first 15 warps; `await_turn` waits for a turn
+  /// given to this warp. The receiver sees everything that the giver did before, and everything
+  /// that the giver saw from earlier turns. All lanes of a warp call both; a turn is awaited before
+  /// another one is given.
   t.pass_turn(0);
   t.await_turn();
 
-  /// The value of another lane of the warp, its number modulo 32. All lanes of a warp call it; so
-  /// of the next two. They order a lane's reads before other lanes' writes, and nothing else.
+  /// The value of another lane of the warp; the lane number is taken modulo 32. All lanes call it,
+  /// as they do the next two. These order a lane's reads before other lanes' writes, and nothing
+  /// else.
   { t.from_lane(value, 0) } -> std::same_as<float>;
-  /// The value of the lane so many further, or before; the lane's own where there is none.
+  /// The value of the lane `step` further up, or down; the lane's own value where there is none.
   { t.shift_down(value, 1) } -> std::same_as<float>;
   { t.shift_up(value, 1) } -> std::same_as<float>;
-  /// The lanes of a warp that gave the same number, a bit for each, and those that gave true. All
-  /// lanes call them; they order nothing.
+  /// Bit masks of lanes: those that passed the same number, and those that passed true. All lanes
+  /// call them; they order nothing.
   { t.match(1u) } -> std::same_as<unsigned>;
   { t.ballot(true) } -> std::same_as<unsigned>;
 
-  /// How many have called it before. For one thread.
+  /// The number of earlier calls for this counter. Called by one thread.
   { t.next_ticket(counter) } -> std::same_as<unsigned>;
-  /// Whether this block is the last of so many that call it: then it sees what the others wrote
-  /// before, and the counter is 0 again. Of a mesh each member's blocks may count at home first,
-  /// and its last one for all of them. For all threads of a block; a barrier.
+  /// Whether this block is the last of `count` blocks to call it. The last block sees everything
+  /// that the others wrote before, and the counter is 0 again. On a mesh a member's blocks may
+  /// first count in the member's own memory, and its last block then counts for all of them. Called
+  /// by all threads of a block; a barrier.
   { t.is_last(counter, 1u, member_tickets{}) } -> std::same_as<bool>;
 
-  /// Writes a tagged value that other blocks poll; with true, those of other GPUs too. For one
-  /// thread.
+  /// Writes a tagged value that other blocks poll; with true, also blocks of other GPUs. Called by
+  /// one thread.
   t.publish(to, v, true);
-  /// Reads a tagged value once, which another block may be writing; with true, one of another GPU
-  /// too.
+  /// Reads once a tagged value that another block may be writing; with true, maybe a block of
+  /// another GPU.
   t.poll(v, to, true);
-  /// Says to other blocks how far this one has come: whoever sees the number sees what the block
-  /// wrote before its last barrier, and may write what it read before. For one thread.
+  /// Publishes this block's progress: whoever reads the number sees what the block wrote before its
+  /// last barrier, and may overwrite what the block read before it. Called by one thread.
   t.release(cell, 1u);
-  /// The number that another block has said last.
+  /// The number last released to this cell.
   { t.acquire(static_cast<const quad*>(cell)) } -> std::same_as<unsigned>;
-  /// Asked after each try of a thread that waits for a block, in a step: whether to give up, since
-  /// that is another GPU's and has not come for too long. Then the host is told. The first number
-  /// is 0 before the first try, and the team's from then on.
+  /// Called after each failed try of a thread that waits for a block, in a step. True: give up,
+  /// because that block belongs to another GPU and has not arrived within the time limit; the host
+  /// is then told. `tries` is 0 before the first try; afterwards it belongs to the team.
   { t.gives_up(tries, std::int64_t{}, 1u) } -> std::same_as<bool>;
-  /// A barrier of all threads of a cluster's blocks, in two halves: the second waits for all to
-  /// have called the first. Before it another block may not have begun, and nothing is to be sent
-  /// to it. What was written is not made visible.
+  /// The two halves of a barrier of all threads of a cluster's blocks: the second waits until all
+  /// have called the first. Before this barrier another block may not have started, and nothing may
+  /// be sent to it. It does not make writes visible.
   t.arrive_in_cluster();
   t.wait_for_cluster();
-  /// Makes an inbox, before the cluster's first barrier. For one thread.
+  /// Initializes an inbox, before the cluster's first barrier. Called by one thread.
   t.open(static_cast<cluster_inbox*>(nullptr));
-  /// Writes a value to another block's shared memory, by its number in the cluster, at the place
-  /// that corresponds to one in this block's, and to the inbox there that it has come.
+  /// Writes a value to the shared memory of another block, given by its number in the cluster, at
+  /// the same offset as `to` in this block's, and reports its arrival to that block's inbox.
   t.send(address, value, static_cast<cluster_inbox*>(nullptr), 0);
-  /// Waits until so many bytes have come to an inbox, after it has been waited for so many times.
-  /// All threads of the block call it, and see what was sent.
+  /// Waits until `bytes` bytes have arrived in an inbox that was awaited `times` times before. All
+  /// threads of the block call it, and see the data.
   t.receive(static_cast<cluster_inbox*>(nullptr), 4u, 0u);
-  /// Waits for the kernel that the stream was given before this one, if this one may have begun
-  /// beside it; all threads, before they read what it writes.
+  /// Waits for the stream's previous kernel, if this one may have started before its end. All
+  /// threads call it before they read what that kernel writes.
   t.wait_for_earlier_launch();
-  /// Atomic operations on the block's shared memory; each gives what was there before.
+  /// Atomic operations on the block's shared memory; each returns the old value.
   { t.atomic_add(counter, 1u) } -> std::same_as<unsigned>;
   { t.atomic_exchange(counter, 1u) } -> std::same_as<unsigned>;
-  /// Says that a key is not among so many groups, where someone can be told: in the simulator it
-  /// throws.
+  /// Reports a key outside [0, groups): the simulator throws, a GPU ignores it.
   t.refuse_key(std::int64_t{}, std::int64_t{});
-  /// Leaves the hardware to others for about so many nanoseconds.
+  /// Yields the hardware for about the given number of nanoseconds.
   t.pause(1u);
 
-  /// So many objects of a type in the block's shared memory, the kernel's own; the first type tells
-  /// them from others.
+  /// An array of N objects of a type in the block's static shared memory. The first type tells it
+  /// from other arrays.
   { t.template shared<T, float, 32>() } -> std::same_as<float*>;
 };
 
-// Lanes, a bit for each: how many, and which is the first.
+// For a mask with a bit for each lane: the number of lanes, and the lowest lane.
 DSL_DETAIL_FN int count_bits(unsigned bits) {
 #if DSL_DETAIL_ON_DEVICE
   return __popc(bits);
