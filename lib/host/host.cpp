@@ -30,8 +30,8 @@ void throw_no_simd() {
 
 namespace {
 
-// Tiles of rows of a block each, where an input lies along the second dimension: what a row of a
-// tile brings into the cache, the next ones use.
+// For an input that is contiguous along the second dimension: tiles of rows of one block each.
+// Cache lines that one row of a tile loads are used by the next rows.
 void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_step,
                        std::int64_t steps) {
   constexpr int tile_rows = 64;

@@ -11,9 +11,9 @@ namespace dsl::detail {
 
 namespace {
 
-constexpr int any_step = 99;  // not known to the compiler
+constexpr int any_step = 99;  // step unknown at compile time
 
-// For each instruction set: GCC makes permutations of steps that it knows.
+// Compiled for each instruction set: GCC uses permutations for steps known at compile time.
 template <class T, int Step, bool Packs>
 struct mover {
   DSL_DETAIL_FN static void run(void* target, const void* source, const run_of_rows& r) {
@@ -30,18 +30,12 @@ struct mover {
     }
   }
   DSL_DETAIL_TARGET(DSL_DETAIL_V2)
-  static void v2(void* to, const void* from, const run_of_rows& r) {
-    run(to, from, r);
-  }
+  static void v2(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
 #if DSL_DETAIL_X86_LEVELS
   DSL_DETAIL_TARGET(DSL_DETAIL_V3)
-  static void v3(void* to, const void* from, const run_of_rows& r) {
-    run(to, from, r);
-  }
+  static void v3(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
   DSL_DETAIL_TARGET(DSL_DETAIL_V4)
-  static void v4(void* to, const void* from, const run_of_rows& r) {
-    run(to, from, r);
-  }
+  static void v4(void* to, const void* from, const run_of_rows& r) { run(to, from, r); }
   static constexpr move_function level[] = {&v2, &v3, &v4};
 #else
   static constexpr move_function level[] = {&v2, &v2, &v2};

@@ -20,13 +20,13 @@ DSL_DETAIL_FN void turn_apart(T* to, const T* from, const row_piece& r, std::int
     for (std::int64_t i = 0; i < rows; ++i) to[j * padded + i] = from[i * r.length + j];
 }
 
-// A square of as many elements as a vector has, in as many vectors.
+// Transposes squares whose side is the number of elements of a vector.
 template <class T, int Bytes>
 struct turner {
   static constexpr int side = Bytes / static_cast<int>(sizeof(T));
   typedef T vector __attribute__((vector_size(Bytes), may_alias, aligned(alignof(T))));
 
-  // Swaps the two squares of side S beside the diagonal in each square of side 2 S.
+  // Swaps the two squares of side S off the diagonal in each square of side 2 S.
   template <int S, int... K>
   DSL_DETAIL_FN static void swap(vector& a, vector& b, std::integer_sequence<int, K...>) {
     const vector upper = __builtin_shufflevector(a, b, ((K & S) == 0 ? K : side + K - S)...);
@@ -42,8 +42,8 @@ struct turner {
   }
   DSL_DETAIL_FN static void turn_square(T* to, const T* from, const row_piece& r,
                                         std::int64_t padded, std::int64_t columns) {
-    // The processor fetches ahead along rows, not down them: the next rows, or a page ahead of
-    // short ones.
+    // The processor prefetches along rows, not from row to row. This prefetches the next rows, or a
+    // page ahead if rows are short.
     const std::int64_t ahead = std::max<std::int64_t>(side * r.length, 4096 / sizeof(T));
     vector v[side];
 #pragma GCC unroll 64
@@ -56,7 +56,7 @@ struct turner {
     for (int j = 0; j < side; ++j)
       if (j < columns) *reinterpret_cast<vector*>(to + j * padded) = v[j];
   }
-  // A square reads whole vectors, which may be parts of the next rows.
+  // A square reads whole vectors, which may extend into the next rows.
   DSL_DETAIL_FN static void run(void* target, const void* source, const row_piece& r,
                                 std::int64_t padded) {
     T* const to = static_cast<T*>(target);

@@ -1,4 +1,4 @@
-// Elements by their size alone, as which code that only moves them reads and writes them.
+// Elements without a dtype, by their size: for code that only moves them.
 #pragma once
 
 #include <cstdint>
