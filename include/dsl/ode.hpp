@@ -1,4 +1,4 @@
-// Ordinary differential equations, beside everything else: not in dsl.hpp.
+// Ordinary differential equations. Not part of dsl.hpp.
 #pragma once
 
 #include <dsl/ode/integrate.hpp>

@@ -1,5 +1,5 @@
-// Arrays as states of Boost.odeint's steppers, beside everything else: not in dsl.hpp. Each of a
-// stepper's sums of states is one kernel, for odeint's own operations write it as a formula.
+// Arrays as states of Boost.odeint's steppers. Not part of dsl.hpp. Each sum of states in a stepper
+// is one kernel, because odeint's own operations write it as a formula.
 #pragma once
 
 #include <boost/numeric/odeint/algebra/algebra_dispatcher.hpp>
@@ -14,9 +14,9 @@
 
 namespace boost::numeric::odeint {
 
-/// A stepper's operations are called with whole states:
-/// boost::numeric::odeint::runge_kutta4<dsl::array<float>>, and runge_kutta4<state, double, state,
-/// double> where the time is no double.
+/// Calls a stepper's operations with whole states:
+/// boost::numeric::odeint::runge_kutta4<dsl::array<float>>, or runge_kutta4<state, double, state,
+/// double> if the time is not double.
 template <class T, int Rank>
 struct algebra_dispatcher<dsl::array<T, Rank>> {
   using algebra_type = vector_space_algebra;
@@ -41,8 +41,8 @@ struct resize_impl<dsl::array<T, Rank>, dsl::array<T, Rank>> {
   }
 };
 
-/// The largest |x|, by which a step's error is judged. Waits: whether a step is taken is decided on
-/// the host.
+/// The largest |x|, by which odeint judges the error of a step. Waits: the host decides whether a
+/// step is accepted.
 template <class T, int Rank>
 struct vector_space_norm_inf<dsl::array<T, Rank>> {
   using result_type = decltype(dsl::max(abs(std::declval<const dsl::array<T, Rank>&>())).value());
@@ -51,7 +51,8 @@ struct vector_space_norm_inf<dsl::array<T, Rank>> {
   }
 };
 
-/// A state's numbers are its own; odeint would copy the state to take off a unit.
+/// Without units, the values of a state are the state itself. A view, because odeint would copy the
+/// state.
 template <class T, int Rank>
 struct detail::get_unit_value_impl<dsl::array<T, Rank>> {
   using result_type = dsl::view<const T, Rank>;

@@ -1,4 +1,4 @@
-// Modules of Python made of formulas: DSL_PYTHON_MODULE.
+// Python modules made of formulas: DSL_PYTHON_MODULE.
 #pragma once
 
 #include <dsl/dsl.hpp>

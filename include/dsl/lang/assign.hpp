@@ -21,8 +21,8 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
                        lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
-    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(
-        e...));  // for a device, only the kernels are compiled
+    // Compiled for a device, only the kernels are needed.
+    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));
   } else {
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {

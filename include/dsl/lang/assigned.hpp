@@ -227,8 +227,8 @@ class assigned<tuple<Targets&...>, E...> {
 template <class Name, class Pass, int... Input>
 std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
                                              pass_chain<chain_phase<Pass, Input...>>) {
-  std::array<const program_code*, 1>
-      one{};  // without braces: nvcc writes an extra pair around one value
+  // Not initialised with braces: nvcc writes an extra pair around one value.
+  std::array<const program_code*, 1> one{};
   one[0] = &code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, Pass{});
   return one;
 }

@@ -18,8 +18,8 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
     return {};
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
                        lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
-    static_cast<void>(
-        assigned<tuple<Targets&...>, E...>::code(e...));  // compiles the kernel, as in `assign_all`
+    // Only the kernels are needed, as in `assign_all`.
+    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));
     return {};
   } else {
     auto to = bind_targets(targets, true);

@@ -255,8 +255,8 @@ struct reducer {
   constexpr auto operator()(const A& a, const Options&... options) const {
     if constexpr (std::same_as<A, refused>) return refused{};
     else if constexpr (!detail::is_stateless<F>)
-      return dsl::max(
-          a, options...);  // a result of the same shape and dtype: the error has been reported
+      // The error has been reported; this has the shape and dtype of the result.
+      return dsl::max(a, options...);
     else if constexpr (!detail::require_operator<F, dtype_with_init<A>(), false>())
       return dsl::max(a, options...);
     else return reduce(a, options...);
