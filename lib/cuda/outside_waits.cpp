@@ -45,7 +45,7 @@ void outside_waits::mark(cudaStream_t stream) const {
 void outside_waits::queue(cudaStream_t stream, std::int64_t steps,
                           const std::function<void()>& call) {
   require_others();
-  const current_device on(gpu_);  // `stream` may be this GPU's default stream
+  const current_device on(gpu_);  // whose default stream it may be
   if (is_capturing(stream)) return call();
   steps_[issued_++ / 2 % most] = steps;
   mark(stream);

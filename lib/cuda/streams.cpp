@@ -51,7 +51,7 @@ void cuda_back_end::wait_for(int index, void* stream, void* other) {
   const cudaError_t recorded = cudaEventRecord(reached, native(other));
   const cudaError_t waited =
       recorded == cudaSuccess ? cudaStreamWaitEvent(native(stream), reached, 0) : recorded;
-  cudaEventDestroy(reached);  // CUDA destroys it once it has been reached
+  cudaEventDestroy(reached);  // lives on until it is reached
   check(waited, "ordering one stream behind another", other);
 }
 

@@ -172,7 +172,7 @@ auto cumulate_elements(const X& x, int identity, const Options&... options) {
     else return dtype_v<T>;
   }();
   scan_request request = begin_with<accumulated(R)>(identity);
-  request.has_init = false;  // the first element keeps its value, even a negative zero
+  request.has_init = false;  // the first element is itself, a negative zero too
   return make_scan<table_operator<Code>, R>(x, request, options...);
 }
 template <op Code, class T, class X, class... Options>

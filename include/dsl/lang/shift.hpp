@@ -166,9 +166,8 @@ constexpr bool require_shiftable() {
 /// 1, b, 1) is a diagonal neighbour. Lazy, so a stencil is one expression and one kernel: shift(u,
 /// 1) + shift(u, -1) - 2 * u. Throws shape_error if there is no such axis.
 /// ```cpp
-/// const auto heat = dsl::vectorize([](auto u) {
-///   return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u);
-/// });
+/// const auto heat = dsl::vectorize(
+///     [](auto u) { return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u); });
 /// ```
 template <detail::in_memory X>
 auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
