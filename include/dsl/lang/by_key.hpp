@@ -201,8 +201,9 @@ auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
 
 /// Any reduction by key. f takes the elements of a group and returns one value, computed from the
 /// library's reductions, including those of dsl::reduce. A group without elements gives the
-/// reduction's result for no elements; for min and max that is the greatest and the least value of
-/// the dtype. The positions of argmin and argmax are positions among all elements.
+/// reduction's result for no elements: the greatest value of the dtype for min, the least for max
+/// (infinities for floating point). The positions of argmin and argmax are positions among all
+/// elements.
 ///
 /// f: a lambda with one `auto` parameter and no captures, traced as by vectorize.
 /// ```cpp

@@ -224,7 +224,7 @@ auto draw_integers(const K& key, std::type_identity_t<T> low, std::type_identity
 // Each of these functions returns a lazy expression of extents n, given as separate integers or one
 // std::array. Nothing runs and nothing waits before the assignment, and a slice computes only its
 // own elements. Element i, in row-major order, is made of word i % 4 of block i / 4 of Philox
-// 4x32-10 under the key. Draws of more than 32 bits take the same words of further blocks, whose
+// 4x32-10 under the key. Draws of more than 32 bits take words of further blocks, whose
 // counters contain the number of the draw. `k` is a dsl::random::key, or the result of `fold` with
 // dsl::step. All throw shape_error for extents that an array cannot have.
 
