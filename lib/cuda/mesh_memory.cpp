@@ -127,7 +127,7 @@ void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
   }
   range taken{};
   if (best != free_.end()) {
-    if (best->freed_on == &on) on.mix();
+    if (best->freed_on == &on) on.count_all_as_foreign();
     else if (!has_ended(*best)) on.wait_for(*best->freed_on);
     taken = std::move(*best);
     free_.erase(best);

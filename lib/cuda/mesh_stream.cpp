@@ -61,7 +61,7 @@ void mesh_stream::prepare(std::uint64_t by, touches what) {
   }
 }
 
-void mesh_stream::mix() {
+void mesh_stream::count_all_as_foreign() {
   const std::lock_guard lock(mutex_);
   for (member& m : of_) m.foreign = m.queued;
 }

@@ -43,7 +43,7 @@ class mesh_stream {
 
   /// All work queued so far counts as touching others' memory, because its memory may be reassigned
   /// to another member.
-  void mix();
+  void count_all_as_foreign();
   /// Later work of this stream waits for all work that another stream of the same mesh has queued
   /// by now.
   void wait_for(mesh_stream& other);

@@ -29,7 +29,7 @@ class outside_waits {
   std::uint64_t* given_up() const { return loops_; }
 
   /// Whether any such work can exist.
-  static bool are_there() { return last_begun.load(std::memory_order_acquire) != nullptr; }
+  static bool exist() { return last_begun.load(std::memory_order_acquire) != nullptr; }
   /// Called before a wait: returns when no such work is left, or when `is_done` is true.
   static void wait(const std::function<bool()>& is_done);
   /// Called after a wait.

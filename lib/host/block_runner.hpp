@@ -46,9 +46,9 @@ inline std::size_t bytes_of_value(dtype type) {
 }
 
 // The accumulators of each lane of a block.
-class lane_sums {
+class lane_accumulators {
  public:
-  lane_sums(const host_job& job, int lanes)
+  lane_accumulators(const host_job& job, int lanes)
       : job_(job),
         types_(accumulator_dtypes(job.code.pass.view)),
         bytes_(column_bytes * static_cast<std::size_t>(lanes / host_block)),
@@ -135,7 +135,7 @@ class block_runner {
   void count_step(std::int64_t number) { inputs_.count_step(number); }
   /// Evaluates elements first .. first + valid. If there are reductions, reduces them into the
   /// lanes of `sums` from `lane` on. If `keep`, padded lanes after them do not change.
-  void run(std::int64_t first, int valid, lane_sums& sums, int lane = 0, bool keep = true) {
+  void run(std::int64_t first, int valid, lane_accumulators& sums, int lane = 0, bool keep = true) {
     if (const int rest = valid % 64;
         rest != 0 && valid > 64) {  // only the rest needs padding, and so a copy
       run(first, valid - rest, sums, lane, keep);
@@ -162,7 +162,7 @@ class block_runner {
 
   /// The same for `rows` blocks that are `stride` elements apart. Lanes from `valid` on may change.
   void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride,
-                lane_sums& sums) {
+                lane_accumulators& sums) {
     const int padded = padded_block(valid);
     const std::int64_t end = first + (rows - 1) * stride + padded;
     bool direct = is_direct_ && (valid == padded || end <= job_.space.elements);
@@ -178,7 +178,7 @@ class block_runner {
   }
 
   /// Evaluates elements first .. first + count, without reductions.
-  void run_map(std::int64_t first, std::int64_t count, lane_sums& none) {
+  void run_map(std::int64_t first, std::int64_t count, lane_accumulators& none) {
     const std::int64_t end = first + count;
     if (!is_direct_) {
       for (const std::int64_t begin = first; first < end;)
@@ -198,7 +198,7 @@ class block_runner {
   /// returns their number. Elements whose neighbours are all in the row are read in place; those
   /// near the ends of the row are packed.
   std::int64_t run_in_row(std::int64_t first, std::int64_t begin, std::int64_t end,
-                          lane_sums& none) {
+                          lane_accumulators& none) {
     constexpr std::int64_t shortest_row = 128;
     const geometry& g = job_.space;
     if (g.rank == 0 || g.extents[g.rank - 1] < shortest_row) {
@@ -223,7 +223,8 @@ class block_runner {
   }
 
   /// Reduces `rows` consecutive rows of `length` elements into one lane each.
-  void run_strips(std::int64_t first, int rows, std::int64_t length, const lane_sums& sums) {
+  void run_strips(std::int64_t first, int rows, std::int64_t length,
+                  const lane_accumulators& sums) {
     const bool is_short = length < strip_lanes;
     const int together = inputs_.counts() || is_short ? 1 : rows;
     for (int row = 0; row < rows; row += together) {
@@ -236,7 +237,7 @@ class block_runner {
 
   /// The same for short rows, whose elements are added one after another. At most host_block rows;
   /// at most 64 if they are longer than a piece that is transposed.
-  void run_transposed(std::int64_t first, int rows, std::int64_t length, lane_sums& sums) {
+  void run_transposed(std::int64_t first, int rows, std::int64_t length, lane_accumulators& sums) {
     const int padded = padded_block(rows);
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i) out[i] = column(i);
@@ -331,7 +332,7 @@ void for_each_task(const host_job& job, int lanes, std::int64_t count, const Tas
   on_threads(count, elements * nanoseconds_of_element(job),
              [&](std::int64_t begin, std::int64_t end) {
                block_runner runner(job);
-               lane_sums sums(job, lanes);
+               lane_accumulators sums(job, lanes);
                for (std::int64_t t = begin; t < end; ++t) task(t, runner, sums);
              });
 }

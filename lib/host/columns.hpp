@@ -42,7 +42,7 @@ inline unsigned char* direct_address(const operand& o, std::int64_t first) {
 
 /// Whether positions among the elements of a result are consecutive in the order of the index
 /// space.
-inline bool counts_on(const operand_layout& w, const geometry& g) {
+inline bool has_consecutive_positions(const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool counts = true;
   for (int d = g.rank - 1; d >= 0; --d)
@@ -61,26 +61,26 @@ inline bool is_one_row(const operand_layout& w, const geometry& g) {
 }
 
 /// Whether all elements of the index space are the same element of the operand.
-inline bool has_one_place(const operand_layout& w, const geometry& g) {
+inline bool is_one_element(const operand_layout& w, const geometry& g) {
   for (int d = 0; d < g.rank; ++d)
     if (g.extents[d] > 1 && w.strides[d] != 0) return false;
   return true;
 }
 
 /// Whether an operand is a single value.
-inline bool is_the_same(const operand& o) {
+inline bool is_single_value(const operand& o) {
   return o.kind == operand_kind::value || o.kind == operand_kind::device_scalar;
 }
 
 /// Whether any number of the elements of one result can be read in place.
-inline bool lie_in_a_row(const operand* operands, int count, const geometry& g,
-                         const pass_view& pass) {
+inline bool can_read_result_in_place(const operand* operands, int count, const geometry& g,
+                                     const pass_view& pass) {
   if (pass.neighbours.nodes > 0) return false;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
     const operand_layout& w = g.layouts[k];
-    if (!is_direct(o, w, g) && !is_the_same(o) &&
-        (o.kind != operand_kind::position || !counts_on(w, g)))
+    if (!is_direct(o, w, g) && !is_single_value(o) &&
+        (o.kind != operand_kind::position || !has_consecutive_positions(w, g)))
       return false;
   }
   return true;
@@ -111,9 +111,9 @@ class input_columns {
       at_[k] = o.kind == operand_kind::device_scalar ? reinterpret_cast<const void*>(o.word[0])
                                                      : column(k);
       direct_[k] = is_direct(o, space.layouts[k], space);
-      throughout_ = throughout_ && (direct_[k] || is_the_same(o));
+      throughout_ = throughout_ && (direct_[k] || is_single_value(o));
       counts_ = counts_ || o.kind == operand_kind::position;
-      same_address_[k] = o.kind == operand_kind::address && has_one_place(space.layouts[k], space);
+      same_address_[k] = o.kind == operand_kind::address && is_one_element(space.layouts[k], space);
       if (same_address_[k])
         std::fill_n(reinterpret_cast<std::uint64_t*>(column(k)), host_block, o.word[0]);
       const auto size = static_cast<std::size_t>(size_of(o.type));
@@ -191,12 +191,13 @@ class input_columns {
                               ? 0
                               : static_cast<std::size_t>(piece.rows * piece.length) * widest_;
     const std::size_t bytes = static_cast<std::size_t>(count_) * (size + packed_size);
-    if (turned_.get_deleter().bytes < bytes) turned_ = allocate_host_memory(bytes);
+    if (transposed_.get_deleter().bytes < bytes) transposed_ = allocate_host_memory(bytes);
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
       if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour) continue;
-      unsigned char* const to = turned_.get() + static_cast<std::size_t>(k) * (size + packed_size);
+      unsigned char* const to =
+          transposed_.get() + static_cast<std::size_t>(k) * (size + packed_size);
       row_piece mine = piece;
       if (is_one_row(space_.layouts[k], space_)) mine.rows = 1;
       if (!direct_[k] && piece.begin == 0)
@@ -212,7 +213,7 @@ class input_columns {
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
-      if (is_the_same(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour ||
+      if (is_single_value(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour ||
           stays_in_row(k))
         continue;
       at_[k] = lies_at(o, space_, space_.layouts[k], place_, count);
@@ -274,7 +275,7 @@ class input_columns {
   std::int64_t before_ = 0, after_ = 0, longest_run_ = 1 << 20;
   std::size_t widest_ = 1;
   // For each operand a piece that has been transposed, and its source if that is packed.
-  host_memory turned_;
+  host_memory transposed_;
 };
 
 }  // namespace dsl::detail

@@ -54,7 +54,7 @@ struct reduction_runs {
 // Whether the elements of a result can be reduced in place, strip by strip.
 bool takes_strips(const host_job& job) {
   return job.compiled.strip[simd_level()] != nullptr && job.space.elements > 0 &&
-         lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
+         can_read_result_in_place(job.operands, job.code.inputs, job.space, job.code.pass.view);
 }
 
 // Number of columns that are reduced at a time: the piece of each row is as long as 16 KiB of
@@ -155,7 +155,7 @@ class result_partials {
       : types_(accumulator_dtypes(job.code.pass.view)),
         inside_(kept_inside(job.space)),
         reduced_(std::max<std::int64_t>(job.space.count, 1)) {
-    const lane_sums shape(job, host_block);
+    const lane_accumulators shape(job, host_block);
     columns_ = shape.stored(memory, job.space.results);
   }
   // Columns of the results from the owner whose first element has this number on: the results of
@@ -191,7 +191,7 @@ class result_partials {
 }  // namespace
 
 std::size_t partial_bytes_on_host(const host_job& job) {
-  return lane_sums(job, host_block).stored_bytes(job.space.results);
+  return lane_accumulators(job, host_block).stored_bytes(job.space.results);
 }
 
 void finish_partials_on_host(const host_job& job, std::int64_t partials, std::int64_t count) {
@@ -257,7 +257,7 @@ void reduce_on_host(const host_job& job) {
     }
   };
   const auto accumulate_strips = [&](std::int64_t run, std::int64_t split, block_runner& runner,
-                                     const lane_sums& sums) {
+                                     const lane_accumulators& sums) {
     const int rows = owners_of(run);
     const std::int64_t piece = steps_a_piece * order.stride, begin = split * piece,
                        length = order.kind == lane_schedule::strips
@@ -267,7 +267,7 @@ void reduce_on_host(const host_job& job) {
     runner.run_strips(runs.first(run) + begin, rows, length, sums);
   };
   const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner,
-                              lane_sums& sums) {
+                              lane_accumulators& sums) {
     if (order.by_strips()) return accumulate_strips(run, split, runner, sums);
     if (is_transposed)
       return runner.run_transposed(runs.first(run), owners_of(run), order.owner_stride, sums);
@@ -306,7 +306,7 @@ void reduce_on_host(const host_job& job) {
       order.kind == lane_schedule::columns ? static_cast<int>(order.lanes) : host_block;
   if (splits == 1) {
     return for_each_task(job, lanes, pieces(runs.count, runs_a_task),
-                         [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+                         [&](std::int64_t task, block_runner& runner, lane_accumulators& sums) {
                            for (std::int64_t run = task * runs_a_task;
                                 run < std::min(runs.count, (task + 1) * runs_a_task); ++run) {
                              accumulate(run, 0, runner, sums);
@@ -316,7 +316,7 @@ void reduce_on_host(const host_job& job) {
                          });
   }
   // Packs the lanes of the owners, without the lanes between them.
-  const lane_sums shape(job, lanes);
+  const lane_accumulators shape(job, lanes);
   const int most = order.kind == lane_schedule::columns
                        ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner))
                        : owners_of(0);
@@ -327,14 +327,14 @@ void reduce_on_host(const host_job& job) {
     return partials.get() + bytes * static_cast<std::size_t>(run * splits + split);
   };
   for_each_task(job, lanes, runs.count * splits,
-                [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+                [&](std::int64_t task, block_runner& runner, lane_accumulators& sums) {
                   accumulate(task / splits, task % splits, runner, sums);
                   collapse(task / splits, sums.columns());
                   sums.store(partial(task / splits, task % splits), most);
                 });
   // Pairwise, so that the error grows with the logarithm of the number of pieces. If there is work
   // for several threads, near pieces are combined first.
-  const auto join = [&](const lane_sums& sums, std::int64_t run, std::int64_t begin,
+  const auto join = [&](const lane_accumulators& sums, std::int64_t run, std::int64_t begin,
                         std::int64_t end, std::int64_t distance) {
     for (; distance < end - begin; distance *= 2)
       for (std::int64_t s = begin; s + distance < end; s += 2 * distance)
@@ -346,13 +346,13 @@ void reduce_on_host(const host_job& job) {
   if (is_shared) {
     const std::int64_t groups = pieces(splits, near);
     for_each_task(job, lanes, runs.count * groups,
-                  [&](std::int64_t task, block_runner&, lane_sums& sums) {
+                  [&](std::int64_t task, block_runner&, lane_accumulators& sums) {
                     const std::int64_t begin = task % groups * near;
                     join(sums, task / groups, begin, std::min(splits, begin + near), 1);
                   });
   }
   for_each_task(job, lanes, runs.count,
-                [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
+                [&](std::int64_t run, block_runner& runner, lane_accumulators& sums) {
                   join(sums, run, 0, splits, is_shared ? near : 1);
                   finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
                 });

@@ -12,7 +12,7 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes,
   const bool aligned = at % alignment == 0;
   if (aligned) {
     if (recent_ < memory_.size() && memory_[recent_].holds(at, bytes)) return memory_[recent_];
-    for (const block_run::shared_thing& each : t.home->shared)
+    for (const block_run::shared_variable& each : t.home->shared)
       if (each.where->holds(at, bytes)) return *each.where;
     for (recent_ = 0; recent_ < memory_.size(); ++recent_)
       if (memory_[recent_].holds(at, bytes)) return memory_[recent_];

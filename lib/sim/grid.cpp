@@ -93,7 +93,7 @@ void grid_run::begin(block_run& b, std::int64_t number) {
   b.clock = b.barrier = 0;
   b.seen.clear();
   b.seen_reads.clear();
-  for (block_run::shared_thing& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
+  for (block_run::shared_variable& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
   for (thread_run& t : b.threads) {
     t.block = b.number;
     t.member = member;
@@ -330,7 +330,7 @@ void grid_run::wait_for_cluster(thread_run& t) {
 
 void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes) {
   block_run& b = *t.home;
-  for (const block_run::shared_thing& each : b.shared)
+  for (const block_run::shared_variable& each : b.shared)
     if (each.key == key) return each.memory.get();
   auto memory = std::make_unique<unsigned char[]>(std::max<std::size_t>(bytes, 1));
   std::memset(memory.get(), 0xff, bytes);

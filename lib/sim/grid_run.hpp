@@ -120,12 +120,12 @@ struct block_run {
   // which this block may write what the other has read.
   std::unordered_map<std::uint32_t, std::uint32_t> seen, seen_reads;
 
-  struct shared_thing {
+  struct shared_variable {
     const void* key;
     std::unique_ptr<unsigned char[]> memory;
     std::unique_ptr<region> where;
   };
-  std::vector<shared_thing> shared;  // the dynamic shared memory first
+  std::vector<shared_variable> shared;  // the dynamic shared memory first
 
   // Whether work of another block may end its wait.
   bool waits_for_others() const {

@@ -86,7 +86,7 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   static_assert(as_many, "as many targets as the right side has values");
   constexpr bool traceable = (can_be_traced<E> && ...);
   if constexpr (!traceable) {
-    constexpr bool makes_numbers = (is_traced_but_for_numbers<E> && ...);
+    constexpr bool makes_numbers = (can_be_traced_with_numbers<E> && ...);
     static_assert(!makes_numbers,
                   "a symbol is no C++ number: in a formula what holds one is auto, and a function "
                   "that takes numbers is given to "

@@ -163,7 +163,7 @@ constexpr std::size_t output_of_history(std::size_t k) {
 /// Scalars for the outputs from number First on, which have no variable of the caller.
 template <class Output> using output_element = element_t<Output::type.type>;
 template <std::size_t First, class Step>
-auto variables_beside(const Step&) {
+auto scalars_for_outputs(const Step&) {
   using outputs = outputs_of<Step>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
@@ -178,14 +178,14 @@ const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   return loop_code_of<Name, pass<Key, Calls...>, Inputs, Arguments, States, Stop>();
 }
 
-template <int Arguments, bool Stops, class... S, class... Beside, class Step>
-DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside,
+template <int Arguments, bool Stops, class... S, class... Extra, class Step>
+DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& extra,
                                const Step& step, const launch& fixed, strategy how) {
-  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
-  const tuple<S&..., Beside&...> all =
-      concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
+  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Extra));
+  const tuple<S&..., Extra&...> all =
+      concatenate(variables, unpack([](auto&... b) { return references(b...); }, extra));
   auto to = bind_targets(all);
-  using assignment = assigned<tuple<S&..., Beside&...>, Step>;
+  using assignment = assigned<tuple<S&..., Extra&...>, Step>;
   return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(
               kernel_name(step), typename assignment::pass{}),
           assignment(all_targets(to), step).operands(), fixed, how};
@@ -234,8 +234,8 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
                               const launch& fixed, strategy how) {
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
-  auto beside = variables_beside<states>(step);
-  loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, beside, step, fixed, how);
+  auto extra = scalars_for_outputs<states>(step);
+  loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, extra, step, fixed, how);
   unpack([&](const auto&... x) { (require_sample(get<0>(variables), x), ...); }, samples);
 
   using of_state = scalar_histories<S...>;
@@ -254,7 +254,7 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
             return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...};
           },
           samples));
-  operand recorded[states + std::tuple_size_v<decltype(beside)>];
+  operand recorded[states + std::tuple_size_v<decltype(extra)>];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
       operand* at = recorded + output_of_history<S...>(number);
@@ -265,7 +265,7 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
   if constexpr (stops > 0) {
     unpack([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); },
            histories);
-    get<std::tuple_size_v<decltype(beside)> - 1>(beside) = plan.first;
+    get<std::tuple_size_v<decltype(extra)> - 1>(extra) = plan.first;
   }
 
   const auto record = [&](std::int64_t k) {
@@ -304,14 +304,14 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
   unpack([&](auto&... h) { (shorten(h), ...); }, histories);
   if constexpr (stops > 0) {
     if (scalar<std::int64_t>* const ran = get<0>(until).ran)
-      *ran = get<std::tuple_size_v<decltype(beside)> - 1>(beside);
+      *ran = get<std::tuple_size_v<decltype(extra)> - 1>(extra);
   }
   return histories;
 }
 
 template <class... Arguments>
 using parameter_indices = std::make_index_sequence<(
-    std::size_t{0} + ... + std::size_t{parameters_alone::passes<Arguments>})>;
+    std::size_t{0} + ... + std::size_t{only_parameters::passes<Arguments>})>;
 
 /// Calls use(variables, formula, conditions) for a loop that may run, with the variables' device as
 /// the current device. The index sequences are parameters, because the compiler's error message for
@@ -326,8 +326,8 @@ auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const
   } else {
     const auto variables = leaves_of_state(s);
     const device_guard guard(as_operand(get<0>(variables)).where());
-    const auto parameters = filter(parameters_alone{}, arguments...);
-    const auto conditions = filter(conditions_alone{}, arguments...);
+    const auto parameters = filter(only_parameters{}, arguments...);
+    const auto conditions = filter(only_conditions{}, arguments...);
     const auto formula = f(get<I>(s.variables)..., get<K>(parameters)...);
     if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables),
                                                                    identity_of(conditions))) {
@@ -388,14 +388,13 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
     const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps),
                                                  option_or(from_step(0), arguments...).number,
                                                  option_or(every(1), arguments...).steps);
-    const auto watches = filter(watches_alone{}, arguments...);
+    const auto watches = filter(only_progress{}, arguments...);
     const auto watch = watch_of(watches);
-    auto histories =
-        run_loop(plan, variables, formula, conditions,
-                 of_leaves<S...>(filter(records_alone{}, arguments...)),
-                 filter(samples_alone{}, arguments...),
-                 std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                 option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    auto histories = run_loop(
+        plan, variables, formula, conditions, of_leaves<S...>(filter(only_records{}, arguments...)),
+        filter(only_samples{}, arguments...),
+        std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+        option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
     return as_result(histories_by_variable<S...>(std::move(histories)));
   };
   return with_formula(f, s, run, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{},
@@ -428,12 +427,12 @@ auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Us
                const Arguments&... arguments) {
   const auto bind = [&](const auto& variables, const auto& formula, const auto& conditions) {
     const auto one_step = step_formula(variables, formula, conditions,
-                                       of_leaves<S...>(filter(records_alone{}, arguments...)));
-    auto beside =
-        variables_beside<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
+                                       of_leaves<S...>(filter(only_records{}, arguments...)));
+    auto extra =
+        scalars_for_outputs<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
     constexpr bool stops = std::tuple_size_v<std::remove_cvref_t<decltype(conditions)>> > 0;
     return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
-        variables, beside, one_step, option_or(launch{}, arguments...),
+        variables, extra, one_step, option_or(launch{}, arguments...),
         option_or(strategy::automatic, arguments...)));
   };
   return with_formula(f, s, bind, std::index_sequence_for<S...>{},

@@ -122,11 +122,11 @@ auto filter(const Test&, const T&... all) {
     else return tuple<>{};
   }(all)...);
 }
-struct parameters_alone { template <class T> static constexpr bool passes = !is_loop_option<T>; };
-struct conditions_alone { template <class T> static constexpr bool passes = is_until<T>; };
-struct records_alone { template <class T> static constexpr bool passes = is_record<T>; };
-struct samples_alone { template <class T> static constexpr bool passes = is_sample<T>; };
-struct watches_alone { template <class T> static constexpr bool passes = is_progress<T>; };
+struct only_parameters { template <class T> static constexpr bool passes = !is_loop_option<T>; };
+struct only_conditions { template <class T> static constexpr bool passes = is_until<T>; };
+struct only_records { template <class T> static constexpr bool passes = is_record<T>; };
+struct only_samples { template <class T> static constexpr bool passes = is_sample<T>; };
+struct only_progress { template <class T> static constexpr bool passes = is_progress<T>; };
 
 template <class Option, class... T>
 Option option_or(const Option& otherwise, const T&... all) {

@@ -38,7 +38,7 @@ constexpr void add_symbol(graph& g, const Output& o) {
 // Not a constant expression if a formula calls a function that the compiler does not evaluate, or,
 // unless `Numbers`, converts a symbol to a C++ number.
 template <class E, bool Numbers = false>
-constexpr trace_of_formula look_at_formula() {
+constexpr trace_of_formula inspect_formula() {
   graph g;
   g.notes_literals = true;
   g.notes_numbers = Numbers;
@@ -52,35 +52,35 @@ constexpr trace_of_formula look_at_formula() {
 template <trace_of_formula Seen> struct seen_formula {
   static constexpr trace_of_formula value = Seen;
 };
-template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(
+template <class E, trace_of_formula Seen = inspect_formula<E>()> constexpr seen_formula<Seen> seen(
     int);
 template <class E> constexpr void seen(...);
-template <class E, trace_of_formula Seen = look_at_formula<E, true>()> constexpr seen_formula<Seen>
-seen_but_for_numbers(int);
-template <class E> constexpr void seen_but_for_numbers(...);
+template <class E, trace_of_formula Seen = inspect_formula<E, true>()> constexpr seen_formula<Seen>
+inspected_with_numbers(int);
+template <class E> constexpr void inspected_with_numbers(...);
 
 /// Whether a formula can be traced. std::sqrt(2.0) is a constant expression for GCC, but not for
 /// nvcc.
 template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(seen<E>(0))>;
 /// Whether it could be traced if a symbol were a C++ number.
-template <class E> inline constexpr bool is_traced_but_for_numbers =
-    !std::is_void_v<decltype(seen_but_for_numbers<E>(0))>;
+template <class E> inline constexpr bool can_be_traced_with_numbers =
+    !std::is_void_v<decltype(inspected_with_numbers<E>(0))>;
 
 template <class E>
-constexpr trace_of_formula trace_shows() {
+constexpr trace_of_formula inspected() {
   if constexpr (can_be_traced<E>) return decltype(seen<E>(0))::value;
   else return {};
 }
-template <class E> inline constexpr bool has_reductions = trace_shows<E>().reduces;
-template <class E> inline constexpr bool reads_neighbours = trace_shows<E>().neighbours;
-template <class E> inline constexpr bool axes_exist = !trace_shows<E>().axis_missing;
-template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
+template <class E> inline constexpr bool has_reductions = inspected<E>().reduces;
+template <class E> inline constexpr bool reads_neighbours = inspected<E>().neighbours;
+template <class E> inline constexpr bool axes_exist = !inspected<E>().axis_missing;
+template <class E> inline constexpr bool literals_fit = !inspected<E>().literal_outside;
 
 /// The rank of an expression's one value: 0 for a formula that reduces its arguments to it.
 template <class E>
 constexpr int rank_of_result() {
   if constexpr (E::rank == 0 || reductions_in<E> > 0) return E::rank;
-  else return trace_shows<E>().single_values ? 0 : E::rank;
+  else return inspected<E>().single_values ? 0 : E::rank;
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
 template <class F, class... Operands> inline constexpr bool

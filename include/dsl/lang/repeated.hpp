@@ -45,7 +45,7 @@ bool repeats_operands(const E& e) {
 
 /// A function of two operands, applied to one operand twice.
 template <class F>
-struct of_repeated {
+struct applied_to_one_operand {
   template <class Operand> static constexpr int rank = Operand::rank;
   template <class...> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer& t, S s) { return F::trace(t, s, s); }
@@ -64,7 +64,7 @@ auto without_repeats(const E& e) {
 template <class F, class... Operands>
 auto without_repeats(const expression<F, Operands...>& e) {
   if constexpr (may_repeat<expression<F, Operands...>>)
-    return expression_of<of_repeated<F>>(get<0>(e.operands));
+    return expression_of<applied_to_one_operand<F>>(get<0>(e.operands));
   else
     return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); },
                   e.operands);

@@ -47,8 +47,8 @@ struct sorted_positions {
 
 /// Broadcasts the first operand to the shape of both.
 template <class X, class Y>
-auto stretched(const X& x, const Y& to) {
-  return make_expression<stretch_function>(x, to);
+auto broadcast_like(const X& x, const Y& to) {
+  return make_expression<broadcast_value>(x, to);
 }
 
 /// Throws overflow_error if the target's dtype cannot hold a C++ integer, as an assignment does.
@@ -66,13 +66,14 @@ void scatter(const sorted_positions& at, const array<T>& values, const view<T, 1
 
 template <class T, class Keys, class Values>
 void add_to_few(const view<T, 1>& target, const Keys& keys, const Values& values) {
-  const sorted_positions at(values_in_line(stretched(keys, values)));
+  const sorted_positions at(values_in_line(broadcast_like(keys, values)));
   const std::int64_t n = at.sorted.size();
   const auto number = positions(n);
   const auto is_new =
       (number > 0) & (at.sorted != take(at.sorted, max(cast<std::int64_t>(number) - 1, 0)));
   const array<std::int64_t> run = cumsum(cast<std::int64_t>(is_new));
-  const auto sums = eval(sum_by(run, take(values_in_line(stretched(values, keys)), at.order), n));
+  const auto sums =
+      eval(sum_by(run, take(values_in_line(broadcast_like(values, keys)), at.order), n));
   scatter(at, eval(take(target, at.sorted) + cast<T>(take(sums, run))), target);
 }
 
@@ -96,7 +97,7 @@ void scatter_add(Target&& target, const Index& index, const Values& values) {
     detail::require_value_fits<T>(values);
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
     const auto added = detail::as_operand(values);
-    const auto shape = detail::shape_of(detail::stretched(keys, added));
+    const auto shape = detail::shape_of(detail::broadcast_like(keys, added));
     const std::int64_t count =
         detail::element_count(shape.data(), static_cast<int>(shape.size()), 1);
     if (count == 0) return;
@@ -125,8 +126,8 @@ void put(Target&& target, const Index& index, const Values& values) {
     const detail::sorted_positions at(keys);
     if constexpr (detail::operand_t<Values>::rank == 0) {
       detail::scatter(at,
-                      eval(cast<T>(detail::stretched(detail::as_operand(values),
-                                                     detail::positions(keys.size())))),
+                      eval(cast<T>(detail::broadcast_like(detail::as_operand(values),
+                                                          detail::positions(keys.size())))),
                       all);
     } else {
       const auto given = eval(values);

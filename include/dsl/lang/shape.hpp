@@ -120,7 +120,7 @@ constexpr auto of_array(const S& s) {
   }
 
 /// A C++ scalar, broadcast to the shape of another operand.
-struct stretch_function {
+struct broadcast_value {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class...> using calls = tuple<>;
   template <class Value, class Shape>
@@ -232,7 +232,7 @@ template <element T, class... N>
 auto broadcast_to(const T& value, const N&... n) {
   const auto sizes = detail::to_extents(n...);
   detail::element_count(sizes.data(), static_cast<int>(sizes.size()), 1);  // throws
-  return detail::make_expression<detail::stretch_function>(
+  return detail::make_expression<detail::broadcast_value>(
       value, detail::index_leaf<detail::rank_of_sizes<N...>>{0, sizes, {}});
 }
 

@@ -98,17 +98,17 @@ auto shift_view(const view<const T, R>& x, std::int64_t distance, boundary beyon
 }
 
 /// The displacement by which a formula's values are shifted.
-struct step_leaf {
+struct displacement_leaf {
   using lazy_expression = void;
   static constexpr int rank = 0;
   std::int64_t distance;
   int axis;  // counted from the last axis
   boundary beyond;
 };
-template <> struct traced<step_leaf> {
+template <> struct traced<displacement_leaf> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype::int64, true>(t); }
 };
-inline void add_leaves(const step_leaf& leaf, operand*& at) {
+inline void add_leaves(const displacement_leaf& leaf, operand*& at) {
   operand& o = *at++;
   o.kind = operand_kind::step;
   o.type = dtype::int64;
@@ -118,7 +118,7 @@ inline void add_leaves(const step_leaf& leaf, operand*& at) {
 }
 
 /// The values of a formula, shifted by a displacement that is known at run time.
-struct step_function {
+struct shifted_value {
   template <class X, class> static constexpr int rank = X::rank;
   template <class...> using calls = tuple<>;
   template <class X, class Step>
@@ -130,7 +130,8 @@ struct step_function {
 template <class E>
 auto shift_formula(const E& e, std::int64_t distance, boundary beyond, int axis) {
   const int along = axis_of(e, axis, "shift");
-  return make_expression<step_function>(e, step_leaf{distance, E::rank - 1 - along, beyond});
+  return make_expression<shifted_value>(e,
+                                        displacement_leaf{distance, E::rank - 1 - along, beyond});
 }
 
 /// Whether a formula is shifted by C++ integers, known when it is traced; if not, a compile-time

@@ -42,7 +42,7 @@ bool have_one_key(const E&... e) {
 }
 /// Whether another reduction reads the same elements as the reductions by key.
 template <class Other, class... Groups>
-bool is_of_keys(const tuple<Groups...>& groups, const Other& other) {
+bool reduces_keyed_elements(const tuple<Groups...>& groups, const Other& other) {
   constexpr int of_groups = leaves_of_groups<Groups...>;
   operand leaves[of_groups + leaf_count<Other>], *at = leaves;
   add_leaves(get<0>(groups).keys, at);
@@ -55,16 +55,21 @@ bool are_of_keys(const tuple<Groups...>& groups, const tuple<All...>& all) {
   if (get<0>(groups).request.groups == 0 ||
       !unpack([](const auto&... e) { return have_one_key(e...); }, groups))
     return false;
-  return unpack([&groups](const auto&... other) { return (is_of_keys(groups, other) && ...); },
-                all);
+  return unpack(
+      [&groups](const auto&... other) { return (reduces_keyed_elements(groups, other) && ...); },
+      all);
 }
 
 // Evaluates one expression after another into new memory, so that all are complete before the first
 // target is written.
-template <class T, int R> array<T, R> aside(std::type_identity<array<T, R>>) { return {}; }
-template <class T> scalar<T> aside(std::type_identity<scalar<T>>) { return scalar<T>{}; }
+template <class T, int R> array<T, R> memory_for_result(std::type_identity<array<T, R>>) {
+  return {};
+}
+template <class T> scalar<T> memory_for_result(std::type_identity<scalar<T>>) {
+  return scalar<T>{};
+}
 template <class T, int R>
-auto aside(std::type_identity<view<T, R>>) {
+auto memory_for_result(std::type_identity<view<T, R>>) {
   if constexpr (R == 0) return scalar<T>{};
   else return array<T, R>{};
 }
@@ -87,8 +92,8 @@ template <class... Targets, class... E, std::size_t... I>
 void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e,
                   std::index_sequence<I...>) {
   check_targets(get<I>(targets)...);
-  tuple<decltype(aside(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
-      aside(std::type_identity<std::remove_const_t<Targets>>{})...};
+  tuple<decltype(memory_for_result(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
+      memory_for_result(std::type_identity<std::remove_const_t<Targets>>{})...};
   (assign(get<I>(made), get<I>(e)), ...);
   operand from[sizeof...(I)], to[sizeof...(I)], *read = from, *written = to;
   const auto add_copy = [&](const auto& target, const auto& of, const auto& expression) {

@@ -46,14 +46,14 @@ struct variance : without_calls {
       const auto few = apply<op::less_equal>(nb, most);
       const auto count = apply<op::add>(na, nb);
       const auto origin = choose(apply<op::equal>(na, nothing), origin_b, origin_a);
-      const auto moved = moved_to(origin, nb, origin_b, sum_b, squares_b);
+      const auto moved = relative_to(origin, nb, origin_b, sum_b, squares_b);
       const auto sum = as<C>(apply<op::add>(sum_a, moved.first));
       const auto squares = apply<op::add>(squares_a, moved.second);
       const auto shift =
           choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)),
                  constant<C>(na.owner, value_t<C>{}));
       const auto mean = as<C>(apply<op::add>(origin, shift));
-      const auto about_mean = moved_to(mean, count, origin, sum, squares);
+      const auto about_mean = relative_to(mean, count, origin, sum, squares);
       return tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first),
                    choose(few, squares, about_mean.second)};
     };
@@ -92,7 +92,7 @@ struct variance : without_calls {
   /// sum(d + m) = sum(d) + n m
   /// sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d + m))
   template <class C, class R>
-  static constexpr std::pair<C, R> moved_to(C origin, R n, C from, C sum, R squares) {
+  static constexpr std::pair<C, R> relative_to(C origin, R n, C from, C sum, R squares) {
     const auto by = apply<op::subtract>(from, origin);
     const auto moved = as<type_of<C>>(apply<op::add>(sum, apply<op::multiply>(by, n)));
     return {moved,
