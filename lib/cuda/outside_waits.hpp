@@ -20,9 +20,9 @@ class outside_waits {
   outside_waits() = default;
   outside_waits(const outside_waits&) = delete;
 
-  /// Queues work that waits for other processes, `steps` times in a row, with the GPU as the
-  /// current one. If the stream is captured, it is unknown when the work runs, so it is not
-  /// watched.
+  /// Queues work that waits for other processes in each of `steps` steps, one after another, with
+  /// the GPU as the current one. If the stream is captured, it is unknown when the work runs, so it
+  /// is not watched.
   void queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call);
   /// The word in which blocks of a kernel report that their wait for blocks of other processes
   /// timed out; nonzero then.
