@@ -1,5 +1,4 @@
-// The kinds of devices that the library has, in the order of `backend`: the one place that knows
-// them all.
+// The back ends of the library, in the order of `backend`. No other place lists them all.
 #include "cuda/back_end.hpp"
 #include "host/back_end.hpp"
 #include "sim/back_end.hpp"

@@ -7,7 +7,8 @@ namespace dsl::detail {
 
 namespace {
 
-// GPUs have a name, so that errors can say why there is none; nothing else is ever asked of them.
+// Stands for GPUs, so that errors can name them and say why there is none. No other function is
+// ever called.
 class no_gpus final : public back_end {
  public:
   constexpr no_gpus() : back_end({"cuda", true, true}, nullptr, backend::cuda) {}

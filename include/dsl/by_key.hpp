@@ -1,5 +1,5 @@
-// Reductions by key, selections and sorting beside everything else: not in dsl.hpp, for they bring
-// kernels of their own.
+// Reductions by key, selections and sorting. Not part of dsl.hpp, because they bring their own
+// kernels.
 #pragma once
 
 #include <dsl/dsl.hpp>

@@ -1,4 +1,4 @@
-// The CUDA Array Interface, beside everything else: not in dsl.hpp.
+// The CUDA Array Interface. Not part of dsl.hpp.
 #pragma once
 
 #include <dsl/mem/cuda_array_interface.hpp>

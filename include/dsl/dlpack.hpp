@@ -1,4 +1,4 @@
-// DLPack, beside everything else: not in dsl.hpp.
+// DLPack. Not part of dsl.hpp.
 #pragma once
 
 #include <dsl/mem/dlpack.hpp>

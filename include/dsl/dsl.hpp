@@ -1,8 +1,7 @@
-// Everything: formulas on arrays as fused kernels.
+// Everything in one header: formulas on arrays as fused kernels.
 #pragma once
 
-// From the ground up: what a compiler says of a mistake begins with the headers by way of which it
-// came to it.
+// Included bottom-up, so that the include traces in compilers' error messages stay short.
 // clang-format off
 #include <dsl/ir/config.hpp>
 #include <dsl/ir/dtype.hpp>

@@ -1,7 +1,8 @@
-// Structs described with Boost.Hana as operands: templates with BOOST_HANA_DEFINE_STRUCT, of
-// arrays, views, scalars, C++ scalars and structs of them. Such a struct goes wherever an array
-// does that is an argument, a target of `tie`, a variable of `state`; inside a formula it is the
-// same template of symbols. Arrays of structs are `structured_array`s.
+// Structs described with Boost.Hana as operands: templates with BOOST_HANA_DEFINE_STRUCT whose
+// members are arrays, views, scalars, C++ scalars and structs of these. Such a struct can take the
+// place of an array as an argument of a formula, a target of `tie` or a variable of `state`. Inside
+// a formula it is the same template with symbols as members. For arrays of structs see
+// `structured_array`.
 #pragma once
 
 #include <boost/hana/accessors.hpp>

@@ -1,4 +1,4 @@
-// Processes of MPI as one device. What includes this links dsl::mpi.
+// Processes of MPI as one device. Programs that include this link dsl::mpi.
 #pragma once
 
 #include <mpi.h>
@@ -22,18 +22,19 @@ namespace detail {
 
 template <class Explicit> inline constexpr bool is_included<header::mpi, Explicit> = true;
 
-/// What a process is about to do with the others: if all do the same, `same` is equal in all of
-/// them, and the sum of `balance` 0.
+/// Identifies what a process is about to do with the others: if all do the same thing, `same` is
+/// equal in all of them, and the sum of `balance` is 0.
 struct meeting { std::uint64_t same, balance; };
 
-/// Where processes of a communicator wait for each other, no longer than some seconds, and find out
-/// whether they do the same. The first process counts who has come, and tells the others.
+/// Meetings of a communicator's processes: they wait for each other, at most for a timeout, and
+/// find out whether they are about to do the same thing. Process 0 collects the arrivals, and tells
+/// the others the verdict.
 class mpi_meetings {
  public:
-  /// Tags of its messages, and of others on the same communicator.
+  /// Tags of its messages, and of other messages on the same communicator.
   enum message { came, verdict, left, bytes };
 
-  /// It keeps the communicator, and never ends: what was sent may come at any time.
+  /// Keeps the communicator and is never destroyed: messages may arrive at any time.
   explicit mpi_meetings(MPI_Comm processes) : all_(processes) {
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
@@ -41,8 +42,9 @@ class mpi_meetings {
     here_.resize(static_cast<std::size_t>(size_));
   }
 
-  /// Returns when all processes have called it for the same. Throws device_error where one does not
-  /// in time, or calls it for something else, and always from then on.
+  /// Returns when all processes have called it with the same meeting. Throws device_error if a
+  /// process does not call it in time or calls it for something else; then also at every later
+  /// call.
   void meet(const meeting& own) {
     if (failed_.empty()) {
       here_[static_cast<std::size_t>(rank_)] = own;
@@ -53,8 +55,8 @@ class mpi_meetings {
     if (failed_[0] == differs) throw_different(who);
     throw_missing(who, seconds_);
   }
-  /// Waits until bytes of the user's have come, of processes that have all met. Where one stops on
-  /// the way the program ends: it is not known what has yet to be written to.
+  /// Waits for a transfer of user data between processes that have all met. If a process stops
+  /// during the transfer, the program ends, because MPI may still write to the memory.
   void finish(MPI_Request& transfer) const {
     if (poll(seconds_, [&] { return is_complete(transfer); })) return;
     std::fputs("dsl: a process stopped while bytes came from it\n", stderr);
@@ -62,10 +64,8 @@ class mpi_meetings {
   }
 
  private:
-  enum failure {
-    is_missing,
-    differs
-  };  // which of it comes first in a verdict, and then the processes
+  // The first number of a verdict; the numbers of the processes follow.
+  enum failure { is_missing, differs };
 
   void lead() {
     std::vector<MPI_Request> others(static_cast<std::size_t>(size_ - 1));
@@ -92,8 +92,8 @@ class mpi_meetings {
     else if (different.size() > 1 || balance != 0) failed_ = std::move(different);
     for (int p = 1; p < size_; ++p) send(p, verdict, failed_.data(), failed_.size() * sizeof(int));
   }
-  // The first process may have come just before it would have been late, and then waits for others
-  // as long.
+  // Process 0 may have arrived just before its deadline, and then waits as long for the others.
+  // Hence twice the timeout.
   void follow() {
     send(0, came, &here_[static_cast<std::size_t>(rank_)], sizeof(meeting));
     MPI_Request answer = MPI_REQUEST_NULL;
@@ -110,7 +110,7 @@ class mpi_meetings {
     }
   }
 
-  // What is sent stays as it is.
+  // The data must not change until it has been sent.
   void send(int process, message what, const void* at, std::size_t size) const {
     MPI_Request sent = MPI_REQUEST_NULL;
     MPI_Isend(at, static_cast<int>(size), MPI_BYTE, process, what, all_, &sent);
@@ -121,7 +121,7 @@ class mpi_meetings {
     MPI_Test(&request, &done, status);
     return done != 0;
   }
-  // False where so many seconds pass before it is done. It soon leaves the processor to others.
+  // Returns false if `seconds` pass before it is done. Soon sleeps between tries.
   template <class Test>
   static bool poll(double seconds, const Test& is_done) {
     using clock = std::chrono::steady_clock;
@@ -142,11 +142,11 @@ class mpi_meetings {
   const double seconds_ = seconds_to_wait_for_processes();
   int rank_ = 0, size_ = 1;
   std::vector<meeting> here_;
-  std::vector<int> told_, failed_;  // a verdict: nothing, or a failure
+  std::vector<int> told_, failed_;  // a verdict: empty, or a failure
 };
 
-/// The processes of a communicator, whose copy it owns. MPI's own handler ends the program where
-/// MPI fails.
+/// The processes of a communicator, of which it owns a copy. If MPI fails, MPI's own handler ends
+/// the program.
 class mpi_group final : public process_group {
  public:
   explicit mpi_group(MPI_Comm processes) {
@@ -181,7 +181,7 @@ class mpi_group final : public process_group {
   void exchange(const std::vector<process_message>& sent,
                 const std::vector<process_message>& received) override {
     word_key same{statement};
-    same.add(~std::uint64_t{0});  // no number of bytes
+    same.add(~std::uint64_t{0});  // differs from every number of bytes
     meetings_->meet({same.value, numbers_of(sent, true) - numbers_of(received, false)});
     std::vector<MPI_Request> open;
     const int tag = mpi_meetings::bytes;
@@ -197,7 +197,7 @@ class mpi_group final : public process_group {
   }
   std::unique_ptr<gpu_group> with_gpus(device own) override { return join_gpus(*this, own); }
 
-  /// How many processes on the same machine have smaller numbers.
+  /// Number of processes on the same machine with smaller ranks.
   int number_on_machine() const {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here);
@@ -208,8 +208,8 @@ class mpi_group final : public process_group {
   }
 
  private:
-  // The sum of a number for each message: of the two processes, its place among theirs, and its
-  // bytes.
+  // The sum of a number for each message, which is made of the two processes, the index of the
+  // message between them, and its bytes.
   std::uint64_t numbers_of(const std::vector<process_message>& messages, bool are_sent) const {
     std::uint64_t sum = 0;
     std::vector<std::uint64_t> before(static_cast<std::size_t>(size_));
@@ -222,7 +222,7 @@ class mpi_group final : public process_group {
     }
     return sum;
   }
-  // MPI counts with an int.
+  // In pieces, because MPI counts bytes with an int.
   void broadcast_all(unsigned char* at, const std::size_t* bytes) {
     for (int p = 0; p < size_; at += bytes[p++])
       each_piece({at, bytes[p], p}, [&](void* piece, int length) {
@@ -241,7 +241,7 @@ class mpi_group final : public process_group {
 
   MPI_Comm all_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  mpi_meetings* meetings_;  // which lives on
+  mpi_meetings* meetings_;  // is never destroyed
 };
 
 }  // namespace detail
@@ -257,19 +257,22 @@ inline std::unique_ptr<mpi_group> group_of(MPI_Comm processes) {
 
 }  // namespace detail
 
-/// The processes of a communicator as one device, of which each has `own`: the host, the simulator
-/// or a GPU, of one kind in all of them. Arrays on it have their global shape. Each process holds
-/// its rows of the outermost axis (`local`) and computes those, so all processes run the same
-/// statements on them in the same order, from one thread at a time. Made once, after MPI_Init;
-/// called by all processes of the communicator, it waits for them. Where a process does not come to
-/// what all do together within DSL_TIMEOUT seconds (600 without it), or comes with another
-/// statement, that throws device_error. Throws device_error: for GPUs where the library was built
-/// without NCCL, and where NCCL cannot join them, as two processes with one GPU.
+/// The processes of a communicator as one device. `own` is the device of each process: the host,
+/// the simulator or a GPU, of the same kind in all processes. Arrays on the mesh have their global
+/// shape. Each process holds its rows of the outermost axis (`local`) and computes those. So all
+/// processes run the same statements on such arrays in the same order, each from one thread at a
+/// time.
+///
+/// Made once, after MPI_Init. Called by all processes of the communicator; it waits for them.
+/// Throws device_error for GPUs if the library was built without NCCL, or if NCCL cannot connect
+/// them, as two processes with one GPU. Later, work that all processes do together throws
+/// device_error if a process does not arrive within DSL_TIMEOUT seconds (600 if unset), or arrives
+/// with another statement.
 inline device mesh(MPI_Comm processes, device own) {
   return detail::mesh_of_processes(detail::group_of(processes), own);
 }
-/// Each has its current device; where that is the first GPU, the first process of a machine has its
-/// first one, the second its second, and so on.
+/// The same with each process's current device. If that is the first GPU, process k of a machine
+/// takes the machine's GPU k.
 inline device mesh(MPI_Comm processes) {
   auto group = detail::group_of(processes);
   const device own = detail::own_device(group->number_on_machine());

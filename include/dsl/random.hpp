@@ -1,4 +1,4 @@
-// Random numbers, beside everything else: not in dsl.hpp.
+// Random numbers. Not part of dsl.hpp.
 #pragma once
 
 #include <dsl/dsl.hpp>

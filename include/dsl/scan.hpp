@@ -1,5 +1,4 @@
-// Scans (cumsum, cumprod, scan) beside everything else: not in dsl.hpp, for they bring four kernels
-// of their own.
+// Scans: cumsum, cumprod, scan. Not part of dsl.hpp, because they bring four kernels of their own.
 #pragma once
 
 #include <dsl/dsl.hpp>

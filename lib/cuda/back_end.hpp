@@ -1,4 +1,4 @@
-// GPUs as devices.
+// The CUDA back end: GPUs as devices.
 #pragma once
 
 #include "mem/back_end.hpp"
@@ -10,7 +10,7 @@ class cuda_back_end final : public back_end {
   constexpr explicit cuda_back_end(kernel_services* kernels)
       : back_end({"cuda", true, true}, kernels, backend::cuda) {}
 
-  /// 0 without a driver or a GPU, and where the GPUs cannot be counted: then the next call tries
+  /// 0 without a driver or a GPU. Also 0 if the GPUs cannot be counted; then the next call tries
   /// again.
   int device_count() override;
   back_end* make_mesh(std::span<const int> members) override;
@@ -23,13 +23,13 @@ class cuda_back_end final : public back_end {
   /// Waits for the device.
   void release_memory(int index) override;
   void set_release_threshold(int index, std::size_t bytes) override;
-  /// From the device's pool. Where there is too little it waits for the device, has the pool give
-  /// back what it does not use, and tries again. Throws memory_error that says how much was asked
-  /// for, used and free.
+  /// Allocates from the device's pool. If the pool has too little memory, waits for the device,
+  /// lets the pool release unused memory, and tries again. Throws memory_error, which says how many
+  /// bytes were requested, used and free.
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
-  /// Whether CUDA waits for the stream, however long that takes, before it copies: to memory that
-  /// is not page-locked, or much from there.
+  /// Whether CUDA waits for the stream, without a time limit, before it copies: to memory that is
+  /// not page-locked, and from such memory if it is much.
   bool waits_to_copy(const void* to, const void* from, std::size_t bytes, direction way);
   void copy(void* to, const void* from, std::size_t bytes, direction way, int index,
             void* stream) override;
@@ -40,7 +40,8 @@ class cuda_back_end final : public back_end {
   void release_pinned(void* memory, int index) noexcept override;
   bool is_page_locked(const void* address) override;
   std::optional<address_home> find_memory(const void* address) override;
-  /// Page-locked memory, and all of it where the system says so (cudaDevAttrPageableMemoryAccess).
+  /// Page-locked memory; all host memory if the system supports it
+  /// (cudaDevAttrPageableMemoryAccess).
   bool reaches_host_memory(const void* address, int index) override;
 
   void* create_stream(int index) override;

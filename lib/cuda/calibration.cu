@@ -1,4 +1,4 @@
-// Measures what a GPU does in a second, with kernels that do one thing.
+// Measures a GPU's rates with kernels that do one thing each.
 #include "cuda/calibration.hpp"
 
 #include "cuda/calls.hpp"
@@ -13,8 +13,8 @@ __device__ std::int64_t thread_number() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// Vectors of 16 bytes, eight of them on their way at a time; what is read is used, but never
-/// stored.
+/// Reads vectors of 16 bytes, eight in flight at a time. The values are used, so that the compiler
+/// keeps the loads, but never stored.
 __global__ void read_vectors(const uint4* from, std::int64_t count, unsigned* never) {
   constexpr int ahead = 8;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block;
@@ -35,7 +35,7 @@ __global__ void copy_vectors(uint4* to, const uint4* from, std::int64_t count) {
   if (i < count) to[i] = from[i];
 }
 
-// Chains of one operation, eight of them beside each other, so that its latency is hidden.
+// Eight independent chains of one operation hide the operation's latency.
 constexpr int chains = 8;
 struct multiply_add {
   template <class T> static __device__ T next(T x, T by) { return x * by + by; }
@@ -58,13 +58,13 @@ __global__ void repeat(T* never, T by, int steps) {
   if (all == static_cast<T>(-12345)) *never = all;
 }
 
-/// Additions that wait for each other.
+/// Dependent atomic additions: each one waits for the previous one.
 __global__ void add_in_turn(unsigned* at, int steps) {
   unsigned last = 0;
   for (int i = 0; i < steps; ++i) last = atomicAdd(at + (last >> 31), 1u);
 }
 
-/// Every second word: of each sector of 32 bytes a half.
+/// Writes every second word, half of each sector of 32 bytes.
 __global__ void write_every_second(unsigned* to, std::int64_t words) {
   const std::int64_t i = thread_number();
   if (2 * i < words) to[2 * i] = static_cast<unsigned>(i);
@@ -156,7 +156,7 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
     }));
   }
   const double threads = static_cast<double>(all_blocks) * block;
-  // Of a longer and a shorter run the difference, in which no launch is.
+  // From the difference between a longer and a shorter run, which excludes the launch.
   const auto rate = [&](double operations_a_step, int steps, const auto& launch) {
     const double longer = watch.seconds([&] { launch(3 * steps); }),
                  shorter = watch.seconds([&] { launch(steps); });
@@ -176,7 +176,7 @@ calibration measure(const device_properties& gpu, std::size_t free_memory) {
         [&] { add_in_turn<<<1, 1, 0, watch.stream()>>>(memory.as<unsigned>(), steps); });
   };
   c.round_trip = (in_turn(300) - in_turn(100)) / 200;
-  // Of two sizes that the cache holds, the difference.
+  // From the difference between two sizes that fit in the cache.
   const double more = static_cast<double>(cache) / 2, less = static_cast<double>(cache) / 4;
   c.cache = (more - less) / std::max(c.copied(more) - c.copied(less), 1e-9);
   const double whole = watch.seconds([&] {

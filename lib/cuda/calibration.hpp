@@ -5,7 +5,7 @@
 
 namespace dsl::detail::cuda {
 
-/// Of the calling thread's current device, in about a fifth of a second. Throws cuda_error.
+/// Measures the calling thread's current device, in about a fifth of a second. Throws cuda_error.
 calibration measure(const device_properties& gpu, std::size_t free_memory);
 
 }  // namespace dsl::detail::cuda

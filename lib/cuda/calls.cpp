@@ -17,7 +17,7 @@ std::string spell_status(cudaError_t status) {
 
 namespace {
 
-// Errors of a kernel that ran, after which every call in this process fails.
+// Errors of a kernel that ran. After one of them every CUDA call of this process fails.
 bool is_fault(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -59,7 +59,8 @@ class launch_log {
     const std::lock_guard lock(mutex_);
     std::erase_if(last_, [index](const auto& each) { return each.first.first == index; });
   }
-  // What an error says of a device's kernels, those of `first` before the others'.
+  // Text for an error message: the device's last kernels, with the kernel of stream `first` at the
+  // front.
   std::string spell(int index, void* first) {
     const std::lock_guard lock(mutex_);
     std::string kernels;
@@ -96,7 +97,7 @@ void forget_launches(int index, void* stream) { launches().forget(index, stream)
 void forget_launches(int index) { launches().forget(index); }
 
 void raise_failure(cudaError_t status, const std::string& call, void* stream) {
-  cudaGetLastError();  // an error that is not sticky must not be found again by the next call
+  cudaGetLastError();  // clears an error that is not sticky, or the next call would report it again
   int index = 0;
   const bool known = is_fault(status) && cudaGetDevice(&index) == cudaSuccess;
   raise<cuda_error>(call + " failed: " + spell_status(status) +
@@ -108,7 +109,7 @@ void check(cudaError_t status, const char* call, void* stream) {
 void check(cudaError_t status, const char* call) { check(status, call, nullptr); }
 
 bool is_capturing(void* stream) {
-  if (stream == nullptr) return false;  // the default stream cannot be
+  if (stream == nullptr) return false;  // the default stream cannot be captured
   cudaStreamCaptureStatus status{};
   check(cudaStreamIsCapturing(native(stream), &status), "asking whether a stream is captured",
         stream);
@@ -129,7 +130,7 @@ bool is_blocking() {
 
 namespace {
 
-// "8.0, 9.0" from the "800,900" that nvcc gives.
+// "8.0, 9.0" from nvcc's "800,900".
 std::string spell_architectures(std::string_view list) {
   std::string all;
   while (!list.empty()) {

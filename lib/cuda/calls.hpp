@@ -1,4 +1,4 @@
-// Calls of the CUDA runtime, and what errors say of those that fail.
+// Calls of the CUDA runtime, and the errors thrown if they fail.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,16 +11,17 @@ namespace dsl::detail::cuda {
 
 std::string spell_status(cudaError_t status);
 
-/// Throws cuda_error. After a fault of a kernel it says which kernels were queued, those of
-/// `stream` first.
+/// Throws cuda_error. After a kernel's fault the message names the kernels that were queued, those
+/// of `stream` first.
 [[noreturn]] void raise_failure(cudaError_t status, const std::string& call,
                                 void* stream = nullptr);
 void check(cudaError_t status, const char* call, void* stream);
 void check(cudaError_t status, const char* call);
 #define DSL_CHECK(call) ::dsl::detail::cuda::check(call, #call)
 
-// The runtime works on the calling thread's current device; it is put back, since the program may
-// use CUDA itself. Where nothing may be thrown, as at the program's end, errors are passed over.
+// Makes a GPU the calling thread's current device, and restores the previous one at the end,
+// because the program may use CUDA itself. Where nothing may be thrown, as at the end of the
+// program, `Check` ignores errors.
 template <void (*Check)(cudaError_t, const char*)>
 class device_switch {
  public:
@@ -47,11 +48,11 @@ inline cudaStream_t native(void* stream) { return static_cast<cudaStream_t>(stre
 /// Whether a stream's work is captured into a graph.
 bool is_capturing(void* stream);
 
-/// As long as a stream's work waits for what other processes do. Throws device_error where they do
-/// not come.
+/// Waits while a stream's work waits for other processes. Throws device_error if they do not come
+/// in time.
 void wait_for_others(void* stream);
 
-/// What an error says of a kernel that was queued before. The pass is null for a fill.
+/// The description of a queued kernel for error messages. The pass is null for a fill.
 struct queued_kernel {
   const char* name;
   const pass_view* pass;
@@ -64,17 +65,17 @@ struct queued_kernel {
 };
 std::string spell_launch(const queued_kernel& k, const operand* operands = nullptr);
 
-/// The last kernel of each stream that has not been waited for since: a fault is reported by some
-/// later call, of any stream.
+/// Remember, for each stream, the last kernel queued since the stream was waited for: a fault is
+/// reported by some later call on any stream.
 void note_launch(int index, void* stream, const queued_kernel& k);
 void forget_launches(int index, void* stream);
 void forget_launches(int index);
 
-/// Whether DSL_BLOCKING asks to wait after each launch. Throws device_error where it is neither 0
+/// Whether DSL_BLOCKING requests a wait after each launch. Throws device_error if it is neither 0
 /// nor 1.
 bool is_blocking();
 
-/// Throws device_error where the status says that there is no code for the GPU.
+/// Throws device_error if the status says that there is no code for the GPU.
 void check_code(cudaError_t status, const std::string& kernel, const char* architectures,
                 int index);
 

@@ -1,4 +1,4 @@
-// Which GPUs there are.
+// The GPUs of this machine and their properties.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -19,12 +19,12 @@ using namespace cuda;
 
 namespace {
 
-// Only an answer is remembered: what failed may succeed the next time.
+// Only a successful count is remembered: after a failure the next call may succeed.
 std::atomic<int> known_count{-1};
-std::mutex count_mutex;  // of what follows
+std::mutex count_mutex;  // guards the strings below
 std::string count_error, why_none = "no GPU was found";
 
-// The runtime gives the same error without a driver as with one that is too old.
+// The runtime returns the same error for a missing driver as for one that is too old.
 bool has_no_driver(cudaError_t status) {
   int version = 0;
   return status == cudaErrorStubLibrary ||
@@ -76,8 +76,7 @@ device_properties read(int index) {
   return d;
 }
 
-// Throws device_error where it is set to something else than a number of bytes, which K, M or G may
-// follow.
+// Throws device_error if it is not a number of bytes, optionally followed by K, M or G.
 std::size_t release_threshold_from_environment() {
   const char* const wanted = std::getenv("DSL_RELEASE_THRESHOLD");
   if (wanted == nullptr || *wanted == '\0') return SIZE_MAX;
@@ -95,7 +94,7 @@ std::size_t release_threshold_from_environment() {
 
 }  // namespace
 
-// Read once; where that fails, the next call tries again.
+// Read once; after a failure the next call tries again.
 const device_properties& cuda_back_end::properties(int index) {
   static const std::vector<device_properties>& known = *new std::vector<device_properties>([this] {
     std::vector<device_properties> all;

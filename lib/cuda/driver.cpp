@@ -9,7 +9,7 @@ namespace dsl::detail::cuda {
 
 namespace {
 
-// As the version of CUDA had them with which their types last changed.
+// Each function in the CUDA version in which its type last changed.
 template <class Function>
 void find(Function& function, const char* name, [[maybe_unused]] unsigned version = 10020) {
   cudaDriverEntryPointQueryResult found{};

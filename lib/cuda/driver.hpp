@@ -1,5 +1,5 @@
-// The driver's functions that the runtime has not. They are looked up when they are first called,
-// so that no program is linked with the driver.
+// Functions of the driver that the runtime lacks. They are looked up at the first call, so that no
+// program is linked with the driver.
 #pragma once
 
 #include <cuda.h>
@@ -22,10 +22,10 @@ struct driver_functions {
   decltype(&cuGetErrorName) error_name;
   decltype(&cuGetErrorString) error_text;
 };
-/// Throws cuda_error where the driver has not all of them.
+/// Throws cuda_error if the driver lacks one of them.
 const driver_functions& driver();
 
-/// Throws cuda_error that says which call failed.
+/// Throws cuda_error, which names the call that failed.
 void check(CUresult status, const char* call);
 
 }  // namespace dsl::detail::cuda

@@ -1,4 +1,4 @@
-// Fills with any value, which cudaMemsetAsync cannot do.
+// Fills memory with any value, which cudaMemsetAsync cannot do.
 #include "cuda/fill.hpp"
 
 #include <dsl/ir/config.hpp>

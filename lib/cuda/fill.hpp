@@ -1,4 +1,4 @@
-// The library's own kernel.
+// Fills a GPU's memory with a value, by a kernel of the library.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace dsl::detail::cuda {
 
-/// As entry_points'.
+/// As the function of entry_points.
 const char* fill_architectures();
 cudaError_t launch_fill(void* at, const void* value, std::size_t size, std::int64_t count,
                         cudaStream_t stream);

@@ -1,4 +1,4 @@
-// Grids of the library's own kernels, whose threads walk through the elements.
+// Launch numbers of the library's own grid-stride kernels.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace dsl::detail::cuda {
 
 inline constexpr int grid_stride_block = 256;
 
-/// Blocks for so many elements, `most` at most.
+/// Number of blocks for `count` elements, at most `most`.
 inline unsigned grid_stride_blocks(std::int64_t count, std::int64_t most) {
   return static_cast<unsigned>(std::min((count + grid_stride_block - 1) / grid_stride_block, most));
 }

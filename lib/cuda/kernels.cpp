@@ -1,4 +1,4 @@
-// Kernels on a GPU.
+// Executor of kernels on a GPU.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -29,7 +29,7 @@ class graph_of_gpu final : public recorded_graph {
   const stream_state& on_;
 };
 
-// In working memory that goes back to the pool behind the sort.
+// Sorts in working memory that returns to the pool after the sort.
 template <class Task>
 void sort_on_gpu(const Task& task, const stream& on) {
   stream_state& s = stream_state::of(on);
@@ -115,7 +115,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   *k.range = k.part != nullptr ? *k.part : block_range{0, static_cast<std::uint32_t>(k.grid)};
   if (recorded_graph* const graph = recorded_graph::current())
     return graph->add(k, 1, touches::own, [&](int) { return k.grid; });
-  // What is compiled for less than compute capability 9.0 cannot wait itself, nor form clusters.
+  // Code compiled for less than compute capability 9.0 cannot wait by itself, nor form clusters.
   const bool early =
       k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
   const queued_kernel noted = queued_kernel::of(k);

@@ -7,9 +7,9 @@
 
 namespace dsl::detail::cuda {
 
-// A function's limit is raised once, to the most that the device has: it is the
-// function's, so a limit for each launch would be another thread's too. Without that a block has 48
-// kB, of which the function's own are a part.
+// Raises a function's limit once, to the device's maximum: the limit belongs to the function, so a
+// limit for each launch would change that of other threads. Without it a block has 48 kB, including
+// the function's static shared memory.
 void allow_shared_memory(const void* function, int bytes, int gpu) {
   struct known_function {
     int own;

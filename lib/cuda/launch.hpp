@@ -1,4 +1,4 @@
-// What is queued on a GPU's stream: checked, and noted for errors that show later.
+// Launches on a GPU's stream: checked, and noted for errors that appear later.
 #pragma once
 
 #include <mutex>
@@ -7,19 +7,19 @@
 
 namespace dsl::detail::cuda {
 
-/// Lets a block of a function have this much shared memory on a GPU.
+/// Lets blocks of a function have this many bytes of shared memory on a GPU.
 void allow_shared_memory(const void* function, int bytes, int gpu);
 
-/// Queues so many of a kernel's blocks on the current GPU's stream.
+/// Queues this number of a kernel's blocks on a stream of the current GPU.
 cudaError_t launch_blocks(const kernel_launch& k, std::int64_t blocks, bool begins_early,
                           cudaStream_t stream);
 
-/// With DSL_BLOCKING=1 one kernel runs at a time, in all threads, so that a fault is known to be
-/// its own: this is held until it has ended. Else, and where the stream is captured, nothing is
-/// held.
+/// With DSL_BLOCKING=1 only one kernel runs at a time, in all threads, so that a fault can be
+/// assigned to its kernel: the caller holds this lock until the kernel has ended. Otherwise, and if
+/// the stream is captured, the lock is empty.
 std::unique_lock<std::mutex> hold_if_blocking(void* stream);
 
-/// Calls `launch` and notes the kernel. Throws what says why it failed.
+/// Calls `launch` and notes the kernel. Throws an error that says why the launch failed.
 template <class Launch>
 void queue_kernel(const queued_kernel& k, const operand* operands, const char* architectures,
                   int gpu, void* stream, const Launch& launch) {
@@ -29,10 +29,10 @@ void queue_kernel(const queued_kernel& k, const operand* operands, const char* a
   }
   note_launch(gpu, stream, k);
 }
-/// Waits for a kernel. Throws cuda_error that names it.
+/// Waits for a kernel. Throws cuda_error, which names the kernel.
 void wait_for_kernel(const queued_kernel& k, const operand* operands, int gpu, void* stream);
 
-/// Queues a fill on the current GPU's stream.
+/// Queues a fill on a stream of the current GPU.
 void fill_elements(void* at, const void* value, std::size_t size, std::int64_t count, int gpu,
                    cudaStream_t stream);
 

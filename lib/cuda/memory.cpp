@@ -1,4 +1,4 @@
-// A GPU's memory.
+// Memory of a GPU.
 #include <algorithm>
 
 #include "cuda/back_end.hpp"
@@ -33,7 +33,7 @@ memory_usage cuda_back_end::usage(int index) {
   return m;
 }
 void cuda_back_end::release_memory(int index) {
-  synchronize_device(index);  // what was freed behind queued work is in use until then
+  synchronize_device(index);  // memory freed after queued work is in use until that work has ended
   const current_device on(index);
   DSL_CHECK(cudaMemPoolTrimTo(pool_of(index), 0));
 }
@@ -53,8 +53,8 @@ void* cuda_back_end::allocate(std::size_t bytes, int index, void* stream) {
       if (!is_capturing(stream)) release_memory(index);
       m = usage(index);
     };
-    // What other streams have freed is there once their work is done. A pool that fails keeps all
-    // that it took on the way.
+    // Memory that other streams freed is available once their work has ended. A pool that fails to
+    // allocate keeps everything it took on the way.
     give_back();
     if (bytes <= m.free + m.reserved - std::min(m.used, m.reserved)) {
       status = cudaMallocAsync(&memory, bytes, native(stream));
@@ -91,7 +91,7 @@ void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, directio
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
-  if (outside_waits::are_there() && waits_to_copy(to, from, bytes, way)) wait_for_others(stream);
+  if (outside_waits::exist() && waits_to_copy(to, from, bytes, way)) wait_for_others(stream);
   check(cudaMemcpyAsync(to, from, bytes, kind, native(stream)), "a copy", stream);
 }
 
@@ -122,7 +122,7 @@ cudaPointerAttributes attributes_of(const void* address) {
 
 }  // namespace
 
-// Managed memory as well is read by the device itself.
+// Managed memory counts too: the device can read it directly.
 bool cuda_back_end::is_page_locked(const void* address) {
   return attributes_of(address).type != cudaMemoryTypeUnregistered;
 }

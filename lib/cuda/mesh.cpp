@@ -21,7 +21,7 @@ using events = std::vector<cudaEvent_t>;
 
 std::string name_of(int gpu) { return "cuda:" + std::to_string(gpu); }
 
-// Throws device_error where members cannot use each other's memory.
+// Throws device_error if members cannot access each other's memory.
 void require_reach(const std::string& mesh, const std::vector<int>& members) {
   const std::set<int> all(members.begin(), members.end());
   for (const int gpu : all) {
@@ -70,8 +70,8 @@ mesh_stream& cuda_mesh::stream_of(void* stream) {
   return *default_;
 }
 
-// Plans see one GPU that is as large as all. Where a test lists a GPU several times, its parts
-// share it.
+// Plans see one GPU as large as all members together. If a test lists a GPU several times, its
+// parts share that GPU.
 const device_properties& cuda_mesh::properties(int index) {
   const std::lock_guard lock(mutex_);
   if (properties_ != nullptr) return *properties_;
@@ -121,7 +121,7 @@ void cuda_mesh::set_release_threshold(int, std::size_t bytes) {
   memory().set_release_threshold(bytes);
 }
 
-// What the members' own pools keep is given back too before the second try.
+// Before the second try the members' own pools also release their unused memory.
 void* cuda_mesh::allocate(std::size_t bytes, int index, void* stream) {
   mesh_stream& on = stream_of(stream);
   if (void* const first = memory().allocate(bytes, on)) return first;
@@ -142,7 +142,7 @@ void cuda_mesh::release(void* memory, int, void* stream) noexcept {
   }
 }
 
-// Calls each(address, bytes, GPU, its stream) for the parts of a stretch of memory.
+// Calls each(address, bytes, GPU, its stream) for the parts of a contiguous piece of memory.
 template <class Each>
 void cuda_mesh::by_parts(const void* at, std::size_t bytes, void* stream, const Each& each) {
   const std::vector<mesh_memory::part> parts = memory().parts(at, bytes);
@@ -195,8 +195,8 @@ std::size_t cuda_mesh::bytes_of_copy(std::size_t bytes) const { return memory().
 
 namespace {
 
-// Two kernels, each with a part of its blocks on the GPUs, would wait for each other for ever,
-// whichever meshes they are of.
+// Serializes cooperative kernels of all meshes: two of them, each with only some of its blocks
+// running, would wait for each other forever.
 struct cooperative_order {
   std::mutex mutex;
   mesh_stream* last = nullptr;
@@ -256,7 +256,7 @@ void cuda_mesh::synchronize(int, void* stream) {
 void cuda_mesh::synchronize_quietly(int, void* stream) noexcept {
   try {
     stream_of(stream).synchronize_quietly();
-  } catch (const error&) {  // a default stream that never was
+  } catch (const error&) {  // a default stream that was never made
   }
 }
 void cuda_mesh::wait_for(int, void* stream, void* other) {

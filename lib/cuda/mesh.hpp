@@ -1,4 +1,4 @@
-// Several GPUs as one device.
+// A mesh of GPUs: several GPUs as one device.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ class cuda_mesh final : public back_end {
   explicit cuda_mesh(std::span<const int> members);
 
   std::span<const int> members() const override { return members_; }
-  /// What a stream's handle stands for; null for the mesh's default one.
+  /// The stream of a handle; null is the mesh's default stream.
   cuda::mesh_stream& stream_of(void* stream);
   cuda::mesh_waits& waits() { return waits_; }
-  /// Kernels whose blocks wait for each other are queued one mesh-wide launch behind another: while
-  /// this is held, and behind the stream of the last one.
+  /// Orders kernels whose blocks wait for each other: while the lock is held no other thread queues
+  /// one, and `on` waits for the stream of the previous one.
   std::unique_lock<std::mutex> queue_cooperative(cuda::mesh_stream& on);
 
-  /// Throws device_error that names the GPUs where one cannot reach another's memory.
+  /// Throws device_error, which names the GPUs, if one cannot access another's memory.
   const device_properties& properties(int index) override;
   void synchronize_device(int index) override;
 
@@ -33,7 +33,7 @@ class cuda_mesh final : public back_end {
   void set_release_threshold(int index, std::size_t bytes) override;
   void* allocate(std::size_t bytes, int index, void* stream) override;
   void release(void* memory, int index, void* stream) noexcept override;
-  /// Each member its part.
+  /// Each member copies its own part.
   void copy(void* to, const void* from, std::size_t bytes, direction way, int index,
             void* stream) override;
   void set_zero(void* at, std::size_t bytes, int index, void* stream) override;
@@ -45,7 +45,7 @@ class cuda_mesh final : public back_end {
   void* allocate_pinned(std::size_t bytes, int index) override;
   void release_pinned(void* memory, int index) noexcept override;
   bool is_page_locked(const void* address) override;
-  /// Its own arrays' memory.
+  /// Only memory of this mesh's arrays.
   std::optional<address_home> find_memory(const void* address) override;
   bool reaches_host_memory(const void* address, int index) override;
 
@@ -68,7 +68,8 @@ class cuda_mesh final : public back_end {
 
   const std::vector<int> members_;
   cuda::mesh_waits waits_;
-  mutable std::mutex mutex_;  // of what is made when it is first asked for, and then stays
+  // Guards the members below, which are made at first use and then stay.
+  mutable std::mutex mutex_;
   std::unique_ptr<device_properties> properties_;
   mutable std::unique_ptr<cuda::mesh_memory> memory_;
   std::unique_ptr<cuda::mesh_stream> default_;

@@ -24,7 +24,7 @@ cuda_mesh& mesh_with(int index) {
 }
 grid_executor& one_gpu() { return static_cast<grid_executor&>(executor::of(gpus)); }
 
-// By the first member, which reads and writes what the others have.
+// Sorts on the first member, which accesses the other members' memory.
 template <class Task>
 void sort_on_first(const Task& task, const stream& on) {
   const stream_state& state = stream_state::of(on);
@@ -42,7 +42,7 @@ void sort_on_first(const Task& task, const stream& on) {
   });
 }
 
-// Launched by the first member, behind what others have been given; what comes next waits for it.
+// Launched on the first member, after the other members' queued work; later work waits for it.
 class graph_of_mesh final : public recorded_graph {
  public:
   graph_of_mesh(std::span<const int> members, mesh_stream& on)
@@ -55,8 +55,8 @@ class graph_of_mesh final : public recorded_graph {
   mesh_stream& on_;
 };
 
-// Plans and kernels are those of one GPU that is as large as all; a launch is one for each member
-// that has blocks of it.
+// Plans and kernels are those of one GPU as large as all members together. A launch becomes one
+// launch for each member that has some of its blocks.
 class mesh_executor final : public grid_executor {
  public:
   constexpr mesh_executor() : grid_executor(kernel_target::cuda, true) {}
@@ -78,7 +78,7 @@ class mesh_executor final : public grid_executor {
   void sort(const pair_sort_task& task, const stream& on) const override {
     sort_on_first(task, on);
   }
-  // By the first member as well.
+  // On the first member too.
   void scatter(const scatter_task& task, const stream& on) const override {
     const stream_state& state = stream_state::of(on);
     mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);

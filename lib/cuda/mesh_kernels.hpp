@@ -1,11 +1,11 @@
-// Kernels on several GPUs.
+// Executor of kernels on a mesh of GPUs.
 #pragma once
 
 #include "exec/run/grid_executor.hpp"
 
 namespace dsl::detail {
 
-/// Of every mesh of GPUs.
+/// Shared by all meshes of GPUs.
 grid_executor& mesh_kernels();
 
 }  // namespace dsl::detail

@@ -44,8 +44,8 @@ mesh_memory::mesh_memory(std::vector<int> members) : members_(std::move(members)
   if (!others.empty()) DSL_CHECK(cudaMemPoolSetAccess(small_, others.data(), others.size()));
 }
 
-// A new range for so many bytes. Two members' parts meet in the array's middle, others' at the
-// granules next to where they should.
+// A new range for an array of `bytes`. Two members' parts meet in the middle of the array; with
+// more members, parts end at the granule nearest to an even division.
 mesh_memory::range mesh_memory::divided(std::size_t bytes) const {
   const std::size_t n = members_.size(), first = bytes / n / alignment * alignment,
                     lead = up(first, granule_) - first;
@@ -56,8 +56,8 @@ mesh_memory::range mesh_memory::divided(std::size_t bytes) const {
   return r;
 }
 
-// Where an array may begin in a range, if the range suits it: its parts end within a granule of
-// where they should, and little is left over.
+// The offset at which an array may begin in a range, if the range is suitable: its parts end within
+// one granule of an even division, and little memory is unused.
 std::optional<std::size_t> mesh_memory::lead_in(const range& r, std::size_t bytes) const {
   const std::size_t n = members_.size(), first = bytes / n / alignment * alignment;
   if (r.ends[0] < first || r.bytes() > bytes + bytes / 8 + 2 * granule_) return {};
@@ -70,7 +70,7 @@ std::optional<std::size_t> mesh_memory::lead_in(const range& r, std::size_t byte
   return lead;
 }
 
-// False where a member has too little memory.
+// False if a member has too little memory.
 bool mesh_memory::map(range& r) const {
   const driver_functions& call = driver();
   check(call.reserve(&r.low, r.bytes(), 0, 0, 0), "cuMemAddressReserve");
@@ -84,7 +84,7 @@ bool mesh_memory::map(range& r) const {
     if (status = call.create(&part, bytes, &of, 0); status != CUDA_SUCCESS) break;
     if (status = call.map(r.low + mapped, bytes, 0, part, 0); status == CUDA_SUCCESS)
       mapped += bytes;
-    call.release(part);  // what is mapped stays
+    call.release(part);  // the mapping keeps the memory
   }
   if (status == CUDA_SUCCESS) {
     std::vector<CUmemAccessDesc> all;
@@ -116,7 +116,7 @@ void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
   if (bytes < members_.size() * granule_) return allocate_small(bytes, on);
   if (bytes / members_.size() > least_memory_) return nullptr;
   const std::lock_guard lock(mutex_);
-  // The smallest one that suits, rather one that was freed on this stream.
+  // The smallest suitable range; among equal ones, one that was freed on this stream.
   auto best = free_.end();
   for (auto r = free_.begin(); r != free_.end(); ++r) {
     if (!lead_in(*r, bytes)) continue;
@@ -127,7 +127,7 @@ void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
   }
   range taken{};
   if (best != free_.end()) {
-    if (best->freed_on == &on) on.mix();
+    if (best->freed_on == &on) on.count_all_as_foreign();
     else if (!has_ended(*best)) on.wait_for(*best->freed_on);
     taken = std::move(*best);
     free_.erase(best);
@@ -142,7 +142,7 @@ void* mesh_memory::allocate(std::size_t bytes, mesh_stream& on) {
   return reinterpret_cast<void*>(at);
 }
 
-// Whoever uses it comes behind the first member's stream, and so does whoever gets it next.
+// On the first member's stream: uses of the memory, and its next allocation, are queued after it.
 void* mesh_memory::allocate_small(std::size_t bytes, mesh_stream& on) {
   void* memory = nullptr;
   on.queue(1, touches::others, [&](int, cudaStream_t stream) {
@@ -181,7 +181,7 @@ void mesh_memory::forget(mesh_stream& ends) noexcept {
   }
 }
 
-// What is no range of this memory is the first member's.
+// Memory outside the ranges belongs to the first member.
 std::vector<mesh_memory::part> mesh_memory::parts(const void* address, std::size_t bytes) const {
   auto* const begin = static_cast<unsigned char*>(const_cast<void*>(address));
   const auto at = reinterpret_cast<std::uintptr_t>(address);

@@ -1,4 +1,4 @@
-// Arrays over the memory of several GPUs.
+// Arrays distributed over the memory of several GPUs.
 #pragma once
 
 #include <cstddef>
@@ -15,55 +15,56 @@
 
 namespace dsl::detail::cuda {
 
-/// Memory of a mesh's members. An array is one range of addresses, cut at granules (2 MiB) into a
-/// part for each member: as even as granules allow, and for two members even, since the array
-/// begins within its first granule where that suits its middle. What is smaller than a granule a
-/// member lies with the first one. Memory is taken and freed in the order of a stream; what was
-/// mapped once is kept, and used again, until it is given back.
+/// Memory of a mesh's members. An array is one range of addresses, divided at granules (2 MiB) into
+/// a part for each member. The parts are as even as granules allow. For two members they are
+/// exactly even, because the array begins inside its first granule such that its middle is at a
+/// granule. An array with less than a granule per member is with the first one. Memory is allocated
+/// and freed in stream order. Mapped ranges are kept and reused until they are given back.
 class mesh_memory {
  public:
-  /// Of GPUs that reach each other's memory, in which a test may name one several times.
+  /// The GPUs must reach each other's memory. A test may name one several times.
   explicit mesh_memory(std::vector<int> members);
   mesh_memory(const mesh_memory&) = delete;
 
-  /// Null where a member has too little.
+  /// Null if a member has too little memory.
   void* allocate(std::size_t bytes, mesh_stream& on);
   void release(void* memory, mesh_stream& on);
-  /// Before a stream ends, whose order says when what was freed on it is free.
+  /// Called before a stream ends, because its order determines when memory freed on it is free.
   void forget(mesh_stream& ends) noexcept;
 
-  /// A stretch of memory with its home: at most one part a member, in the order of the members.
+  /// A contiguous piece of memory and its member. There is at most one part per member, in the
+  /// order of the members.
   struct part {
     int member;
     unsigned char* at;
     std::size_t bytes;
   };
   std::vector<part> parts(const void* address, std::size_t bytes) const;
-  /// Whether an address lies in what was allocated here.
+  /// Whether an address is inside an array that was allocated here.
   bool has(const void* address) const;
 
-  /// So many bytes, up to a multiple of what a member's part is: an array of as many times that as
-  /// there are members has one at each.
+  /// `bytes` rounded up to whole granules. An array of that size times the number of members has
+  /// one such part on each member.
   std::size_t granules(std::size_t bytes) const {
     return (bytes + granule_ - 1) / granule_ * granule_;
   }
 
-  /// What arrays use, and what is kept for them; `free` and `total` are not filled in.
+  /// Bytes that arrays use, and bytes kept for reuse; `free` and `total` are not filled in.
   memory_usage usage() const;
-  /// Waits for the members, and gives back what nothing uses.
+  /// Waits for the members, and gives back unused memory.
   void give_back();
-  /// From now on `trim` gives back what nothing uses while more than so many bytes are kept.
+  /// After this, `trim` gives back unused memory while more than `bytes` are kept.
   void set_release_threshold(std::size_t bytes);
   void trim() noexcept;
 
  private:
-  // Addresses that are mapped to each member's memory in turn.
+  // Addresses that are mapped to the memory of each member in turn.
   struct range {
     CUdeviceptr low;
-    std::vector<std::size_t> ends;  // of each member's part, in bytes
-    std::size_t used = 0;           // bytes of an array
-    // Since when it is free: the stream, null once its work has ended, and how much its members had
-    // been given.
+    std::vector<std::size_t> ends;  // end of each member's part, in bytes
+    std::size_t used = 0;           // bytes of the array; 0: free
+    // When it was freed: the stream (null once its work has ended), and the number of work items
+    // its members had been given.
     mesh_stream* freed_on = nullptr;
     std::vector<std::uint64_t> freed_at{};
 
@@ -79,13 +80,14 @@ class mesh_memory {
 
   const std::vector<int> members_;
   std::size_t granule_ = 0;
-  std::size_t least_memory_ = SIZE_MAX;  // of a member
-  cudaMemPool_t small_{};                // the first member's
+  std::size_t least_memory_ = SIZE_MAX;  // memory of the smallest member
+  cudaMemPool_t small_{};                // pool of the first member
 
-  mutable std::mutex mutex_;  // of what follows
+  // Guards the members below.
+  mutable std::mutex mutex_;
   std::size_t threshold_ = SIZE_MAX, kept_ = 0;
   std::map<std::uintptr_t, range> used_;              // by the array's address
-  std::map<std::uintptr_t, std::size_t> small_used_;  // and of small ones their bytes
+  std::map<std::uintptr_t, std::size_t> small_used_;  // bytes of small arrays by address
   std::list<range> free_;
 };
 

@@ -45,8 +45,8 @@ void mesh_stream::prepare(std::uint64_t by, touches what) {
             of_[m].seen[k] < (what == touches::own ? of_[k].foreign : of_[k].queued))
           call(of_[m], k);
   };
-  // All events come before all waits: one behind a wait would make who waits for it wait for what
-  // that waits for.
+  // Records all events before all waits. An event recorded after a wait would include that wait,
+  // and so delay the members that wait for the event.
   each_wait([&](const member&, std::size_t k) { record(of_[k]); });
   each_wait([&](member& waits, std::size_t k) {
     check(cudaStreamWaitEvent(waits.stream, of_[k].event, 0), "ordering one GPU behind another",
@@ -61,7 +61,7 @@ void mesh_stream::prepare(std::uint64_t by, touches what) {
   }
 }
 
-void mesh_stream::mix() {
+void mesh_stream::count_all_as_foreign() {
   const std::lock_guard lock(mutex_);
   for (member& m : of_) m.foreign = m.queued;
 }

@@ -1,4 +1,4 @@
-// The streams of several GPUs as one.
+// The streams of several GPUs as one stream.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace dsl::detail::cuda {
 
-/// Whether what a member does touches memory of its own alone, or others' as well.
+/// Whether a member's work touches only its own memory, or others' memory too.
 enum class touches : std::uint8_t { own, others };
 
-/// A queue of work for a mesh of GPUs: one stream a member, in which work waits for what other
-/// members do only where it may touch the same memory. Each function may be called by several
-/// threads.
+/// A queue of work for a mesh of GPUs: one stream for each member. Work waits for other members'
+/// work only where both may touch the same memory. Every function may be called by several threads
+/// at once.
 class mesh_stream {
  public:
-  /// Streams that the library makes; the default one's are ordered with the GPUs' default streams,
-  /// as CUDA's blocking streams are.
+  /// Makes the members' streams. Those of the default stream are ordered with the GPUs' default
+  /// streams, like CUDA's blocking streams.
   mesh_stream(const std::vector<int>& members, bool is_default);
   ~mesh_stream();
   mesh_stream(const mesh_stream&) = delete;
@@ -27,8 +27,8 @@ class mesh_stream {
   int gpu(int m) const { return of_[static_cast<std::size_t>(m)].gpu; }
   cudaStream_t native(int m) const { return of_[static_cast<std::size_t>(m)].stream; }
 
-  /// Queues work by some of the members, a bit each: `each(member, its stream)` with its GPU
-  /// current. Before it, they wait for what it needs of others' work.
+  /// Queues work on some of the members, one bit for each: calls each(member, its stream) with its
+  /// GPU current. First these members wait for the work of others that they depend on.
   template <class Each>
   void queue(std::uint64_t by, touches what, const Each& each) {
     const std::lock_guard lock(mutex_);
@@ -41,21 +41,22 @@ class mesh_stream {
   }
   std::uint64_t all() const { return ~std::uint64_t{0} >> (64 - members()); }
 
-  /// What was queued so far counts as touching others' memory: some of it may come to lie with
-  /// another member.
-  void mix();
-  /// Orders what comes behind all that another stream of the same mesh has queued by now.
+  /// All work queued so far counts as touching others' memory, because its memory may be reassigned
+  /// to another member.
+  void count_all_as_foreign();
+  /// Later work of this stream waits for all work that another stream of the same mesh has queued
+  /// by now.
   void wait_for(mesh_stream& other);
   void wait_for(const std::vector<cudaEvent_t>& events);
-  /// The GPUs that have not done yet, or failed, what was queued so far.
+  /// The GPUs that have not yet completed (or failed) the work queued so far.
   std::vector<int> working() const;
   /// Waits for the members that have work.
   void synchronize();
   void synchronize_quietly() noexcept;
-  /// Behind all that was queued so far, an event a member; the caller's.
+  /// For each member, an event after all work queued so far. The caller owns the events.
   std::vector<cudaEvent_t> record();
 
-  /// How much each member has been given, and how much of that has ended as far as is known.
+  /// For each member, the number of work items queued, and the number known to have ended.
   std::vector<std::uint64_t> queued() const;
   std::vector<std::uint64_t> ended() const;
 
@@ -64,13 +65,14 @@ class mesh_stream {
     int gpu;
     cudaStream_t stream;
     cudaEvent_t event;
-    std::uint64_t
-        queued = 0,
-        foreign = 0;  // the number of its last work, and of the last that touched others' memory
-    std::uint64_t recorded = 0, ended = 0;  // by the event; known to have ended
-    std::vector<std::uint64_t> seen{};      // of each member, what this one has waited for
+    // The number of its last work item, and of its last one that touched others' memory.
+    std::uint64_t queued = 0, foreign = 0;
+    // Number of work items before the event, and of those known to have ended.
+    std::uint64_t recorded = 0, ended = 0;
+    // For each member, the number of its work items that this one waited for.
+    std::vector<std::uint64_t> seen{};
   };
-  // Counts what is about to be queued, whether or not that throws: some of it may come to be.
+  // Counts the work that is about to be queued, even if queueing throws: some of it may run.
   void prepare(std::uint64_t by, touches what);
   void record(member& m);
   void destroy() noexcept;

@@ -32,8 +32,8 @@ block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::
   return how;
 }
 
-// GPUs write the words at any time. One that is over stays, for blocks that have yet to come:
-// nobody waits for them.
+// GPUs may write the words at any time. After its timeout was handled, a word stays set for blocks
+// that have not started yet; it is ignored here.
 bool mesh_waits::has_given_up(std::size_t i) const {
   return *static_cast<volatile std::uint64_t*>(words_ + i) != 0 && kernels_[i].known != end::over;
 }
@@ -45,7 +45,8 @@ void mesh_waits::check() {
   for (std::size_t i = most; i-- > 0;) {
     if (!has_given_up(i)) continue;
     if (kernels_[i].known == end::unknown) first = i;
-    kernels_[i].known = end::over;  // of them all: others worked with what the first one left
+    // All kernels that gave up: the later ones worked with invalid results of the first.
+    kernels_[i].known = end::over;
   }
   if (first < most) raise_given_up(first, {});
 }
@@ -98,7 +99,7 @@ void mesh_waits::wait_until_none(const working& at_work) {
   poll(at_work);
 }
 
-// Once in some milliseconds it looks whether a kernel has given up.
+// Checks every few milliseconds whether a kernel gave up.
 void mesh_waits::poll(const working& at_work) {
   using clock = std::chrono::steady_clock;
   std::optional<clock::time_point> since;

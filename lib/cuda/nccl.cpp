@@ -1,4 +1,4 @@
-// Processes with a GPU each, joined by NCCL.
+// Processes with one GPU each, connected by NCCL.
 #include <nccl.h>
 
 #include <algorithm>
@@ -97,7 +97,8 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
   }
 
  private:
-  // Then all that have come hear who has not.
+  // After the abort the remaining processes meet: each of them gets an error that names the missing
+  // ones.
   void give_up() override {
     ncclCommAbort(std::exchange(comm_, nullptr));
     all_have(true);
@@ -108,7 +109,7 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     return status == ncclSuccess || status == ncclInProgress ? "" : ncclGetErrorString(status);
   }
 
-  // What `call(failed, stream)` queues becomes one kernel, in a graph where kernels are recorded.
+  // All that `call(failed, stream)` queues becomes one kernel; in a graph if kernels are recorded.
   template <class Call>
   void queue(const char* what, void* stream, const Call& call) {
     const auto together = [&](cudaStream_t on) {
@@ -123,7 +124,7 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
       graph->add(together, *this);
     else outside_waits::queue(on, 1, [&] { together(on); });
   }
-  // Whether all processes have come so far, and here.
+  // Whether all processes have reached this point without failing.
   bool all_have(bool own) {
     std::vector<std::uint8_t> all(static_cast<std::size_t>(size_));
     all[static_cast<std::size_t>(rank_)] = own ? 1 : 0;
@@ -147,7 +148,7 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
   process_group& processes_;
   const int gpu_;
   const int rank_, size_;
-  ncclComm_t comm_ = nullptr;  // until the program ends, as the mesh
+  ncclComm_t comm_ = nullptr;  // lives until the program ends, like the mesh
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ void outside_waits::begin(int gpu) {
   loops_ = static_cast<std::uint64_t*>(made);
   marks_ = static_cast<std::uint32_t*>(static_cast<void*>(loops_ + 1));
   begun_before_ = last_begun;
-  last_begun.store(this, std::memory_order_release);  // by one thread at a time, as meshes are made
+  last_begun.store(this, std::memory_order_release);  // one thread at a time, as meshes are made
 }
 
 template <class Call>
@@ -62,7 +62,7 @@ void outside_waits::queue(cudaStream_t stream, std::int64_t steps,
   end();
 }
 
-// Once in many tries it looks how far the GPU is, and at the clock.
+// Looks at the GPU's progress and at the clock once in many tries.
 void outside_waits::wait_here(const std::function<bool()>& is_done) {
   using clock = std::chrono::steady_clock;
   require_others();

@@ -1,4 +1,4 @@
-// Waits for what other processes do on their GPUs.
+// Timeouts of waits for other processes' GPUs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,37 +12,39 @@
 
 namespace dsl::detail::cuda {
 
-/// What a GPU does together with those of other processes, which may never come. The host asks here
-/// before it waits for a GPU: it throws device_error where what has begun does not end within
-/// DSL_TIMEOUT seconds, 600 without it, and always from then on.
+/// Work of a GPU that waits for GPUs of other processes, which may never come. The host calls this
+/// before it waits for a GPU. It throws device_error if work that has begun does not end within
+/// DSL_TIMEOUT seconds (600 if unset), and on every call after that.
 class outside_waits {
  public:
   outside_waits() = default;
   outside_waits(const outside_waits&) = delete;
 
-  /// Queues what waits for other processes, in so many steps one after another, with the GPU as the
-  /// current one. In a stream that is captured it is not known when.
+  /// Queues work that waits for other processes in each of `steps` steps, one after another, with
+  /// the GPU as the current one. If the stream is captured, it is unknown when the work runs, so it
+  /// is not watched.
   void queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call);
-  /// Where blocks of a kernel say that they have waited in vain for those of other processes, if it
-  /// is not 0.
+  /// The word in which blocks of a kernel report that their wait for blocks of other processes
+  /// timed out; nonzero then.
   std::uint64_t* given_up() const { return loops_; }
 
-  /// Whether there is anyone to wait for.
-  static bool are_there() { return last_begun.load(std::memory_order_acquire) != nullptr; }
-  /// Before a wait: returns when none of this is left, or when `is_done`.
+  /// Whether any such work can exist.
+  static bool exist() { return last_begun.load(std::memory_order_acquire) != nullptr; }
+  /// Called before a wait: returns when no such work is left, or when `is_done` is true.
   static void wait(const std::function<bool()>& is_done);
-  /// Behind a wait.
+  /// Called after a wait.
   static void require_all();
 
  protected:
   ~outside_waits() = default;
-  /// What waits is this GPU's. All waits know it from then on: it must live until the program ends.
+  /// Registers this object, whose work runs on the GPU, with all waits. It must live until the
+  /// program ends.
   void begin(int gpu);
 
  private:
-  /// Ends what the GPU waits for, and throws where it is known who did not come.
+  /// Aborts the work that the GPU waits for. Throws if it is known which process did not come.
   virtual void give_up() = 0;
-  /// Why others are lost for certain; empty where they need not be.
+  /// The reason if other processes are certainly lost; otherwise empty.
   virtual std::string why_lost() = 0;
 
   template <class Call> static void each(const Call& call);
@@ -56,14 +58,14 @@ class outside_waits {
   static std::atomic<outside_waits*> last_begun;
   outside_waits* begun_before_ = nullptr;
   int gpu_ = 0;
-  // Of page-locked memory: how far the GPU is, an odd number within what waits; and what blocks of
-  // kernels say.
+  // In page-locked memory: the GPU's progress, odd while it is inside such work; and the reports of
+  // kernels' blocks.
   const volatile std::uint32_t* marks_ = nullptr;
   std::uint64_t* loops_ = nullptr;
   std::atomic<std::uint32_t> issued_ = 0;
-  std::atomic<std::int64_t> steps_[most] = {};  // of what has the mark 2 k + 1
+  std::atomic<std::int64_t> steps_[most] = {};  // steps of the work with mark 2 k + 1
   std::atomic<bool> are_lost_ = false;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the member below
   std::string lost_;
 };
 

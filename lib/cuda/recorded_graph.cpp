@@ -52,7 +52,7 @@ void recorded_graph::add(const std::function<void(cudaStream_t)>& queue, outside
                                        captured_.back()));
 }
 
-// A graph of its own.
+// Captures into a graph of its own.
 cudaGraph_t recorded_graph::captured(const std::function<void(cudaStream_t)>& queue) const {
   cudaStream_t s{};
   DSL_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
@@ -73,7 +73,7 @@ cudaGraph_t recorded_graph::captured(const std::function<void(cudaStream_t)>& qu
   return made;
 }
 
-// Behind the member's last kernel, and behind others' in `before`.
+// After the member's last kernel, and after the kernels of others in `before`.
 void recorded_graph::add_node(const kernel_launch& k, std::int64_t blocks, std::size_t member,
                               const std::vector<cudaGraphNode_t>& before) {
   cudaKernelNodeParams p{};

@@ -10,19 +10,20 @@
 
 namespace dsl::detail::cuda {
 
-/// Kernels recorded one behind the other into a CUDA graph, those of a mesh's members beside each
-/// other where they touch nothing that others may.
+/// Kernels recorded into a CUDA graph, one after another. Those of a mesh's members run in parallel
+/// if they touch no memory that others may touch.
 class recorded_graph : public kernel_graph {
  public:
-  /// What the calling thread records into; null where it launches its kernels.
+  /// The graph that the calling thread records into; null if it launches its kernels.
   static recorded_graph* current();
 
   explicit recorded_graph(std::vector<int> gpus);
-  /// What is queued still runs: the runtime keeps it until then.
+  /// Queued launches still run: the runtime keeps the graph until then.
   ~recorded_graph() override;
 
-  /// Adds a kernel for some of the members, a bit each; `blocks_of(member)` makes its parameters,
-  /// with its GPU current, and says how many blocks it has there.
+  /// Adds a kernel for some of the members, one bit for each. `blocks_of(member)` makes the
+  /// kernel's parameters, with the member's GPU current, and returns the number of its blocks on
+  /// that member.
   template <class Blocks>
   void add(const kernel_launch& k, std::uint64_t by, touches what, const Blocks& blocks_of) {
     const std::vector<cudaGraphNode_t> before = what == touches::own ? foreign_ : last_;
@@ -35,12 +36,12 @@ class recorded_graph : public kernel_graph {
     }
   }
 
-  /// Adds what is queued on a stream of the first member's GPU, the same each time the graph is
-  /// recorded, behind its last kernel. It waits for other processes.
+  /// Adds the work that `queue` queues on a stream of the first member's GPU, after its last
+  /// kernel. It must be the same each time the graph is recorded. It waits for other processes.
   void add(const std::function<void(cudaStream_t)>& queue, outside_waits& waits);
 
  protected:
-  /// Has `queue_on` called with the stream, with the first member's GPU current.
+  /// Calls `queue_on` with the stream, with the first member's GPU current.
   virtual void queue() = 0;
   void queue_on(cudaStream_t stream);
 
@@ -58,8 +59,8 @@ class recorded_graph : public kernel_graph {
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<cudaGraph_t> captured_;
   outside_waits* waits_ = nullptr;
-  std::vector<cudaGraphNode_t> last_,
-      foreign_;  // of each member: its last kernel, and the last that touched others' memory
+  // For each member, its last kernel, and its last kernel that touched others' memory.
+  std::vector<cudaGraphNode_t> last_, foreign_;
   std::size_t next_ = 0;
   queued_kernel noted_{};
 };

@@ -1,4 +1,4 @@
-// Writing to positions on a GPU.
+// Scatter on a GPU: writes values to positions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@
 
 namespace dsl::detail::cuda {
 
-/// As entry_points'.
+/// As the function of entry_points.
 const char* scatter_architectures();
 cudaError_t launch_scatter(const scatter_task& task, cudaStream_t stream);
 

@@ -31,7 +31,7 @@ __global__ void positions(std::uint32_t* to, std::int64_t count) {
        i += stride)
     to[i] = static_cast<std::uint32_t>(i);
 }
-/// The positions in the sorted order, and the elements there.
+/// Writes the positions in sorted order, and the elements at these positions.
 __global__ void sorted_order(detail::ordered_key keys, const std::uint32_t* from,
                              const void* elements, void* sorted, std::int64_t* order,
                              std::int64_t count) {
@@ -54,14 +54,14 @@ constexpr std::int64_t most_blocks = 1 << 13;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// Two arrays of keys, two of values where there are any, and CUB's own memory.
+// Two arrays of keys, two of values if there are values, and CUB's own memory.
 template <class Key>
 class radix_sort {
  public:
   radix_sort(std::int64_t count, bool has_values, int bits)
       : count_(count), has_values_(has_values), bits_(bits) {}
 
-  // Of the arrays; CUB's follows.
+  // Bytes of the arrays; CUB's memory follows them.
   std::size_t array_bytes() const {
     return 2 * (aligned(sizeof(Key) * size()) +
                 (has_values_ ? aligned(sizeof(std::uint32_t) * size()) : 0));

@@ -1,4 +1,4 @@
-// Sorting on a GPU: CUB's radix sort, compiled once for keys of 32 and of 64 bits.
+// Sorting on a GPU: CUB's radix sort, compiled once for keys of 32 and once for keys of 64 bits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,9 +9,10 @@
 
 namespace dsl::detail::cuda {
 
-/// As entry_points'.
+/// As the function of entry_points.
 const char* sort_architectures();
-/// Queues a sort in working memory of `bytes`; where that is null, sets `bytes` to what it takes.
+/// Queues a sort that works in `memory` of `bytes`; if `memory` is null, only sets `bytes` to the
+/// size needed.
 cudaError_t launch_sort(const sort_task& task, void* memory, std::size_t& bytes,
                         cudaStream_t stream);
 cudaError_t launch_sort(const pair_sort_task& task, void* memory, std::size_t& bytes,

@@ -1,4 +1,4 @@
-// A GPU's streams, and places in them that can be waited for.
+// A GPU's streams and events.
 #include "cuda/back_end.hpp"
 #include "cuda/calls.hpp"
 #include "cuda/outside_waits.hpp"
@@ -20,7 +20,7 @@ void* cuda_back_end::create_stream(int index) {
 int cuda_back_end::device_of_stream([[maybe_unused]] void* stream) {
   int index = 0;
 #if CUDART_VERSION >= 12080
-  if (!is_capturing(stream)) {  // of which CUDA does not say it
+  if (!is_capturing(stream)) {  // CUDA does not return the device of a captured stream
     DSL_CHECK(cudaStreamGetDevice(native(stream), &index));
     return index;
   }

@@ -17,7 +17,7 @@ namespace dsl::detail {
 
 namespace {
 
-// SIMD loops on all cores.
+// Executor of passes as SIMD loops on all cores.
 class host_executor final : public executor {
  public:
   void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
@@ -75,7 +75,7 @@ class host_executor final : public executor {
     p.per_element = of.cost_per_element();
     return p;
   }
-  // All steps of a block of elements while it is in the cache.
+  // Runs all steps of a block of elements while the block is in the cache.
   void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const loop_part*,
                 const stream&) const override {
     run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr},

@@ -1,4 +1,4 @@
-// This machine's cores as a device.
+// The host back end: this machine's cores as a device.
 #pragma once
 
 #include "mem/machine_memory.hpp"

@@ -1,4 +1,4 @@
-// Blocks of elements on the host, and tasks of them on all cores.
+// Evaluation of blocks of elements on the host, and tasks of such blocks on all cores.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace dsl::detail {
 
-/// Nanoseconds that a thread takes for an element, roughly: arithmetic, or bytes out of the caches.
+/// Rough estimate of a thread's time for one element, in nanoseconds: the larger of its arithmetic
+/// and its bytes out of the caches.
 inline double nanoseconds_of_element(const host_job& job) {
   constexpr double bytes_a_nanosecond = 80;
   int bytes = 0;
@@ -24,14 +25,14 @@ inline double nanoseconds_of_element(const host_job& job) {
       bytes += size_of(o.type);
   return std::max(job.compiled.nanoseconds, bytes / bytes_a_nanosecond);
 }
-/// Blocks that one task takes, 4 to 64 of them. It depends on the formula alone, and so does the
-/// order in which elements are reduced.
+/// Number of blocks in one task, 4 to 64. It depends only on the formula, and so does the order in
+/// which elements are reduced.
 inline int blocks_of_task(const host_job& job) {
   const auto enough = static_cast<unsigned>(of_a_task / nanoseconds_of_element(job)) / host_block;
   return static_cast<int>(std::bit_floor(std::clamp(enough, 4u, 64u)));
 }
 
-// The dtypes of all reductions' values, one after another.
+// The dtypes of the accumulators of all reductions, one reduction after another.
 inline std::vector<dtype> accumulator_dtypes(const pass_view& p) {
   std::vector<dtype> types;
   for (int j = 0; j < p.reductions; ++j)
@@ -44,10 +45,10 @@ inline std::size_t bytes_of_value(dtype type) {
              : static_cast<std::size_t>(size_of(type));
 }
 
-// What the lanes of a block have been reduced into.
-class lane_sums {
+// The accumulators of each lane of a block.
+class lane_accumulators {
  public:
-  lane_sums(const host_job& job, int lanes)
+  lane_accumulators(const host_job& job, int lanes)
       : job_(job),
         types_(accumulator_dtypes(job.code.pass.view)),
         bytes_(column_bytes * static_cast<std::size_t>(lanes / host_block)),
@@ -57,7 +58,7 @@ class lane_sums {
   }
 
   void* const* columns() const { return addresses_.data(); }
-  // From a lane on; until the next call.
+  // The columns from `lane` on; valid until the next call.
   void* const* columns_from(int lane) {
     void** const from = addresses_.data() + types_.size();
     for (std::size_t s = 0; s < types_.size(); ++s)
@@ -66,7 +67,8 @@ class lane_sums {
     return from;
   }
   void clear(int lanes) const { job_.compiled.clear(columns(), lanes); }
-  // Keeps lanes from `valid` on as they are while `run` computes them.
+  // Calls `run`, which computes all `padded` lanes, but keeps the values of the lanes from `valid`
+  // on.
   template <class Run>
   void run_tail(void* const* columns, int valid, int padded, const Run& run) const {
     const auto each = [&](bool restore) {
@@ -84,7 +86,7 @@ class lane_sums {
     run();
     if (valid < padded) each(true);
   }
-  // Lanes as they are kept between tasks: value after value, `count` lanes each.
+  // Storage of lanes between tasks: one accumulator after another, `count` lanes each.
   std::size_t stored_bytes(std::int64_t count) const {
     std::size_t bytes = 0;
     for (const dtype t : types_)
@@ -109,12 +111,12 @@ class lane_sums {
  private:
   const host_job& job_;
   std::vector<dtype> types_;
-  std::size_t bytes_;             // of a column of lanes
-  host_memory memory_;            // all lanes' columns, and one each for lanes that are kept aside
-  std::vector<void*> addresses_;  // of the columns, and of one lane in each
+  std::size_t bytes_;   // of a column of lanes
+  host_memory memory_;  // columns of all lanes, then columns for lanes that are kept meanwhile
+  std::vector<void*> addresses_;  // of the columns, then of one lane in each column
 };
 
-// Evaluates blocks of elements, which follow each other in the order of the job's dimensions.
+// Evaluates blocks of elements that are consecutive in the order of the job's dimensions.
 class block_runner {
  public:
   explicit block_runner(const host_job& job)
@@ -131,11 +133,11 @@ class block_runner {
   }
 
   void count_step(std::int64_t number) { inputs_.count_step(number); }
-  /// Elements first .. first + valid, reduced into the lanes of `sums` from `lane` on if there are
-  /// reductions. Lanes beyond are left as they are if `keep` says so.
-  void run(std::int64_t first, int valid, lane_sums& sums, int lane = 0, bool keep = true) {
+  /// Evaluates elements first .. first + valid. If there are reductions, reduces them into the
+  /// lanes of `sums` from `lane` on. If `keep`, padded lanes after them do not change.
+  void run(std::int64_t first, int valid, lane_accumulators& sums, int lane = 0, bool keep = true) {
     if (const int rest = valid % 64;
-        rest != 0 && valid > 64) {  // what needs no padding is worked on where it is
+        rest != 0 && valid > 64) {  // only the rest needs padding, and so a copy
       run(first, valid - rest, sums, lane, keep);
       return run(first + valid - rest, rest, sums, lane + valid - rest, keep);
     }
@@ -158,10 +160,9 @@ class block_runner {
         scatter(column(i), target(i), job_.space, layout_of(i), inputs_.place(), valid);
   }
 
-  /// The same for `rows` blocks, `stride` elements apart, of which lanes beyond `valid` do not
-  /// matter.
+  /// The same for `rows` blocks that are `stride` elements apart. Lanes from `valid` on may change.
   void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride,
-                lane_sums& sums) {
+                lane_accumulators& sums) {
     const int padded = padded_block(valid);
     const std::int64_t end = first + (rows - 1) * stride + padded;
     bool direct = is_direct_ && (valid == padded || end <= job_.space.elements);
@@ -176,8 +177,8 @@ class block_runner {
     }
   }
 
-  /// Elements first .. first + count, without reductions.
-  void run_map(std::int64_t first, std::int64_t count, lane_sums& none) {
+  /// Evaluates elements first .. first + count, without reductions.
+  void run_map(std::int64_t first, std::int64_t count, lane_accumulators& none) {
     const std::int64_t end = first + count;
     if (!is_direct_) {
       for (const std::int64_t begin = first; first < end;)
@@ -187,16 +188,17 @@ class block_runner {
     const auto rest = static_cast<int>(count % 64);
     if (count >= 64) run_directly(first, static_cast<int>(count - rest), 1, 0, nullptr);
     if (rest == 0) return;
-    // The last ones are computed with some of those before, again, where these are what they were.
+    // Computes the last elements together with some earlier ones a second time, unless the targets
+    // overwrite inputs.
     if (count >= 64 && !in_place_) run_directly(end - 64, 64, 1, 0, nullptr);
     else run(end - rest, rest, none);
   }
 
-  /// Elements from `first` on, of one row, of those from `begin` to `end`; gives how many. As many
-  /// as lie with their neighbours within the row are worked on where they are; those beside its
-  /// ends are packed.
+  /// Evaluates elements of one row from `first` on, which belong to elements `begin` to `end`;
+  /// returns their number. Elements whose neighbours are all in the row are read in place; those
+  /// near the ends of the row are packed.
   std::int64_t run_in_row(std::int64_t first, std::int64_t begin, std::int64_t end,
-                          lane_sums& none) {
+                          lane_accumulators& none) {
     constexpr std::int64_t shortest_row = 128;
     const geometry& g = job_.space;
     if (g.rank == 0 || g.extents[g.rank - 1] < shortest_row) {
@@ -209,7 +211,8 @@ class block_runner {
     const std::int64_t whole =
         std::min({left, inner - x - inputs_.after(), inputs_.longest_run()}) / 64 * 64;
     if (x >= inputs_.before() && whole > 0 && run_in_place(first, whole)) return whole;
-    // The last ones are computed with some of those before, again, where these are what they were.
+    // Computes the last elements together with some earlier ones a second time, unless the targets
+    // overwrite inputs.
     if (left < 64 && x >= 64 && first + left - 64 >= begin && !in_place_) {
       run(first + left - 64, 64, none);
       return left;
@@ -219,8 +222,9 @@ class block_runner {
     return count;
   }
 
-  /// Reduces `rows` rows of `length` elements one behind the other, into a lane each.
-  void run_strips(std::int64_t first, int rows, std::int64_t length, const lane_sums& sums) {
+  /// Reduces `rows` consecutive rows of `length` elements into one lane each.
+  void run_strips(std::int64_t first, int rows, std::int64_t length,
+                  const lane_accumulators& sums) {
     const bool is_short = length < strip_lanes;
     const int together = inputs_.counts() || is_short ? 1 : rows;
     for (int row = 0; row < rows; row += together) {
@@ -231,9 +235,9 @@ class block_runner {
     }
   }
 
-  /// The same for short rows, whose elements are added one after another: up to host_block of them,
-  /// or, where they are longer than a piece that is transposed, up to 64.
-  void run_transposed(std::int64_t first, int rows, std::int64_t length, lane_sums& sums) {
+  /// The same for short rows, whose elements are added one after another. At most host_block rows;
+  /// at most 64 if they are longer than a piece that is transposed.
+  void run_transposed(std::int64_t first, int rows, std::int64_t length, lane_accumulators& sums) {
     const int padded = padded_block(rows);
     void* out[max_operands];
     for (int i = 0; i < job_.code.outputs(); ++i) out[i] = column(i);
@@ -248,8 +252,8 @@ class block_runner {
     }
   }
 
-  /// Stores the results of `owners` lanes, `lane_step` apart, whose first elements are number
-  /// `element` and `element_step` further each.
+  /// Stores the results of `owners` lanes, which are `lane_step` apart. The first element of the
+  /// first owner is number `element`; those of the next owners are `element_step` apart.
   void finish(const void* const* sums, int lane_step, int owners, std::int64_t element,
               std::int64_t element_step) const {
     void *to[max_operands], *again[max_operands];
@@ -257,8 +261,8 @@ class block_runner {
     const geometry& g = job_.space;
     const auto extent = [&](int d) {
       return g.elements > 0 || (g.kept >> d & 1) != 0 ? g.extents[d] : 1;
-    };  // or the results of no elements
-    int last = g.rank - 1;  // of the kept dimensions: results along it are equally far apart
+    };  // at least 1 if kept: reductions of no elements have results too
+    int last = g.rank - 1;  // the last kept dimension: results along it are at equal distances
     std::int64_t below = 1;
     for (; last >= 0 && (g.kept >> last & 1) == 0; --last) below *= extent(last);
     for (int done = 0, count; done < owners; done += count) {
@@ -301,7 +305,7 @@ class block_runner {
     loop_of_level(job_.compiled.block)(padded, rows, stride, inputs_.at(), out, sums);
   }
 
-  // Whether `count` elements of a row could be worked on where they are; then they have been.
+  // Evaluates `count` elements of a row in place, if possible; returns whether it did.
   bool run_in_place(std::int64_t first, std::int64_t count) {
     if (!inputs_.read_in_place(first, count)) return false;
     void* out[max_operands];
@@ -319,7 +323,8 @@ class block_runner {
   bool direct_[max_operands], is_direct_, in_place_ = false;
 };
 
-// Tasks 0 .. count on all cores, `rounds` times each, every thread with memory of its own.
+// Runs tasks 0 .. count on all cores, `rounds` times each; each thread has its own runner and
+// lanes.
 template <class Task>
 void for_each_task(const host_job& job, int lanes, std::int64_t count, const Task& task,
                    std::int64_t rounds = 1) {
@@ -327,7 +332,7 @@ void for_each_task(const host_job& job, int lanes, std::int64_t count, const Tas
   on_threads(count, elements * nanoseconds_of_element(job),
              [&](std::int64_t begin, std::int64_t end) {
                block_runner runner(job);
-               lane_sums sums(job, lanes);
+               lane_accumulators sums(job, lanes);
                for (std::int64_t t = begin; t < end; ++t) task(t, runner, sums);
              });
 }

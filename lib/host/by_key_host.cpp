@@ -9,9 +9,10 @@ namespace dsl::detail {
 
 namespace {
 
-// Chunks of elements with a table each: a table is to be filled by a few times as many elements as
-// it has groups. Without two tables there is nothing to share, so two small ones do with fewer. A
-// float counts no more than 2^24 elements one by one.
+// Number of chunks of elements, each of which has its own table. A table should get several times
+// as many elements as it has groups. With one table there is nothing to run in parallel, so two
+// small tables are used for fewer elements too. At most 2^24 elements per chunk, because a float
+// cannot count further one by one.
 std::int64_t chunk_count(std::int64_t elements, std::int64_t groups, std::int64_t table_bytes) {
   constexpr std::int64_t least_elements = 1 << 15, most_elements = 1 << 24, enough_chunks = 64,
                          small_table = 2 << 20;
@@ -76,7 +77,7 @@ void reduce_by_key_on_host(const by_key_code& code, const operand* operands, con
     }
   });
 
-  // Values alone are left of the inputs.
+  // From here on only the values among the inputs are read.
   const input_columns inputs(operands, code.inputs, g, code.view);
   void* to[max_operands];
   std::int64_t step[max_operands];

@@ -1,4 +1,4 @@
-// Measures what this machine's cores do in a second.
+// Measures the rates of this machine's cores.
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double seconds_of(const Work& work) {
   });
 }
 
-constexpr double much = 1e9;  // nanoseconds: all threads take part
+constexpr double much = 1e9;  // nanoseconds: enough for all threads to take part
 
 // In pieces of the size of a loop's tasks.
 template <class Use>
@@ -38,8 +38,7 @@ void for_pieces(std::int64_t bytes, const Use& use) {
   });
 }
 
-/// Chains of multiply-adds beside each other, as many as vectors of any width need to hide their
-/// latency.
+/// Independent chains of multiply-adds: enough to hide the latency with vectors of any width.
 template <class T>
 struct multiply_adds {
   static constexpr int chains = static_cast<int>(512 / sizeof(T));

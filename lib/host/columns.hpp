@@ -1,4 +1,4 @@
-// Operands as the host's loop takes them: columns of consecutive elements, for a block at a time.
+// Operands as the host's loops read them: columns of consecutive elements, one block at a time.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,20 @@
 
 namespace dsl::detail {
 
-inline constexpr std::size_t column_bytes = host_block * 16;  // of the widest values
+inline constexpr std::size_t column_bytes = host_block * 16;  // of the widest dtype
 inline host_memory allocate_columns(std::size_t count) {
   return allocate_host_memory(column_bytes * count);
 }
 
-/// Elements to compute, of which `valid` exist: what the loop takes has no remainder.
+/// The number of elements to compute for `valid` elements: a multiple of 64, since the loops have
+/// no remainder.
 inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64); }
 
-/// Of rows that are transposed so many columns at a time stay in a core's first-level cache.
+/// Number of columns of rows that are transposed at a time, so that they stay in a core's
+/// first-level cache.
 inline constexpr int transposed_columns = 128;
 
-/// Whether an operand's elements lie one behind the other, so that the loop can work on them where
-/// they are.
+/// Whether an operand's elements are contiguous, so that the loops can read them in place.
 inline bool is_direct(const operand& o, const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool direct = o.kind == operand_kind::array;
@@ -39,9 +40,9 @@ inline unsigned char* direct_address(const operand& o, std::int64_t first) {
          static_cast<std::size_t>(first) * static_cast<std::size_t>(size_of(o.type));
 }
 
-/// Whether positions among the elements of a result follow each other as those lie in the index
+/// Whether positions among the elements of a result are consecutive in the order of the index
 /// space.
-inline bool counts_on(const operand_layout& w, const geometry& g) {
+inline bool has_consecutive_positions(const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
   bool counts = true;
   for (int d = g.rank - 1; d >= 0; --d)
@@ -59,27 +60,27 @@ inline bool is_one_row(const operand_layout& w, const geometry& g) {
   return true;
 }
 
-/// Whether an operand is at one place for all elements.
-inline bool has_one_place(const operand_layout& w, const geometry& g) {
+/// Whether all elements of the index space are the same element of the operand.
+inline bool is_one_element(const operand_layout& w, const geometry& g) {
   for (int d = 0; d < g.rank; ++d)
     if (g.extents[d] > 1 && w.strides[d] != 0) return false;
   return true;
 }
 
-/// Whether an operand is the same for all elements.
-inline bool is_the_same(const operand& o) {
+/// Whether an operand is a single value.
+inline bool is_single_value(const operand& o) {
   return o.kind == operand_kind::value || o.kind == operand_kind::device_scalar;
 }
 
-/// Whether the elements of one result can be worked on where they are, as many as one likes.
-inline bool lie_in_a_row(const operand* operands, int count, const geometry& g,
-                         const pass_view& pass) {
+/// Whether any number of the elements of one result can be read in place.
+inline bool can_read_result_in_place(const operand* operands, int count, const geometry& g,
+                                     const pass_view& pass) {
   if (pass.neighbours.nodes > 0) return false;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
     const operand_layout& w = g.layouts[k];
-    if (!is_direct(o, w, g) && !is_the_same(o) &&
-        (o.kind != operand_kind::position || !counts_on(w, g)))
+    if (!is_direct(o, w, g) && !is_single_value(o) &&
+        (o.kind != operand_kind::position || !has_consecutive_positions(w, g)))
       return false;
   }
   return true;
@@ -110,9 +111,9 @@ class input_columns {
       at_[k] = o.kind == operand_kind::device_scalar ? reinterpret_cast<const void*>(o.word[0])
                                                      : column(k);
       direct_[k] = is_direct(o, space.layouts[k], space);
-      throughout_ = throughout_ && (direct_[k] || is_the_same(o));
+      throughout_ = throughout_ && (direct_[k] || is_single_value(o));
       counts_ = counts_ || o.kind == operand_kind::position;
-      same_address_[k] = o.kind == operand_kind::address && has_one_place(space.layouts[k], space);
+      same_address_[k] = o.kind == operand_kind::address && is_one_element(space.layouts[k], space);
       if (same_address_[k])
         std::fill_n(reinterpret_cast<std::uint64_t*>(column(k)), host_block, o.word[0]);
       const auto size = static_cast<std::size_t>(size_of(o.type));
@@ -124,12 +125,12 @@ class input_columns {
 
   const void* const* at() const { return at_; }
 
-  /// Of a loop: the number of the step.
+  /// In a loop: stores the number of the step.
   void count_step(std::int64_t number) {
     for (int k = 0; k < count_; ++k)
       if (operands_[k].counts_steps) std::memcpy(column(k), &number, sizeof number);
   }
-  /// Whether all operands can be worked on where they are, as many elements as one likes.
+  /// Whether any number of elements of all operands can be read in place.
   bool is_direct_throughout() const { return throughout_; }
   void read_directly(std::int64_t first) {
     for (int k = 0; k < count_; ++k)
@@ -137,8 +138,8 @@ class input_columns {
   }
   /// Whether there are positions.
   bool counts() const { return counts_; }
-  /// Of operands that lie in a row: those of one result's elements, with positions that count on
-  /// from the first one's.
+  /// For contiguous operands: sets the addresses of one result's elements, from `first` on. Of
+  /// positions only the first is stored; the loop counts on from it.
   void read_in_a_row(std::int64_t first) {
     read_directly(first);
     if (!counts_) return;
@@ -150,7 +151,7 @@ class input_columns {
       }
   }
 
-  /// Elements first .. first + valid of every operand.
+  /// Reads elements first .. first + valid of every operand.
   void read(std::int64_t first, int valid) {
     const int padded = padded_block(valid);
     place_.move_to(first);
@@ -177,9 +178,9 @@ class input_columns {
       at_[first_neighbour_column + j] = at;
     }
   }
-  /// Transposes a piece of some rows, which lie one behind the other in the index space: elements
-  /// `begin` to `begin + columns` of each. Element j of all rows is `padded` elements side by side,
-  /// and rows beyond the last one are like it. The first piece of some rows comes first.
+  /// Transposes a piece of consecutive rows: elements `begin` to `begin + columns` of each. Element
+  /// j of all rows becomes `padded` contiguous elements; those after the last row repeat it. The
+  /// first piece of the rows must be read first.
   void read_transposed(std::int64_t first, const row_piece& piece, int padded) {
     const std::size_t size =
                           static_cast<std::size_t>(
@@ -190,12 +191,13 @@ class input_columns {
                               ? 0
                               : static_cast<std::size_t>(piece.rows * piece.length) * widest_;
     const std::size_t bytes = static_cast<std::size_t>(count_) * (size + packed_size);
-    if (turned_.get_deleter().bytes < bytes) turned_ = allocate_host_memory(bytes);
+    if (transposed_.get_deleter().bytes < bytes) transposed_ = allocate_host_memory(bytes);
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
       if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour) continue;
-      unsigned char* const to = turned_.get() + static_cast<std::size_t>(k) * (size + packed_size);
+      unsigned char* const to =
+          transposed_.get() + static_cast<std::size_t>(k) * (size + packed_size);
       row_piece mine = piece;
       if (is_one_row(space_.layouts[k], space_)) mine.rows = 1;
       if (!direct_[k] && piece.begin == 0)
@@ -205,13 +207,13 @@ class input_columns {
       at_[k] = to;
     }
   }
-  /// Elements first .. first + count, which lie in one row: whether all operands can be worked on
-  /// where they are, but for those that are the same throughout the row.
+  /// Reads elements first .. first + count of one row in place. False if an operand cannot be read
+  /// in place; operands that are constant throughout the row need not be.
   bool read_in_place(std::int64_t first, std::int64_t count) {
     place_.move_to(first);
     for (int k = 0; k < count_; ++k) {
       const operand& o = operands_[k];
-      if (is_the_same(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour ||
+      if (is_single_value(o) || o.kind == operand_kind::step || o.kind == operand_kind::neighbour ||
           stays_in_row(k))
         continue;
       at_[k] = lies_at(o, space_, space_.layouts[k], place_, count);
@@ -229,25 +231,25 @@ class input_columns {
       }
     return true;
   }
-  /// How many elements of a row can be read in place at a time.
+  /// The largest number of elements of a row that can be read in place at a time.
   std::int64_t longest_run() const { return longest_run_; }
-  /// How far before and after a row's elements neighbours are read along it.
+  /// The largest displacements, before and after, of neighbours along a row.
   std::int64_t before() const { return before_; }
   std::int64_t after() const { return after_; }
-  /// Where the elements that were read last begin.
+  /// The place of the first element that was read last.
   const block_place& place() const { return place_; }
 
  private:
   static constexpr int few_neighbours = max_operands - first_neighbour_column;
 
-  // Whether an array is the same throughout each row, as a column that is broadcast is.
+  // Whether an array is constant throughout each row, like a column that is broadcast.
   bool stays_in_row(int k) const {
     return operands_[k].kind == operand_kind::array && space_.rank > 0 &&
            space_.layouts[k].strides[space_.rank - 1] == 0;
   }
 
-  // Elements that do not lie as the loop takes them. What follows the end repeats the last element,
-  // so that no function sees what the formula would not.
+  // Packs elements that are not contiguous. Elements after the end repeat the last one, so that
+  // functions only see arguments that occur in the formula.
   template <class Gather>
   const unsigned char* pack(int k, dtype type, int valid, int padded,
                             const Gather& gather_into) const {
@@ -272,8 +274,8 @@ class input_columns {
   std::vector<neighbour_column> neighbours_;
   std::int64_t before_ = 0, after_ = 0, longest_run_ = 1 << 20;
   std::size_t widest_ = 1;
-  host_memory turned_;  // of each operand a piece that has been transposed, and what it was made of
-                        // where that is packed
+  // For each operand a piece that has been transposed, and its source if that is packed.
+  host_memory transposed_;
 };
 
 }  // namespace dsl::detail

@@ -11,7 +11,7 @@ namespace dsl::detail {
 
 namespace {
 
-// Stores chosen elements at a place of a target, and gives how many were.
+// Stores the chosen elements at a target from position `at` on, up to its capacity.
 template <std::size_t Size>
 void store_chosen(const unsigned char* flags, const unsigned char* values, int n, unsigned char* to,
                   std::int64_t step, std::int64_t at, std::int64_t capacity) {
@@ -43,7 +43,7 @@ void compress_on_host(const compress_code& code, const operand* operands, const 
   for (int k = 1; k < values; ++k) capacity = std::min(capacity, targets[k].extents[0]);
   constexpr std::int64_t chunk_elements = 1 << 15;
   const std::int64_t chunks = std::max<std::int64_t>(1, pieces(g.elements, chunk_elements));
-  // Where each chunk's elements go, and behind the last one's.
+  // The target position of each chunk's first chosen element, and of the end.
   std::vector<std::int64_t> place(static_cast<std::size_t>(chunks) + 1);
   const auto visit = [&](bool stores) {
     on_threads(

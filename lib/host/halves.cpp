@@ -1,4 +1,4 @@
-// 16-bit floats to floats and back, for each instruction set.
+// Conversions between 16-bit floats and float, for each instruction set.
 #include <dsl/exec/host/half_lanes.hpp>
 
 #include "host/host.hpp"
@@ -46,8 +46,8 @@ void widen_v3(const T* from, std::int64_t stride, int rows, int count, float* to
     widen_each(from, stride, rows, count, to);
   }
 }
-// With masks, of all lanes: of the functions without, GCC 12 warns that they read a variable before
-// it is set.
+// Masked intrinsics with all lanes set: for the unmasked ones GCC 12 warns of an uninitialised
+// variable.
 template <class T>
 DSL_DETAIL_TARGET(DSL_DETAIL_V4)
 void widen_v4(const T* from, std::int64_t stride, int rows, int count, float* to) {
@@ -63,8 +63,8 @@ void widen_v4(const T* from, std::int64_t stride, int rows, int count, float* to
   }
 }
 
-// A processor leaves upper bits of a NaN in the half. As integers NaN are the largest halves of
-// their sign, and at least 0x7e00.
+// The processor keeps upper bits of a NaN's payload, so NaNs are replaced by 0x7e00 and 0xfe00. As
+// integers, NaNs are the largest halves of their sign, at least 0x7e00.
 template <class T> DSL_DETAIL_TARGET(DSL_DETAIL_V3)
 void narrow_v3(const float* from, int count, T* to) {
   if constexpr (std::same_as<T, half>) {

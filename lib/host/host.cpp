@@ -30,15 +30,15 @@ void throw_no_simd() {
 
 namespace {
 
-// Tiles of rows of a block each, where an input lies along the second dimension: what a row of a
-// tile brings into the cache, the next ones use.
+// For an input that is contiguous along the second dimension: tiles of rows of one block each.
+// Cache lines that one row of a tile loads are used by the next rows.
 void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_step,
                        std::int64_t steps) {
   constexpr int tile_rows = 64;
   const geometry& g = job.space;
   const std::int64_t inner = g.extents[g.rank - 1], second = g.extents[g.rank - 2],
                      across = pieces(inner, host_block), down = pieces(second, tile_rows);
-  const auto run_tile = [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+  const auto run_tile = [&](std::int64_t task, block_runner& runner, lane_accumulators& sums) {
     const std::int64_t column = task % across * host_block, row = task / across % down * tile_rows;
     const std::int64_t rows = std::min<std::int64_t>(second - row, tile_rows);
     const std::int64_t first = (task / across / down * second + row) * inner + column;
@@ -60,7 +60,7 @@ void map_on_host(const host_job& job, std::optional<std::int64_t> first_step = {
     if (elements > 0 && job.space.layouts[k].how == access::tiled &&
         job.space.extents[job.space.rank - 1] > host_block)
       return map_tiles_on_host(job, first_step, steps);
-  const auto run_chunk = [&](std::int64_t task, block_runner& runner, lane_sums& none) {
+  const auto run_chunk = [&](std::int64_t task, block_runner& runner, lane_accumulators& none) {
     const std::int64_t first = task * task_elements;
     for (std::int64_t k = 0; k < steps; ++k) {
       if (first_step) runner.count_step(*first_step + k);

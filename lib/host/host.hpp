@@ -19,17 +19,19 @@ struct host_job {
   const host_code& compiled;
   const operand* operands;
   const geometry& space;
-  const std::uint64_t*
-      recorded;  // for each output a second address for a reduction's result, or 0; or null
-  unsigned char* partials = nullptr;  // where partial results go, in place of results
+  // For each output a second address for a reduction's result, or 0; or null.
+  const std::uint64_t* recorded;
+  // Memory for partial results, which are then stored instead of results; or null.
+  unsigned char* partials = nullptr;
 };
 
-/// 0 to 2, as `host_code` counts: what this machine has, or less if DSL_SIMD says so.
+/// The instruction set of this machine, or a lower one if DSL_SIMD says so: 0 to 2, numbered as in
+/// `host_code`.
 int simd_level();
 [[noreturn]] void throw_no_simd();
 
-/// Of loops for each instruction set the one for `simd_level()`. Throws device_error where the file
-/// was compiled for better ones alone.
+/// The loop for `simd_level()` among the loops for each instruction set. Throws device_error if the
+/// file was compiled only for better instruction sets.
 template <class Loop>
 Loop loop_of_level(const Loop (&loops)[3]) {
   const Loop found = loops[simd_level()];
@@ -37,28 +39,30 @@ Loop loop_of_level(const Loop (&loops)[3]) {
   return found;
 }
 
-/// Runs a job on all cores. Partial results combine in an order that does not depend on the number
-/// of threads.
+/// Runs a job on all cores. The order in which partial results are combined does not depend on the
+/// number of threads.
 void run_on_host(const host_job& job);
-/// Without reductions: `steps` times, the first of which has number `first`, in place: a block of
-/// elements after another.
+/// Runs a job without reductions `steps` times in place, from step number `first` on: all steps of
+/// one block of elements after another.
 void run_on_host(const host_job& job, std::int64_t first, std::int64_t steps);
 
-/// The part of `run_on_host` for a job that reduces.
+/// The part of `run_on_host` for jobs with reductions.
 void reduce_on_host(const host_job& job);
 
-// As the executors' functions: there is one partial result, of all values of all results.
+// As the executors' functions. A partial result has the accumulators of all results.
 std::size_t partial_bytes_on_host(const host_job& job);
-/// `job.partials` has so many of them, one behind the other.
+/// Combines `partials` contiguous partial results in `job.partials`. `count`: number of elements
+/// that were reduced.
 void finish_partials_on_host(const host_job& job, std::int64_t partials, std::int64_t count);
 
-/// How many pieces of rows are worked on one after another; 0 where that gains nothing.
+/// The number of pieces into which the rows are divided, one worked on after another; 0 if that is
+/// not faster.
 std::int64_t pieces_of_rows_on_host(const row_chain& rows);
-/// All phases of a piece on one core.
+/// Runs all phases of a piece on one core.
 void run_rows_on_host(const row_chain& rows);
 
-/// On all cores, in three phases: what each chunk comes to, what comes before each, the scan. The
-/// order of operations does not depend on the number of threads.
+/// Scans on all cores in three phases: the total of each chunk, the total before each chunk, the
+/// scan. The order of operations does not depend on the number of threads.
 void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s,
                   const scan_parameters& parameters);
 
@@ -71,10 +75,10 @@ std::int64_t tables_by_key(const by_key_code& code, const geometry& g,
 void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g,
                            const by_key_request& request, std::int64_t tables);
 
-/// In two phases: how many elements each chunk has that are chosen, and their values.
+/// In two phases: the number of chosen elements of each chunk, then their values.
 void compress_on_host(const compress_code& code, const operand* operands, const geometry& g);
 
-/// Times all cores.
+/// Measures all cores.
 std::unique_ptr<calibration> measure_host();
 
 }  // namespace dsl::detail

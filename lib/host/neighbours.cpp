@@ -147,7 +147,7 @@ void neighbour_column::gather_rows(unsigned char* column, const block_place& pla
       });
 }
 
-// Those that are there, and those beyond either end.
+// Gathers the elements that exist, and fills those beyond either end.
 void neighbour_column::gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x,
                                      std::int64_t count) const {
   const auto size = static_cast<std::int64_t>(size_of(type_));

@@ -1,4 +1,4 @@
-// What a program reads beside its elements, packed into columns for the host's loop.
+// Neighbour reads of a program, packed into columns for the host's loops.
 #pragma once
 
 #include <vector>
@@ -15,16 +15,16 @@ class neighbour_column {
   neighbour_column(const program_view& p, int node, const operand* operands, const geometry& g);
 
   dtype type() const { return type_; }
-  /// How far to the left along a row it is, where that is one step.
+  /// The displacement to the left along a row, if the neighbour is one step away.
   std::int64_t along_row() const { return inner_.empty() ? 0 : inner_[0].distance; }
-  /// The address of the column's elements, `count` of them from a place on, if they lie side by
-  /// side; else null.
+  /// The address of `count` elements of the column from a place on, if they are contiguous;
+  /// otherwise null.
   unsigned char* lies_at(const block_place& place, std::int64_t count) const;
   void gather(unsigned char* column, const block_place& place, std::int64_t count) const;
 
  private:
   using steps = std::vector<dimension_step>;
-  // Where a row of elements is read: how far from it, and whether anywhere.
+  // The source of a row of elements: its offset from the row, and whether it exists.
   struct source {
     std::int64_t offset;
     bool exists;
@@ -34,15 +34,17 @@ class neighbour_column {
     return space_.extents[last_] - place.at()[last_];
   }
   source source_of_row(const std::int64_t* at) const;
-  // The same of the row in which a block begins, which its other blocks ask for as well: where that
-  // row begins.
+  // The same for the row in which a block begins, from the beginning of that row; remembered for
+  // the other blocks of the row.
   const source& source_of_row_of(const block_place& place) const;
-  // Where a step along one dimension is one along all that lies behind it, as with the colours of
-  // pixels: how many elements from a place on are read side by side, and where. 0: none.
+  // If the operand is one line from a dimension on, as pixels with their colours are, a step along
+  // that dimension moves all later elements equally. Returns how many elements from a place on can
+  // then be read contiguously, and their address; 0 if none.
   std::int64_t length_of_line(const block_place& place, std::int64_t count,
                               unsigned char*& at) const;
   void gather_rows(unsigned char* column, const block_place& place, std::int64_t count) const;
-  // `row` is where the row lies, in bytes; `offset` the first element, `at` its place.
+  // `row` is the offset of the row in bytes; `offset` that of the first element, and `at` its
+  // place.
   void gather_ranges(unsigned char* column, std::int64_t row, std::int64_t x,
                      std::int64_t count) const;
   void gather_each(unsigned char* to, std::int64_t offset, const std::int64_t* at,
@@ -53,10 +55,13 @@ class neighbour_column {
   const operand& operand_;
   const operand_layout& layout_;
   const geometry& space_;
-  int last_, coordinate_;  // the innermost dimension; that whose position it is
-  steps outer_, inner_;    // along the innermost dimension
-  int line_ =
-      -1;  // the dimension from which on the operand is one line, if that is where the only step is
+  int last_,        // the innermost dimension
+      coordinate_;  // of a position: its dimension
+  steps outer_,     // along other dimensions
+      inner_;       // along the innermost one
+  // The dimension from which on the operand is one line, if that dimension has the only step;
+  // otherwise -1.
+  int line_ = -1;
   mutable std::int64_t known_row_ = -1;
   mutable source known_source_{};
 };

@@ -1,5 +1,5 @@
-// Reductions on the host: the order in which elements follow each other, and how partial results
-// are combined.
+// Reductions on the host: the order in which elements are reduced, and how partial results are
+// combined.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -10,49 +10,55 @@ namespace dsl::detail {
 
 namespace {
 
-// How elements that are reduced together follow each other: `steps` blocks of up to `lanes`
-// elements, `stride` apart. Then `lanes_a_result` lanes make a result, for each of some owners.
+// The order of the elements of a run: `steps` blocks of up to `lanes` elements that are `stride`
+// apart. Then `lanes_a_result` lanes are combined into a result, for each of several owners.
 struct lane_schedule {
-  // What lanes are: a result each; ...; a result each, of rows that are transposed; and without
-  // lanes, by strips, a piece of one result or rows of one result each
+  // The elements that the lanes of a block take. The last two kinds have no lanes: they reduce
+  // contiguous rows strip by strip.
   enum {
-    columns,
-    rows_of_columns,
-    one_result,
-    several_results,
-    transposed,
-    strips,
-    rows_of_strips
+    columns,          // one result per lane, from one row of columns
+    rows_of_columns,  // several rows of columns side by side
+    one_result,       // elements of one result
+    several_results,  // whole results side by side
+    transposed,       // one result per lane, after rows are transposed
+    strips,           // a piece of one result
+    rows_of_strips    // several rows, one result each
   } kind;
-  std::int64_t lanes, stride, length;  // of a run: in elements, from its beginning to its end
-  int owner_step, lanes_a_result, result_lane_step;
+  std::int64_t lanes,         // of a block, at most
+      stride,                 // elements from one block to the next
+      length;                 // elements from the beginning of a run to its end
+  int owner_step,             // lanes from one owner to the next
+      lanes_a_result,         // lanes that are combined into one result
+      result_lane_step;       // lanes from one of these to the next
   std::int64_t owner_stride;  // elements from one owner's first to the next one's
   bool by_strips() const { return kind >= strips; }
 };
 
-// The runs of a job: `count` of them, `first` finds where one begins and how many lanes of it there
-// are.
+// The runs of a job. A run is a set of elements that are reduced one block after another.
 struct reduction_runs {
   lane_schedule order;
-  std::int64_t count, across, inner,
-      run_stride;  // runs across the last dimension of that extent; and how far apart the others
-                   // are
+  std::int64_t count,  // of runs
+      across,          // runs side by side along the last dimension
+      inner,           // extent of the last dimension, or lanes of a run
+      run_stride;      // elements from one such group of runs to the next
+  // The first element of a run.
   std::int64_t first(std::int64_t run) const {
     return run / across * run_stride + run % across * order.lanes;
   }
+  // The lanes of a run that have elements.
   int lanes(std::int64_t run) const {
     return static_cast<int>(std::min(order.lanes, inner - run % across * order.lanes));
   }
 };
 
-// Whether the elements of a result can be reduced where they lie, strip by strip.
+// Whether the elements of a result can be reduced in place, strip by strip.
 bool takes_strips(const host_job& job) {
   return job.compiled.strip[simd_level()] != nullptr && job.space.elements > 0 &&
-         lie_in_a_row(job.operands, job.code.inputs, job.space, job.code.pass.view);
+         can_read_result_in_place(job.operands, job.code.inputs, job.space, job.code.pass.view);
 }
 
-// Columns that are reduced at a time: as long a piece of each row as 16 KiB of sums allow, since
-// the processor fetches ahead along rows.
+// Number of columns that are reduced at a time: the piece of each row is as long as 16 KiB of
+// accumulators allow, since the processor prefetches along rows.
 int columns_at_once(const pass_view& pass) {
   std::size_t bytes = 0;
   for (const dtype t : accumulator_dtypes(pass)) bytes += bytes_of_value(t);
@@ -60,9 +66,9 @@ int columns_at_once(const pass_view& pass) {
          host_block * host_block;
 }
 
-// Whether rows of a length are transposed: short ones, whose lanes take longer to join than their
-// elements, and as many as fill most lanes. A rule of many values, a variance's, takes longer to
-// join.
+// Whether rows of this length are transposed: rows so short that combining their lanes takes longer
+// than their elements, and enough of them to fill most lanes. A rule of many values, such as a
+// variance's, takes longer to combine.
 bool transposes_rows(const host_job& job, std::int64_t rows, std::int64_t length) {
   const pass_view& pass = job.code.pass.view;
   const std::int64_t longest = accumulator_dtypes(pass).size() > 2 ? 512 : 128,
@@ -71,20 +77,22 @@ bool transposes_rows(const host_job& job, std::int64_t rows, std::int64_t length
          pass.neighbours.nodes == 0 && !pass.reduces_beside_arrays();
 }
 
-// The last dimension, where it is kept: results along it lie side by side.
+// The extent of the last dimension, if it is kept: results along it are contiguous.
 std::int64_t kept_inside(const geometry& g) {
   return g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0 ? g.extents[g.rank - 1] : 1;
 }
 
 reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
-  constexpr std::int64_t few = 64;  // lanes of the shortest block; and what a row by strips must
-                                    // have to be quicker than with others
-  constexpr std::int64_t transposed_elements = 4096;  // that stay in a core's first-level cache
+  // Lanes of the shortest block. Also the least length of a row for which strips are faster than
+  // sharing a block with other rows.
+  constexpr std::int64_t few = 64;
+  // Elements that stay in a core's first-level cache.
+  constexpr std::int64_t transposed_elements = 4096;
   const geometry& g = job.space;
   const std::int64_t inner = kept_inside(g), kept = g.results / inner;
   const std::int64_t reduced = std::max<std::int64_t>(g.count, 1);
   const auto whole = [](std::int64_t n) { return host_block / n * n; };
-  if (inner >= few) {  // columns: a lane each
+  if (inner >= few) {  // columns: one lane each
     const int lanes = columns_at_once(job.code.pass.view);
     return {{lane_schedule::columns, lanes, inner, reduced * inner, 1, 1, 0, 1},
             kept * pieces(inner, lanes),
@@ -140,17 +148,18 @@ reduction_runs runs_of(const host_job& job, std::int64_t task_elements) {
           lanes};
 }
 
-// Partial results by the number of their result, in row-major order of the kept dimensions.
+// Partial results, in the order of their results: row-major in the kept dimensions.
 class result_partials {
  public:
   result_partials(const host_job& job, unsigned char* memory)
       : types_(accumulator_dtypes(job.code.pass.view)),
         inside_(kept_inside(job.space)),
         reduced_(std::max<std::int64_t>(job.space.count, 1)) {
-    const lane_sums shape(job, host_block);
+    const lane_accumulators shape(job, host_block);
     columns_ = shape.stored(memory, job.space.results);
   }
-  // Of owners whose first has this element: they have numbers one behind the other.
+  // Columns of the results from the owner whose first element has this number on: the results of
+  // the owners that follow it are consecutive.
   std::vector<void*> of(std::int64_t element) const {
     return from(element / (reduced_ * inside_) * inside_ + element % inside_);
   }
@@ -182,7 +191,7 @@ class result_partials {
 }  // namespace
 
 std::size_t partial_bytes_on_host(const host_job& job) {
-  return lane_sums(job, host_block).stored_bytes(job.space.results);
+  return lane_accumulators(job, host_block).stored_bytes(job.space.results);
 }
 
 void finish_partials_on_host(const host_job& job, std::int64_t partials, std::int64_t count) {
@@ -215,10 +224,10 @@ void reduce_on_host(const host_job& job) {
   const int task_blocks = blocks_of_task(job);
   const reduction_runs runs = runs_of(job, std::int64_t{host_block} * task_blocks);
   const lane_schedule& order = runs.order;
-  // Columns: to join a piece with another costs as much as some rows of it.
+  // Columns: combining a piece with another costs as much as some of its rows.
   constexpr std::int64_t least_rows = 32, most_column_pieces = 512;
   const bool is_transposed = order.kind == lane_schedule::transposed;
-  // Whole blocks, so that the pieces of a run depend on nothing but its length.
+  // Whole blocks, so that the pieces of a run depend only on its length.
   const std::int64_t steps = pieces(order.length, order.stride),
                      steps_a_piece =
                          order.kind == lane_schedule::columns
@@ -248,7 +257,7 @@ void reduce_on_host(const host_job& job) {
     }
   };
   const auto accumulate_strips = [&](std::int64_t run, std::int64_t split, block_runner& runner,
-                                     const lane_sums& sums) {
+                                     const lane_accumulators& sums) {
     const int rows = owners_of(run);
     const std::int64_t piece = steps_a_piece * order.stride, begin = split * piece,
                        length = order.kind == lane_schedule::strips
@@ -258,7 +267,7 @@ void reduce_on_host(const host_job& job) {
     runner.run_strips(runs.first(run) + begin, rows, length, sums);
   };
   const auto accumulate = [&](std::int64_t run, std::int64_t split, block_runner& runner,
-                              lane_sums& sums) {
+                              lane_accumulators& sums) {
     if (order.by_strips()) return accumulate_strips(run, split, runner, sums);
     if (is_transposed)
       return runner.run_transposed(runs.first(run), owners_of(run), order.owner_stride, sums);
@@ -273,12 +282,13 @@ void reduce_on_host(const host_job& job) {
     const std::int64_t last = valid_lanes(run, end - 1), most = columns ? last : order.lanes,
                        whole = end - begin - (last < most ? 1 : 0);
     runner.run_rows(at + begin * order.stride, static_cast<int>(most), whole, order.stride, sums);
-    // Lanes beyond the last one matter where they have been used before, or are parts of a result.
+    // Lanes after the last one must be kept if they have been used before, or are parts of a
+    // result.
     if (last < most)
       runner.run(at + (end - 1) * order.stride, static_cast<int>(last), sums, 0,
                  steps > 1 || order.kind == lane_schedule::rows_of_columns);
   };
-  // Combines the lanes into those that own a result, which then are `owners`, `owner_step` apart.
+  // Combines the lanes into the `owners` lanes that own a result, which are `owner_step` apart.
   const int step = order.owner_step;
   const auto collapse = [&](std::int64_t run, void* const* columns) {
     code.collapse(columns, owners_of(run), step, order.lanes_a_result, order.result_lane_step);
@@ -296,7 +306,7 @@ void reduce_on_host(const host_job& job) {
       order.kind == lane_schedule::columns ? static_cast<int>(order.lanes) : host_block;
   if (splits == 1) {
     return for_each_task(job, lanes, pieces(runs.count, runs_a_task),
-                         [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+                         [&](std::int64_t task, block_runner& runner, lane_accumulators& sums) {
                            for (std::int64_t run = task * runs_a_task;
                                 run < std::min(runs.count, (task + 1) * runs_a_task); ++run) {
                              accumulate(run, 0, runner, sums);
@@ -305,8 +315,8 @@ void reduce_on_host(const host_job& job) {
                            }
                          });
   }
-  // One owner after another, without the lanes between.
-  const lane_sums shape(job, lanes);
+  // Packs the lanes of the owners, without the lanes between them.
+  const lane_accumulators shape(job, lanes);
   const int most = order.kind == lane_schedule::columns
                        ? static_cast<int>(std::min<std::int64_t>(order.lanes, runs.inner))
                        : owners_of(0);
@@ -317,14 +327,14 @@ void reduce_on_host(const host_job& job) {
     return partials.get() + bytes * static_cast<std::size_t>(run * splits + split);
   };
   for_each_task(job, lanes, runs.count * splits,
-                [&](std::int64_t task, block_runner& runner, lane_sums& sums) {
+                [&](std::int64_t task, block_runner& runner, lane_accumulators& sums) {
                   accumulate(task / splits, task % splits, runner, sums);
                   collapse(task / splits, sums.columns());
                   sums.store(partial(task / splits, task % splits), most);
                 });
-  // Pairwise: the error grows with the logarithm. Pieces near each other first where all of it is
-  // worth several threads.
-  const auto join = [&](const lane_sums& sums, std::int64_t run, std::int64_t begin,
+  // Pairwise, so that the error grows with the logarithm of the number of pieces. If there is work
+  // for several threads, near pieces are combined first.
+  const auto join = [&](const lane_accumulators& sums, std::int64_t run, std::int64_t begin,
                         std::int64_t end, std::int64_t distance) {
     for (; distance < end - begin; distance *= 2)
       for (std::int64_t s = begin; s + distance < end; s += 2 * distance)
@@ -336,13 +346,13 @@ void reduce_on_host(const host_job& job) {
   if (is_shared) {
     const std::int64_t groups = pieces(splits, near);
     for_each_task(job, lanes, runs.count * groups,
-                  [&](std::int64_t task, block_runner&, lane_sums& sums) {
+                  [&](std::int64_t task, block_runner&, lane_accumulators& sums) {
                     const std::int64_t begin = task % groups * near;
                     join(sums, task / groups, begin, std::min(splits, begin + near), 1);
                   });
   }
   for_each_task(job, lanes, runs.count,
-                [&](std::int64_t run, block_runner& runner, lane_sums& sums) {
+                [&](std::int64_t run, block_runner& runner, lane_accumulators& sums) {
                   join(sums, run, 0, splits, is_shared ? near : 1);
                   finish(run, sums.stored(partial(run, 0), most).data(), 1, runner);
                 });

@@ -1,4 +1,4 @@
-// Chains of passes on the host: all phases of some rows while these are in a core's cache.
+// Chains of passes on the host: all phases of some rows while these rows are in a core's cache.
 #include <algorithm>
 
 #include "exec/plan/layout.hpp"
@@ -10,9 +10,10 @@ namespace dsl::detail {
 
 namespace {
 
-constexpr std::int64_t cache = 256 << 10;  // bytes of a core's cache that some rows may fill
+// Bytes of a core's cache that the rows of a piece may fill.
+constexpr std::int64_t cache = 256 << 10;
 
-// The outermost axis that is kept, and how many of its positions are worked on at a time.
+// The outermost kept axis, and the number of its positions in a piece.
 struct row_pieces {
   int axis = -1;
   std::int64_t length = 0, count = 0;
@@ -23,7 +24,7 @@ struct row_pieces {
     const operand* const result =
         std::find_if(begin, rows.operands() + rows.operand_count(),
                      [](const operand& o) { return o.kind == operand_kind::result && o.rank > 0; });
-    if (result == rows.operands() + rows.operand_count()) return;  // all is one row
+    if (result == rows.operands() + rows.operand_count()) return;  // everything is one row
     for (axis = 0;
          axis < g.shape_rank && (g.shape[axis] == 1 || (result->reduced >> axis & 1) != 0);)
       ++axis;
@@ -38,7 +39,8 @@ struct row_pieces {
   }
 };
 
-// Some positions along an axis of the rows' space; an operand may have fewer dimensions.
+// Restricts an operand to some positions along an axis of the rows' space; it may have fewer
+// dimensions.
 void take(operand& o, int from_last, std::int64_t begin, std::int64_t count) {
   const int d = o.rank - 1 - from_last;
   if (d < 0 || o.extents[d] == 1) return;
@@ -77,7 +79,8 @@ void run_rows_on_host(const row_chain& rows) {
         const prepared& phase = rows.phases()[p];
         std::vector<operand> operands(
             phase.operands(), phase.operands() + phase.code().inputs + phase.code().outputs());
-        // Elements of rows have the axes that are kept alone, or the others as well, of extent 1.
+        // A phase with one element per row has either the kept axes only, or also the reduced axes,
+        // with extent 1.
         int from_last = g.shape_rank - 1 - cut.axis;
         if (phase.space().shape_rank < g.shape_rank)
           for (int d = cut.axis + 1; d < g.shape_rank; ++d)

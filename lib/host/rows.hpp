@@ -1,4 +1,4 @@
-// Rows of elements in an index space, and what moves them.
+// Rows of elements in an index space, and functions that move them.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace dsl::detail {
 
-/// `rows` rows of `count` elements each. Rows of what is strided are `row_step` elements apart,
-/// their elements `step`; the others lie one behind the other.
+/// `rows` rows of `count` elements each. On the strided side, rows are `row_step` and elements
+/// `step` elements apart; on the other side all elements are contiguous.
 struct run_of_rows { std::int64_t rows, row_step, count, step; };
 using move_function = void (*)(void* to, const void* from, const run_of_rows&);
 
@@ -16,12 +16,12 @@ inline const unsigned char* address(const operand& o) {
   return reinterpret_cast<const unsigned char*>(o.word[0]);
 }
 
-/// What packs elements of `size` bytes that are `step` elements apart.
+/// A function that packs elements of `size` bytes that are `step` elements apart.
 move_function packer(std::size_t size, std::int64_t step);
 
-/// Calls each(done, at, offset, run) for `count` elements from a place on: as many whole rows of
-/// the innermost dimension as there are along the second one, or a part of a row. `at` is where
-/// they begin, `offset` where that lies.
+/// Calls each(done, at, offset, run) for `count` elements from a place on. A run has as many whole
+/// rows of the innermost dimension as there are along the second one, or a part of one row. `at` is
+/// the place of its first element, `offset` that element's offset.
 template <class Each>
 void for_rows(const geometry& g, const operand_layout& w, const block_place& place,
               std::int64_t count, bool row_by_row, const Each& each) {

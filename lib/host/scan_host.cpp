@@ -18,8 +18,7 @@ host_memory zeros(std::size_t bytes) {
   return memory;
 }
 
-// Up to host_block elements at a time: evaluates them, and takes what has become of them to the
-// target.
+// Evaluates up to host_block elements at a time, and writes their results to the target.
 class block_of_elements {
  public:
   block_of_elements(const scan_code& code, const operand* operands, const geometry& g)
@@ -37,12 +36,12 @@ class block_of_elements {
     return columns_.get();
   }
 
-  /// What becomes of the elements that were evaluated last, and is then written to the target.
+  /// Buffer for the results of the elements that were evaluated last, before `write`.
   unsigned char* results() const { return columns_.get() + column_bytes; }
   void write(std::int64_t count) const {
     scatter(results(), target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
   }
-  /// Where it goes, if that lies in a row; else null.
+  /// The target of these results if it is contiguous; otherwise null.
   unsigned char* in_place(std::int64_t count) const {
     return lies_at(target_, space_, space_.layouts[code_.inputs], inputs_.place(), count);
   }
@@ -55,23 +54,23 @@ class block_of_elements {
   host_memory columns_;
 };
 
-// Tasks over so many elements together. What the first phase has read the last one finds in the
-// same core's cache.
+// Runs `count` tasks on `elements` elements in total. The last phase finds the data that the first
+// phase has read in the same core's cache.
 template <class Tasks>
 void for_tasks(std::int64_t count, std::int64_t elements, const Tasks& tasks) {
   constexpr double nanoseconds_of_element = 0.5;
   on_threads(count, nanoseconds_of_element * static_cast<double>(elements), tasks);
 }
 
-// What values that follow each other come to, each `bytes` long. They are joined one after another
-// in groups of 16, these in groups of 16 again and so on: few are joined one after another, however
-// many there are.
+// The total of consecutive values of `bytes` bytes each. Values are combined one after another in
+// groups of 16, the groups again in groups of 16 and so on, so that chains of combinations stay
+// short for any number of values.
 class running_total {
  public:
   explicit running_total(std::size_t bytes) : bytes_(bytes), memory_(zeros(bytes * (levels + 1))) {}
 
-  /// The latest values, which the caller may change before it calls `added`; and whether there are
-  /// none.
+  /// The latest group's total, which the caller may change before it calls `added`; and whether
+  /// that group is empty.
   unsigned char* latest() const { return level(0); }
   bool is_new() const { return count_ % scan_run == 0; }
   template <class Join>
@@ -91,8 +90,8 @@ class running_total {
     else join(latest(), values);
     added(join);
   }
-  /// All from level `first` on, after what is at `before` (or null); null if there are none. Until
-  /// the next call.
+  /// The total of all values in levels `first` and above, after the value at `before` (or null).
+  /// Null if there are none. Valid until the next call.
   template <class Join>
   const unsigned char* all(const void* before, const Join& join, int first = 0) const {
     unsigned char* const sum = memory_.get() + bytes_ * levels;
@@ -121,7 +120,7 @@ class running_total {
 };
 static_assert(scan_run == 1 << 4);
 
-// Rows follow each other, and chunks of elements may begin anywhere in them.
+// Rows are consecutive; chunks of elements may begin anywhere in a row.
 void scan_rows_on_host(const scan_code& code, const operand* operands, const scan_space& s,
                        const scan_parameters& parameters) {
   const std::int64_t elements = s.space.elements,
@@ -136,7 +135,7 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
   };
   const auto scan_chunk = [&](block_of_elements& block, std::int64_t chunk, bool last) {
     const std::int64_t end = std::min(elements, (chunk + 1) * chunk_elements);
-    const host_memory total = zeros(segment_size);  // of a block: that of its last row
+    const host_memory total = zeros(segment_size);  // of the last row of a block
     running_total blocks(segment_size);
     for (std::int64_t first = chunk * chunk_elements; first < end; first += host_block) {
       const std::int64_t count = std::min<std::int64_t>(host_block, end - first);
@@ -165,7 +164,7 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
   };
   if (chunks > 1) {
     pass(chunks - 1, false);
-    // Totals become what comes before.
+    // Replaces the total of each chunk by the total of the chunks before it.
     running_total all(segment_size);
     const host_memory total = zeros(segment_size);
     for (std::int64_t c = 0; c < chunks; ++c) {
@@ -178,8 +177,8 @@ void scan_rows_on_host(const scan_code& code, const operand* operands, const sca
   pass(chunks, true);
 }
 
-// Columns side by side, up to host_block of them in a strip. Narrow ones are evaluated many rows at
-// a time.
+// Scans columns side by side, up to host_block columns in a strip. Narrow strips are evaluated many
+// rows at a time.
 void scan_columns_on_host(const scan_code& code, const operand* operands, const scan_space& s,
                           const scan_parameters& parameters) {
   const std::int64_t across = s.space.extents[s.space.rank - 1], rows = s.row,
@@ -244,7 +243,7 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
   };
   if (chunks > 1) {
     pass(false);
-    // Totals become what comes before.
+    // Replaces the total of each chunk by the total of the chunks before it.
     for_tasks(outer * strips, outer * across * chunks, [&](std::int64_t begin, std::int64_t end) {
       const host_memory total = zeros(strip_bytes);
       for (std::int64_t column_strip = begin; column_strip != end; ++column_strip) {

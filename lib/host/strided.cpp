@@ -4,16 +4,16 @@
 #include <cstring>
 
 #include "host/host.hpp"
+#include "host/raw_elements.hpp"
 #include "host/rows.hpp"
-#include "host/words.hpp"
 
 namespace dsl::detail {
 
 namespace {
 
-constexpr int any_step = 99;  // not known to the compiler
+constexpr int any_step = 99;  // step unknown at compile time
 
-// For each instruction set: GCC makes permutations of steps that it knows.
+// Compiled for each instruction set: GCC uses permutations for steps known at compile time.
 template <class T, int Step, bool Packs>
 struct mover {
   DSL_DETAIL_FN static void run(void* target, const void* source, const run_of_rows& r) {
@@ -68,11 +68,11 @@ move_function unpacker(std::int64_t step) {
 
 move_function packer(std::size_t size, std::int64_t step) {
   switch (size) {
-    case 1: return packer<word1>(step);
-    case 2: return packer<word2>(step);
-    case 4: return packer<word4>(step);
-    case 8: return packer<word8>(step);
-    default: return packer<word16>(step);
+    case 1: return packer<raw1>(step);
+    case 2: return packer<raw2>(step);
+    case 4: return packer<raw4>(step);
+    case 8: return packer<raw8>(step);
+    default: return packer<raw16>(step);
   }
 }
 
@@ -80,11 +80,11 @@ namespace {
 
 move_function unpacker(std::size_t size, std::int64_t step) {
   switch (size) {
-    case 1: return unpacker<word1>(step);
-    case 2: return unpacker<word2>(step);
-    case 4: return unpacker<word4>(step);
-    case 8: return unpacker<word8>(step);
-    default: return unpacker<word16>(step);
+    case 1: return unpacker<raw1>(step);
+    case 2: return unpacker<raw2>(step);
+    case 4: return unpacker<raw4>(step);
+    case 8: return unpacker<raw8>(step);
+    default: return unpacker<raw16>(step);
   }
 }
 

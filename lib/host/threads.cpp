@@ -17,11 +17,11 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Threads that sleep begin to work 20 us after they are called. So less than this is done by the
-// calling thread alone, unless calls come one soon after another.
+// Sleeping threads begin to work 20 us after they are woken. So less work than this is done by the
+// calling thread alone, unless calls follow each other closely.
 constexpr double worth_waking = 30'000;  // nanoseconds of one thread
 
-// For how long a thread that has worked waits for more before it sleeps.
+// The time that a thread waits for more work before it sleeps.
 constexpr steady::duration patience = std::chrono::microseconds(100);
 
 void pause() {
@@ -32,12 +32,12 @@ void pause() {
 #endif
 }
 
-// How many pieces of a share have been taken, or are done. The number of their job is in the same
-// word, so that a thread that is late changes nothing of a later job.
+// Number of pieces of a share that have been taken, or completed. The number of the job is in the
+// same word, so that a late thread cannot change a later job.
 class tally {
  public:
-  /// Counts one more piece of a job, and gives how many there were before; -1 if there were `most`,
-  /// or the job has ended.
+  /// Counts one more piece of a job, and returns the number before it; -1 if there were `most`, or
+  /// the job has ended.
   int add(std::uint32_t job, std::uint32_t most) {
     std::uint64_t now = word_.load(std::memory_order_acquire);
     for (;;) {
@@ -61,7 +61,7 @@ class tally {
   std::atomic<std::uint64_t> word_{0};
 };
 
-// A part of a job's tasks, in pieces. Each has cache lines of its own.
+// A part of a job's tasks, divided into pieces. Each share has its own cache lines.
 struct alignas(128) share {
   tally taken, done;
   std::atomic<bool> has_member{false};
@@ -85,7 +85,7 @@ struct job {
     run(work, begin + length * piece / pieces, begin + length * (piece + 1) / pieces);
   }
 };
-// What members look at while they wait: the latest job, in one cache line.
+// The latest job, in one cache line, which waiting members poll.
 class alignas(128) posted_job {
  public:
   void post(const job& j) {
@@ -98,7 +98,7 @@ class alignas(128) posted_job {
     number_.store(j.number, std::memory_order_release);
   }
   std::uint32_t number() const { return number_.load(std::memory_order_relaxed); }
-  /// Its number is 0 where another one is posted meanwhile.
+  /// The latest job; its number is 0 if another one was posted during the call.
   job read() const {
     job j{number_.load(std::memory_order_acquire), members_.load(std::memory_order_relaxed),
           count_.load(std::memory_order_relaxed), run_.load(std::memory_order_relaxed),
@@ -116,14 +116,14 @@ class alignas(128) posted_job {
   std::atomic<const void*> work_{nullptr};
 };
 
-// Threads of TBB that do one job after another, together with the thread that calls them. A member
-// has the same share of every job of one size, since what a job leaves in a core's cache the next
-// one finds there: an addition of 10^6 floats on 16 cores takes half the time.
+// Threads of TBB that run one job after another, together with the thread that calls them. A member
+// gets the same share of every job of one size, because it then finds the data of the previous job
+// in its core's cache: an addition of 10^6 floats on 16 cores takes half the time.
 class team {
  public:
-  /// Whether the job is worth the team, and the team was free for it; then it is done.
+  /// Runs the job, if it is worth waking the team and the team is free; returns whether it did.
   bool run(std::int64_t count, double nanoseconds, task_range tasks, const void* work);
-  /// By threads as TBB finds them, for a caller whom the team does not serve.
+  /// Runs the job on threads that TBB assigns, for a caller that the team did not serve.
   void run_apart(std::int64_t count, double nanoseconds, task_range tasks, const void* work);
 
  private:
@@ -152,11 +152,11 @@ class team {
   posted_job posted_;
   std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;
-  share shares_[most_members];  // the calling thread's first
+  share shares_[most_members];  // the first is the calling thread's
   tbb::task_arena arena_;
 };
 
-// All pieces that nobody takes before.
+// Runs all pieces of a share that no other thread has taken.
 void team::take_from(int from, const job& j) {
   share& s = shares_[from];
   const std::uint32_t pieces = j.pieces_of(from);
@@ -236,7 +236,7 @@ void team::run_apart(std::int64_t count, double nanoseconds, task_range tasks, c
 }  // namespace
 
 void run_on_threads(std::int64_t count, double nanoseconds, task_range tasks, const void* work) {
-  static team& all = *new team;  // is never destroyed, since its members may outlast static objects
+  static team& all = *new team;  // never destroyed: its members may outlast static objects
   if (!all.run(count, nanoseconds, tasks, work)) all.run_apart(count, nanoseconds, tasks, work);
 }
 

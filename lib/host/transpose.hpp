@@ -1,4 +1,4 @@
-// Rows of elements turned into columns.
+// Transposes rows of elements.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,7 @@
 
 namespace dsl::detail {
 
-/// `columns` elements from `begin` on of each of `rows` rows, which have `length` elements and lie
-/// one behind the other.
+/// `columns` elements from `begin` on of each of `rows` contiguous rows of `length` elements.
 struct row_piece { std::int64_t rows, length, begin, columns; };
 
 /// Writes element begin + j of row r to to[j * padded + r]; elements have `size` bytes. Places from

@@ -9,17 +9,18 @@ namespace dsl::detail {
 
 namespace {
 
-// Of each power of two from 4 KiB to 256 KiB a few pieces.
+// A thread keeps a few pieces of each power of two from 4 KiB to 256 KiB.
 constexpr std::size_t least_bytes = 4096, most_kept = 4;
 constexpr int sizes = 7;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool keeps =
-    false;  // so that an access after the end of a call's memory, or of the call, is found
+// So that AddressSanitizer finds an access after the end of a call's memory, or after the call.
+constexpr bool keeps = false;
 #else
 constexpr bool keeps = true;
 #endif
 
-// Has no destructor, since destructors of static objects may work after those of the thread.
+// Has no destructor: destructors of static objects may use it after the thread's objects are
+// destroyed.
 struct kept_memory {
   unsigned char* memory[sizes][most_kept];
   std::size_t count[sizes];

@@ -87,7 +87,8 @@ back_end* sim_back_end::make_mesh(std::span<const int> members) {
   return new sim_mesh(members, properties(0), &kernels());
 }
 
-// Small enough that the tests' kernels have more work than threads, and walk on.
+// Small enough that the tests' kernels have more work than threads, so that their grid-stride loops
+// iterate.
 device_properties& sim_back_end::chip() {
   static device_properties known = [] {
     device_properties d = read_machine();
@@ -101,7 +102,7 @@ device_properties& sim_back_end::chip() {
   return known;
 }
 
-// Memory starts as NaNs and -1s, so that reading what was never written shows.
+// Memory starts as NaNs and -1s, so that reads of memory that was never written show in results.
 void* sim_back_end::allocate(std::size_t bytes, int index, void* stream) {
   void* const memory = machine_memory::allocate(bytes, index, stream);
   std::memset(memory, 0xff, bytes);

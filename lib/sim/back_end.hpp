@@ -13,7 +13,7 @@ class sim_back_end final : public machine_memory {
   back_end* make_mesh(std::span<const int> members) override;
   int max_member() override { return 64; }
   const device_properties& properties(int) override { return chip(); }
-  /// What is simulated. Tests change it to see other plans.
+  /// The properties of the simulated chip. Tests change them to get other plans.
   device_properties& chip();
   int largest_cluster = 4;  // blocks
   void* allocate(std::size_t bytes, int index, void* stream) override;

@@ -1,4 +1,4 @@
-// What the simulator checks, and what it says.
+// The simulator's checks, and its error messages.
 #include <cstring>
 
 #include "exec/plan/text.hpp"
@@ -12,7 +12,7 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes,
   const bool aligned = at % alignment == 0;
   if (aligned) {
     if (recent_ < memory_.size() && memory_[recent_].holds(at, bytes)) return memory_[recent_];
-    for (const block_run::shared_thing& each : t.home->shared)
+    for (const block_run::shared_variable& each : t.home->shared)
       if (each.where->holds(at, bytes)) return *each.where;
     for (recent_ = 0; recent_ < memory_.size(); ++recent_)
       if (memory_[recent_].holds(at, bytes)) return memory_[recent_];
@@ -22,7 +22,7 @@ region& grid_run::find(thread_run& t, const void* address, std::size_t bytes,
              std::to_string(bytes) + " bytes");
 }
 
-// An access to another block's shared memory counts as one by that block's thread of the same
+// An access to another block's shared memory counts as an access by that block's thread of the same
 // number.
 thread_run& grid_run::owner_of(thread_run& t, const void* address) {
   for (int i = 0; i < launch_.cluster && launch_.cluster > 1; ++i) {
@@ -33,7 +33,7 @@ thread_run& grid_run::owner_of(thread_run& t, const void* address) {
   return t;
 }
 
-// Whether what a thread did is known to come before what this one does now.
+// Whether a past access is known to happen before what thread t does now.
 bool grid_run::is_before(moment past, const thread_run& t, bool read_then_write) const {
   if (past.who == t.who) return true;
   const block_run& b = *t.home;
@@ -57,7 +57,7 @@ void grid_run::note_read(thread_run& t, region& r, std::uintptr_t at, std::size_
   const std::uint32_t own_block = now.block();
   r.accesses.visit(at, bytes, alignment, true, [&](const shadow::cell& c) {
     if (r.is_shared && c.written.who != 0 && c.written.block() != own_block)
-      c.written = c.read[0] = c.read[1] = {};  // of a block before
+      c.written = c.read[0] = c.read[1] = {};  // by an earlier block
     if ((c.written.who & moment::pending) != 0)
       report(t, "a read of what a copy brings that was not waited for, of " +
                     std::to_string(bytes) + " bytes of shared memory");
@@ -147,7 +147,7 @@ std::vector<touched_memory> grid_run::touched() const {
   return all;
 }
 
-// Errors.
+// Error messages.
 
 namespace {
 
@@ -176,7 +176,7 @@ void grid_run::report_divergence(const block_run& b) const {
   const auto waiting = std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) {
     return t.state != thread_state::ended;
   });
-  // A barrier of the block waits for all of it, anything else for the warp.
+  // A barrier of the block waits for all its threads, anything else for the warp.
   const auto at_barrier = std::find_if(b.threads.begin(), b.threads.end(), [](const thread_run& t) {
     return t.state == thread_state::at_barrier;
   });

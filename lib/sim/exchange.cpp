@@ -1,4 +1,4 @@
-// What blocks of a simulated grid tell each other while they run.
+// Communication between the blocks of a simulated grid while they run.
 #include "sim/grid_run.hpp"
 
 namespace dsl::detail {
@@ -15,15 +15,15 @@ void grid_run::publish(thread_run& t, quad* to, const quad* words, int count, bo
   note_publication(t, to, to_mesh);
 }
 
-// Leaves a thread that has seen all that was published.
+// Suspends a thread that has seen everything published so far.
 void grid_run::wait_to_poll(thread_run& t, const quad* from) {
-  constexpr int most = 64;  // of several cells in turn
+  constexpr int most = 64;  // polls of alternating cells
   if (t.published != published_) {
     t.polls = 0;
     t.polls_again = 0;
   }
-  // A cell may be polled twice before it is waited for: a kernel that polls it no further goes on
-  // without what will be there.
+  // A thread may poll a cell twice before it is suspended: a kernel that polls a cell once and then
+  // goes on must not be suspended.
   if (t.published == published_ && (t.polled == from ? ++t.polls_again > 1 : ++t.polls > most)) {
     t.warp->polling |= t.lane;
     leave(t, thread_state::polling);
@@ -32,7 +32,7 @@ void grid_run::wait_to_poll(thread_run& t, const quad* from) {
   t.published = published_;
 }
 
-// A first look may be for one device only, if what is waited for is not.
+// The first poll may be for one device only, even if the value was published to the mesh.
 void grid_run::poll(thread_run& t, quad* words, const quad* from, int count, bool of_mesh) {
   find(t, from, static_cast<std::size_t>(count) * sizeof *from, alignof(quad));
   const bool is_again = t.polled == from;

@@ -8,8 +8,8 @@ namespace dsl::detail {
 
 namespace {
 
-// Of address space: what is not touched takes no memory. A formula compiled without optimisation
-// may take 100 kB.
+// Address space: pages that are not touched take no memory. A formula compiled without optimisation
+// may need 100 kB.
 constexpr std::size_t stack_bytes = 512 << 10;
 
 }  // namespace
@@ -19,7 +19,7 @@ fiber_pool& fiber_pool::of_this_thread() {
   return pool;
 }
 
-// Fibers end by returning: to unwind them would take an exception on each stack.
+// Fibers end by returning: unwinding them would take an exception on each stack.
 fiber_pool::~fiber_pool() {
   fiber own(*this);
   for (const std::unique_ptr<fiber>& each : all_) {
@@ -30,7 +30,7 @@ fiber_pool::~fiber_pool() {
 
 fiber& fiber_pool::take(fiber::job job, void* argument) {
   if (idle_.empty()) {
-    idle_.reserve(all_.size() + 1);  // so that none is lost where a fiber becomes idle
+    idle_.reserve(all_.size() + 1);  // so that adding an idle fiber cannot throw
     idle_.push_back(all_.emplace_back(std::make_unique<fiber>(*this)).get());
     idle_.back()->create();
   }

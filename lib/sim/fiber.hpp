@@ -1,4 +1,4 @@
-// Stacks that a thread of the host leaves and enters again.
+// Fibers: stacks that a host thread can leave and re-enter.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include <boost/context/fiber.hpp>
 
-// AddressSanitizer has to be told of each change of stacks.
+// AddressSanitizer must be told of each switch of stacks.
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #define DSL_SWITCHES_TO(kept, stack, bytes) __sanitizer_start_switch_fiber(&(kept), stack, bytes)
@@ -25,20 +25,20 @@ namespace dsl::detail {
 
 class fiber_pool;
 
-/// A stack, and how far what runs on it has come.
+/// A stack and its saved point of execution.
 class fiber {
  public:
-  /// What a fiber does; returns where to go next.
+  /// The function of a fiber; returns the fiber to continue with.
   using job = fiber& (*)(void* argument, fiber& self);
 
-  /// The stack that runs already.
+  /// The stack that is already running.
   explicit fiber(fiber_pool& pool) : pool_(pool) {}
   fiber(const fiber&) = delete;
 
-  /// Leaves this fiber, which must be the one that runs, and goes on in the other. Returns when
-  /// another goes to this one.
+  /// Switches from this fiber, which must be the running one, to the other. Returns when a fiber
+  /// switches back.
   void go_to(fiber& other);
-  /// Has what the processor needs to go on here brought into its cache.
+  /// Prefetches the data that the processor needs to continue this fiber.
   void prefetch() const {
     for (int line = -2; line < 3; ++line)
       __builtin_prefetch(static_cast<const char*>(left_at_) + 64 * line);
@@ -58,14 +58,14 @@ class fiber {
   std::size_t stack_bytes_ = 0;
 };
 
-/// The fibers of a thread of the host.
+/// The fibers of a host thread.
 class fiber_pool {
  public:
   static fiber_pool& of_this_thread();
   fiber_pool() = default;
   fiber_pool(const fiber_pool&) = delete;
   ~fiber_pool();
-  /// An idle fiber, which does the job when it is gone to, and then is idle again.
+  /// An idle fiber. It runs the job when it is switched to, and then becomes idle again.
   fiber& take(fiber::job job, void* argument);
 
  private:
@@ -75,7 +75,7 @@ class fiber_pool {
   fiber* left_ = nullptr;
 };
 
-// Inlined: each return behind a change of stacks takes a processor by surprise.
+// Inlined: each return after a switch of stacks is a mispredicted branch.
 inline void fiber::left_another(boost::context::fiber&& other) {
   pool_.left_->saved_ = std::move(other);
 }

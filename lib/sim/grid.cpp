@@ -1,4 +1,4 @@
-// How the simulator runs threads, and what they do together.
+// The simulator's scheduling of threads, and the operations of its team.
 #include "sim/grid_run.hpp"
 
 #include <cstring>
@@ -18,8 +18,8 @@ void each_bit(std::uint32_t bits, const F& f) {
 grid_run::grid_run(const simulated_launch& launch)
     : launch_(launch), order_(seed_of_environment()) {
   for (const simulated_range& each : launch.memory) {
-    // Operands of one buffer are one region, and those of several that overlap, as foreign memory
-    // may.
+    // Operands in one buffer are one region, and so are those of several buffers that overlap, as
+    // foreign memory may.
     region all{each.begin, each.bytes, false, each.is_written, each.is_empty, {}};
     std::erase_if(memory_, [&](const region& r) {
       const std::uintptr_t begin = std::min(r.begin, all.begin),
@@ -93,7 +93,7 @@ void grid_run::begin(block_run& b, std::int64_t number) {
   b.clock = b.barrier = 0;
   b.seen.clear();
   b.seen_reads.clear();
-  for (block_run::shared_thing& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
+  for (block_run::shared_variable& s : b.shared) std::memset(s.memory.get(), 0xff, s.where->bytes);
   for (thread_run& t : b.threads) {
     t.block = b.number;
     t.member = member;
@@ -154,7 +154,7 @@ void grid_run::run() {
   }
 }
 
-// Lets each warp run until it has to wait for others. Returns whether any did.
+// Runs each warp until it has to wait for others. Returns whether any warp ran.
 bool grid_run::run_block(block_run& b) {
   std::vector<std::size_t> warps(b.warps.size());
   for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = i;
@@ -177,8 +177,8 @@ bool grid_run::run_block(block_run& b) {
   return moved;
 }
 
-// One thread, and those of its warp that have not begun, for as long as they need not wait: they
-// share a stack.
+// Runs one thread, and then those of its warp that have not begun, as long as none has to wait:
+// they share a stack.
 fiber& grid_run::run_threads(fiber& self) {
   for (thread_run* t = entering_;;) {
     t->on = &self;
@@ -208,7 +208,7 @@ void grid_run::unwind() {
       if (t.on != nullptr) main_.go_to(*t.on);
 }
 
-// The team.
+// Operations of the team.
 
 void grid_run::synchronize(thread_run& t) {
   block_run& b = *t.home;
@@ -231,7 +231,7 @@ void grid_run::synchronize_warp(thread_run& t) {
   w.barrier = w.meeting = ++t.home->clock;
 }
 
-// The last lane gives the turn: by then all have done what comes before it.
+// The last lane passes the turn: by then all lanes have done what precedes it.
 void grid_run::pass_turn(thread_run& t, int warp) {
   synchronize_warp(t);
   block_run& b = *t.home;
@@ -330,7 +330,7 @@ void grid_run::wait_for_cluster(thread_run& t) {
 
 void* grid_run::shared_object(thread_run& t, const void* key, std::size_t bytes) {
   block_run& b = *t.home;
-  for (const block_run::shared_thing& each : b.shared)
+  for (const block_run::shared_variable& each : b.shared)
     if (each.key == key) return each.memory.get();
   auto memory = std::make_unique<unsigned char[]>(std::max<std::size_t>(bytes, 1));
   std::memset(memory.get(), 0xff, bytes);

@@ -10,7 +10,7 @@
 
 namespace dsl::detail {
 
-/// Memory of a buffer or of a launch's own.
+/// A range of memory: a buffer's, or the launch's own.
 struct simulated_range {
   std::uintptr_t begin;
   std::size_t bytes;
@@ -18,7 +18,7 @@ struct simulated_range {
   bool is_empty = false;  // nothing was written there before
 };
 
-/// From the first byte to the last one that was touched.
+/// The range from the first to the last byte that was touched.
 struct byte_range {
   std::uintptr_t first = UINTPTR_MAX, end = 0;
 
@@ -30,7 +30,7 @@ struct byte_range {
     return std::max(first, other.first) < std::min(end, other.end);
   }
 };
-/// What the blocks of one member of a mesh did.
+/// Bytes touched by the blocks of one member of a mesh.
 struct touched_bytes { byte_range read, written; };
 struct touched_memory {
   std::uintptr_t begin;
@@ -42,22 +42,22 @@ struct simulated_launch {
   const void* arguments;
   std::int64_t grid;
   int block, shared_bytes;
-  bool cooperative;  // all blocks run at once; else as many as it pleases
-  int cluster;       // so many blocks one behind the other run at once as well; 1: each for itself
-  std::vector<simulated_range> memory;  // all that the kernel may touch
-  // For errors: as program_code's; the pass may be null.
+  bool cooperative;  // all blocks run at once; otherwise as many as the simulator chooses
+  int cluster;       // number of consecutive blocks that run at once; 1: no clusters
+  std::vector<simulated_range> memory;  // all memory that the kernel may touch
+  // For error messages, as in program_code; the pass may be null.
   const char* name;
   const pass_view* pass;
   const operand* operands;
-  std::vector<std::int64_t>
-      member_ends{};  // of a mesh: each member has the blocks from the one before its end on
-  std::vector<const void*> of_member{};  // its arguments, where members have some of their own
+  // On a mesh: the end of each member's blocks.
+  std::vector<std::int64_t> member_ends{};
+  std::vector<const void*> of_member{};  // arguments of each member, if they differ
 };
 
-/// Returns when all threads have ended; of a mesh, what its members have touched of each piece of
-/// memory. Throws memory_error where the kernel does what a GPU does not allow, or what it answers
-/// differently each time; the rest of the grid does not run then. DSL_SIM_SEED, a number, chooses
-/// another order of blocks and warps.
+/// Runs a launch, and returns when all threads have ended. For a mesh it returns what each member
+/// has touched of each piece of memory. Throws memory_error if the kernel does something that a GPU
+/// does not allow, or whose result a GPU may change from run to run; the rest of the grid then does
+/// not run. DSL_SIM_SEED, a number, chooses another order of blocks and warps.
 std::vector<touched_memory> simulate(const simulated_launch& launch);
 
 }  // namespace dsl::detail

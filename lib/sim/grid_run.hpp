@@ -58,36 +58,37 @@ struct pending_copy {
 struct thread_run : simulated_thread {
   block_run* home;
   warp_run* warp;
-  fiber* on;           // where it has begun and not ended
+  fiber* on;           // its fiber, from its beginning to its end
   std::uint32_t lane;  // a bit
   std::uint32_t who;
   thread_state state;
-  std::uint64_t turns;  // that it has had
-  // What it gives to its warp, and wants of it.
+  std::uint64_t turns;  // turns it has had
+  // Its part in an exchange of the warp: the lane it reads from, the value it gives, and where to
+  // store the result.
   int wanted_lane;
   const void* given;
   void* wanted;
   std::size_t given_bytes;
-  // The last cell that it polled, and how many had been published by then.
+  // The last cell that it polled, and the number of values published by then.
   const void* polled;
   std::uint64_t published;
   int polls, polls_again;
-  int groups;            // of copies that it has closed
-  int cluster_barriers;  // that there had been when it arrived at its last one
+  int groups;            // groups of copies that it has committed
+  int cluster_barriers;  // number of cluster barriers before its last one
   std::vector<pending_copy> copies;
 };
 
 struct warp_run {
   thread_run* first;
   std::uint32_t lanes, ready, polling, at_barrier, at_exchange;  // bits
-  // When its lanes last were at a barrier together, and when they last exchanged values or were:
-  // what a lane has read by then another may write.
+  // The times of its lanes' last common barrier, and of their last exchange or barrier. After the
+  // latter, a lane may write what another has read before.
   std::uint32_t barrier, meeting;
-  // Lanes that have given it a turn, and those of it that wait for one.
+  // Number of lanes that have passed a turn to it, and its lanes that wait for a turn.
   std::uint64_t given;
   std::uint32_t at_turn;
-  // How far it has seen what other warps did since the block's last barrier, and will have with its
-  // turn.
+  // For each other warp, the time up to which its work is visible here since the block's last
+  // barrier, and the same after the next turn.
   std::vector<std::uint32_t> seen, seen_with_turn;
 
   thread_run* take_ready() {
@@ -101,11 +102,11 @@ struct warp_run {
 struct cluster_run {
   std::size_t first_place;
   int blocks_left;  // that have not ended
-  int arrived;      // threads, since the last barrier
+  int arrived;      // threads since the last barrier
   int barriers;
 };
 
-/// A place where one block after another runs.
+/// A slot in which one block after another runs.
 struct block_run {
   grid_run* grid;
   std::int64_t number;
@@ -114,19 +115,19 @@ struct block_run {
   int arrived, ended;
   cluster_run* cluster;
   bool was_last;
-  std::uint32_t clock, barrier;  // the time, and that of the last barrier
-  // How far it has seen what other blocks did: all of it, and so far that it may write what they
-  // read.
+  std::uint32_t clock, barrier;  // the current time, and that of the last barrier
+  // For each other block, the time up to which all its work is visible here, and the time up to
+  // which this block may write what the other has read.
   std::unordered_map<std::uint32_t, std::uint32_t> seen, seen_reads;
 
-  struct shared_thing {
+  struct shared_variable {
     const void* key;
     std::unique_ptr<unsigned char[]> memory;
     std::unique_ptr<region> where;
   };
-  std::vector<shared_thing> shared;  // first the dynamic one
+  std::vector<shared_variable> shared;  // the dynamic shared memory first
 
-  // Whether another block may end what it waits for.
+  // Whether work of another block may end its wait.
   bool waits_for_others() const {
     return std::any_of(threads.begin(), threads.end(), [](const thread_run& t) {
       return t.state == thread_state::polling || t.state == thread_state::at_cluster_barrier;
@@ -136,7 +137,7 @@ struct block_run {
 
 inline moment now_of(const thread_run& t) { return {t.who, t.home->clock}; }
 
-/// Unwinds the stacks of what had not ended when something failed.
+/// Thrown to unwind the stacks of threads that had not ended when something failed.
 struct abandoned {};
 
 class grid_run {
@@ -199,9 +200,9 @@ class grid_run {
   const simulated_launch& launch_;
   drawn_order order_;
   std::vector<region> memory_;
-  std::size_t recent_ = 0;  // of these, that of the last access outside shared memory
+  std::size_t recent_ = 0;  // index of the region last accessed outside shared memory
   std::vector<block_run> places_;
-  std::vector<cluster_run> clusters_;  // of as many places each
+  std::vector<cluster_run> clusters_;  // of as many slots each
   std::vector<block_run*> running_;
   std::int64_t begun_ = 0;
   std::vector<std::int64_t> next_clusters_;

@@ -32,7 +32,7 @@ std::map<std::uintptr_t, sim_mesh::allocation>::const_iterator sim_mesh::find(
   return at - found->first < found->second.bytes ? found : allocations_.end();
 }
 
-// Memory that is not the library's is the first member's.
+// Memory that is not the library's belongs to the first member.
 void sim_mesh::part_ends(const void* address, std::size_t bytes, std::size_t* ends) const {
   const std::size_t count = members_.size();
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -46,7 +46,7 @@ void sim_mesh::part_ends(const void* address, std::size_t bytes, std::size_t* en
   }
 }
 
-// Starts as a simulated GPU's memory does.
+// Memory starts with the same contents as that of one simulated GPU.
 void* sim_mesh::allocate(std::size_t bytes, int index, void* stream) {
   void* const memory = machine_memory::allocate(bytes, index, stream);
   std::memset(memory, 0xff, bytes);

@@ -10,10 +10,10 @@
 
 namespace dsl::detail {
 
-/// An array's memory is the machine's, of which each member has a part, as even as granules allow;
-/// what is smaller than a granule a member lies with the first one. All members work in the order
-/// of the calls. A GPU's work waits for other members' only where it has to, so what relies on that
-/// order without need to wait is an error.
+/// Arrays are in the machine's memory. Each member has a part, as even as granules allow; an array
+/// with less than a granule per member belongs to the first one. All members work in the order of
+/// the calls. On real GPUs a member's work waits for others' only where it must. So the simulator
+/// reports work that depends on another member's work without waiting for it.
 class sim_mesh final : public machine_memory {
  public:
   sim_mesh(std::span<const int> members, const device_properties& one, kernel_services* kernels);
@@ -34,9 +34,9 @@ class sim_mesh final : public machine_memory {
   void fill(void* at, const void* value, std::size_t size, std::int64_t count, int index,
             void* stream) override;
 
-  /// Runs a launch. `is_local`: no member waits for others. Then throws memory_error where one has
-  /// touched what another wrote, or written what another touched, since all of them waited for each
-  /// other.
+  /// Runs a launch. `is_local`: no member waits for others. In that case throws memory_error if a
+  /// member touches what another wrote, or writes what another touched, since all members last
+  /// waited for each other.
   void run(const simulated_launch& launch, bool is_local);
 
  private:
@@ -44,14 +44,14 @@ class sim_mesh final : public machine_memory {
   static std::size_t part_end(std::size_t bytes, std::size_t member, std::size_t members);
   struct allocation {
     std::size_t bytes;
-    std::vector<touched_bytes> touched;  // by each member, since they waited for each other
+    std::vector<touched_bytes> touched;  // by each member, since they last waited for each other
   };
   std::map<std::uintptr_t, allocation>::const_iterator find(std::uintptr_t at) const;
   void join();
 
   const std::vector<int> members_;
   device_properties properties_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the member below
   std::map<std::uintptr_t, allocation> allocations_;
 };
 

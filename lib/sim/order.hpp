@@ -1,4 +1,4 @@
-// In which order the simulator takes what a GPU takes in any.
+// The order in which the simulator runs what a GPU may run in any order.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace dsl::detail {
 
-/// DSL_SIM_SEED, 0 where it is not set. Throws device_error where it is no number.
+/// DSL_SIM_SEED, or 0 if it is not set. Throws device_error if it is no number.
 std::uint64_t seed_of_environment();
 
-/// Draws from a seed; with seed 0 everything stays in its own order.
+/// Draws orders from a seed; with seed 0 nothing is reordered.
 class drawn_order {
  public:
   explicit drawn_order(std::uint64_t seed) : seeded_(seed != 0), state_(seed) {}

@@ -1,4 +1,4 @@
-// What the simulator knows of memory: who wrote and read each cell last.
+// The simulator's knowledge of memory: who last wrote and read each cell.
 #pragma once
 
 #include <bit>
@@ -9,13 +9,13 @@
 
 namespace dsl::detail {
 
-/// A thread at a time of its block's clock, which each barrier moves on.
+/// A thread at a time of its block's clock, which each barrier advances.
 struct moment {
-  std::uint32_t who = 0;  // the block's number, from 1 on, and the thread's; 0 is nobody
+  std::uint32_t who = 0;  // the block's number from 1, and the thread's; 0: nobody
   std::uint32_t when = 0;
 
   static constexpr int thread_bits = 10;
-  // The write that a copy will make when it is waited for.
+  // Set for the future write of a copy that has not been waited for.
   static constexpr std::uint32_t pending = std::uint32_t{1} << 31;
   static std::uint32_t block_of(std::int64_t number) {
     return static_cast<std::uint32_t>(number % ((1 << 21) - 1)) + 1;
@@ -35,15 +35,15 @@ class shadow {
  public:
   struct cell {
     moment& written;
-    moment* read;  // two of those since it was written, by different threads
+    moment* read;  // two reads since the last write, by different threads
   };
 
   shadow() = default;
   shadow(std::uintptr_t begin, std::size_t bytes)
       : begin_(begin / largest_access * largest_access), bytes_(bytes + begin % largest_access) {}
 
-  /// Calls visit(cell) for each cell of an access. Of memory that is too large to be remembered
-  /// there is none.
+  /// Calls visit(cell) for each cell of an access. There are no cells for memory that is too large
+  /// to be recorded.
   template <class Visit>
   void visit(std::uintptr_t address, std::size_t bytes, std::size_t alignment, bool with_reads,
              const Visit& visit) {
@@ -62,7 +62,7 @@ class shadow {
   using moments = std::unique_ptr<moment[], free_memory>;
 
   std::size_t cells() const { return (bytes_ >> log2_cell_) + 1; }
-  // Pages that are not touched take no time.
+  // calloc: pages that are not touched take no time.
   static moments allocate(std::size_t count) {
     return moments(static_cast<moment*>(std::calloc(count, sizeof(moment))));
   }
@@ -85,7 +85,7 @@ class shadow {
   }
 
   static constexpr std::size_t largest_access = 16;
-  std::uintptr_t begin_ = 0;  // aligned, so that cells are where aligned accesses are
+  std::uintptr_t begin_ = 0;  // aligned down, so that cells match aligned accesses
   std::size_t bytes_ = 0;
   int log2_cell_ = 31;  // before the first access
   moments writes_, reads_;

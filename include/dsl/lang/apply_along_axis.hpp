@@ -1,4 +1,4 @@
-// Formulas of rows: what a lambda makes of the elements along an axis, with reductions of its own.
+// apply_along_axis: a formula of rows, which may reduce the elements along an axis.
 #pragma once
 
 #include <dsl/lang/assignable.hpp>
@@ -8,9 +8,9 @@ namespace dsl {
 
 namespace detail {
 
-/// A formula of a row of an operand of rank `Rank`, which has `Left` other axes. A bit of `Values`
-/// for each output that is one value a row. As a reduction's function it gives elements, unless all
-/// outputs are values.
+/// A formula of a row of an operand of rank `Rank`, which has `Left` other axes. `Values` has a bit
+/// for each output that is one value per row. As the function of a `reduction` it has elementwise
+/// outputs, unless all outputs are one value per row.
 template <class Name, class F, int Rank, int Left, std::uint32_t Values>
 struct row_formula {
   template <class...> using calls = tuple<>;
@@ -25,7 +25,7 @@ struct output_ranks<reduction<row_formula<Name, F, Rank, Left, Values>, R, Opera
   static constexpr int of_values = Left;
 };
 
-// The formula's kernel name is the row's.
+// The formula's kernel name is that of the expression.
 template <class Name, class F, int Rank, int Left, std::uint32_t Values, int R, class... Operands,
           class... Rest>
   requires(!std::same_as<Name, unnamed>)
@@ -34,8 +34,8 @@ std::type_identity<Name> kernel_name(
   return {};
 }
 
-/// A bit for each output of a formula of rows: those that are one value a row, those that are
-/// elements.
+/// Bit masks of a row formula's outputs: those with one value per row, those with elements, and
+/// all.
 struct row_outputs { std::uint32_t values = 0, elements = 0, all = 0; };
 template <class F, class Row, class... Parameters>
 constexpr row_outputs outputs_of_rows() {
@@ -66,7 +66,7 @@ constexpr row_outputs outputs_of_rows() {
 template <class T> inline constexpr bool is_axes = false;
 template <int N> inline constexpr bool is_axes<axes<N>> = true;
 
-/// Whether they are what a formula is applied to along axes; says so where they are not.
+/// Whether a formula can be applied along the axes; if not, a compile-time error says why.
 template <class Axes, class A, class... P>
 constexpr bool may_apply_along() {
   static_assert(is_axes<Axes>,
@@ -131,7 +131,7 @@ auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const 
                     "a lambda with auto "
                     "parameters, or dsl::vectorize of one");
       if constexpr (sees_rows)
-        return f(a, parameters...);  // all elements are one row; or says what is wrong
+        return f(a, parameters...);  // the whole array is one row; or an error says what is wrong
       else return refused{};
     } else {
       return apply_along<Name, F>(along, a, parameters...);
@@ -141,18 +141,18 @@ auto apply_formula_along(const vectorized<Name, F>& f, const Axes& along, const 
 
 }  // namespace detail
 
-/// Applies a formula to each row of an array: to the elements along an axis, or along several.
+/// Applies a formula to each row of an array: to the elements along one axis or several.
 ///
-/// f: a lambda with `auto` parameters, or what `vectorize` made of one; it is called once, while
-/// compiling, with a symbol for the row's elements and one for each parameter, and may use
-/// reductions of the row: dsl::sum(x), max, argmax, mean, var, norm. along: dsl::axis(k), negative
-/// ones count from the end. a: an array, a view or an expression. parameters: C++ scalars and
-/// dsl::scalar.
+/// f: a lambda with `auto` parameters, or the result of `vectorize`. It is called once, at compile
+/// time, with a symbol for the row's elements and one for each parameter. It may use reductions of
+/// the row: dsl::sum(x), max, argmax, mean, var, norm. along: dsl::axis(k); negative axes count
+/// from the end. a: an array, a view or an expression. parameters: C++ scalars and dsl::scalar.
 ///
-/// Returns a lazy expression: what f gives for each element has a's shape, what it gives once a row
-/// has a's shape without the axes, and a std::tuple goes to dsl::tie. A row that fits on the chip
-/// is read once. Nothing runs and nothing waits before it is assigned. Throws shape_error for axes
-/// that are not there or are named twice. As np.apply_along_axis, and jax.vmap over rows.
+/// Returns a lazy expression. An output with a value for each element has a's shape; an output with
+/// one value per row has a's shape without the axes; a std::tuple of outputs is assigned to
+/// dsl::tie. A row that fits on the chip is read once. Nothing runs and nothing waits before the
+/// assignment. Throws shape_error for axes that do not exist or are named twice. Like
+/// np.apply_along_axis, and jax.vmap over rows.
 /// ```cpp
 /// const auto softmax = [](auto x) {
 ///   auto e = exp(x - dsl::max(x));

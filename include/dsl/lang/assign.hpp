@@ -7,8 +7,8 @@ namespace dsl {
 
 namespace detail {
 
-/// Evaluates expressions into targets. What is thrown before the first pass is queued leaves all
-/// targets as they were.
+/// Evaluates expressions into targets. If something is thrown before the first pass is queued, no
+/// target changes.
 template <class... Targets, class... E>
 void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&... e) {
   static_assert((!counts_steps_in<E> && ...),
@@ -21,8 +21,8 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
                        lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
-    static_cast<void>(
-        assigned<tuple<Targets&...>, E...>::code(e...));  // the device half takes the kernels alone
+    // Compiled for a device, only the kernels are needed.
+    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));
   } else {
     auto to = bind_targets(targets);
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
@@ -40,10 +40,10 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the
-/// first element is written: one kernel, or, where the reductions inside it are not of the rows of
-/// its elements, one more for each of their depths (docs/rows.md). Does not wait. Throws
-/// shape_error, device_error, memory_error or cuda_error, the first three before anything is
-/// written or the target has got memory. `fixed` overrides the plan.
+/// first element is written. Runs as one kernel, plus one for each depth of nested reductions,
+/// unless they reduce the rows of the elements (docs/rows.md). Does not wait. Throws shape_error,
+/// device_error or memory_error before anything is written and before the target gets memory, or
+/// cuda_error. `fixed` overrides the plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);
@@ -55,7 +55,7 @@ void assign(Target&& target, const A& source, const launch& fixed = {}) {
   assign(target, detail::as_operand(source), fixed);
 }
 
-/// Sets every element of a view to a C++ scalar. Throws overflow_error where the dtype does not
+/// Sets every element of a view to a C++ scalar. Throws overflow_error if the view's dtype cannot
 /// hold it.
 template <element T, int R, detail::fills<T> V>
 void assign(const view<T, R>& target, const V& value) {
@@ -65,7 +65,7 @@ void assign(const view<T, R>& target, const V& value) {
   assign(target, leaf);
 }
 
-/// Several targets at once; what `tie` returns.
+/// Several targets of one assignment; the result of `tie`.
 template <class... Targets>
 struct tied {
   detail::tuple<Targets&...> targets;
@@ -105,12 +105,12 @@ tied<Targets...> tied_to(const tuple<Targets&...>& targets) {
 
 }  // namespace detail
 
-/// Targets for a formula with several outputs, or for as many expressions in a std::tuple: arrays
-/// for elements, scalars for reductions; of a struct its members. One kernel, but for reductions
-/// that do not read the same operands. All right sides are complete before the first element is
-/// written. It refers to the caller's own variables, as std::tie does: a temporary does not
-/// compile, and where the result is kept they have to live as long. The assignment waits for
-/// nothing. Throws as `assign` does, and shape_error where an element would be written twice.
+/// Targets for a formula with several outputs, or for the expressions of a std::tuple: arrays for
+/// elements, scalars for reductions; a struct stands for its members. Runs as one kernel, except
+/// for reductions that read other operands. All right sides are complete before the first element
+/// is written. Refers to the caller's variables, as std::tie does: a temporary does not compile,
+/// and the variables must live as long as the result. The assignment does not wait. Throws as
+/// `assign` does, and shape_error if an element would be written twice.
 template <class... Targets>
   requires(!std::is_lvalue_reference_v<Targets> || ...)
 refused tie(Targets&&...) {
@@ -131,8 +131,8 @@ auto tie(Targets&... targets) {
 
 }  // namespace dsl
 
-// auto [s, c] = f(u) finds as many values as f has, and what says that they are no names'
-// (mem/misused.hpp).
+// Makes auto [s, c] = f(u) an error with a useful message: it finds as many values as f has, and
+// their type says that they cannot be bound to names (mem/misused.hpp).
 template <class... X>
 struct std::tuple_size<dsl::expression<X...>>
     : std::tuple_size<dsl::detail::outputs_of<dsl::expression<X...>>> {};
@@ -177,8 +177,8 @@ auto plan_of(Target& target, const E& expression, const launch& fixed = {}) {
   return plan_of(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 
-/// Evaluates now: an array for elements, a scalar for a reduction or an expression without
-/// dimensions.
+/// Evaluates an expression now. Returns an array of its shape for elements, a scalar for a
+/// reduction or an expression of rank 0. Does not wait. Throws as `assign`.
 template <detail::lazy E>
 auto eval(const E& expression) {
   using outputs = detail::outputs_of<E>;

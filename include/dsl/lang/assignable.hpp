@@ -1,4 +1,4 @@
-// What an assignment asks of the types on both sides, before anything is compiled for them.
+// Checks of the types on both sides of an assignment, before code is compiled for them.
 #pragma once
 
 #include <dsl/lang/lower.hpp>
@@ -6,7 +6,7 @@
 
 namespace dsl::detail {
 
-/// A pass's operands, as many as a kernel takes.
+/// The number of operands of a pass; an error if a kernel does not take that many.
 template <int Inputs>
 constexpr int inputs_of_kernel() {
   static_assert(Inputs <= max_inputs,
@@ -25,7 +25,7 @@ constexpr int expression_of(int output) {
   return e;
 }
 
-/// Whether targets take the outputs' dtypes, or would after a cast.
+/// Whether the targets take the outputs' dtypes as they are, or after a cast.
 struct dtype_fit { bool as_they_are = true, by_casts = true; };
 template <class... E, class... Targets, std::size_t... I>
 constexpr dtype_fit fit_of_dtypes(std::type_identity<tuple<Targets&...>>,
@@ -43,12 +43,12 @@ constexpr dtype_fit fit_of_dtypes(std::type_identity<tuple<Targets&...>>,
   return all;
 }
 
-/// The ranks of an expression's outputs: of elements, and of what reductions leave.
+/// The ranks of an expression's outputs: of elementwise outputs, and of results of reductions.
 template <class E> struct output_ranks {
   static constexpr int of_elements(int) { return E::rank; }
   static constexpr int of_values = reductions_in<E> > 0 ? E::rank : 0;
 };
-/// The number of an output among its expression's.
+/// The index of an output within its expression.
 template <class... E>
 constexpr int number_in_expression(int output) {
   const int outputs[] = {static_cast<int>(std::tuple_size_v<outputs_of<E>>)...};
@@ -56,7 +56,7 @@ constexpr int number_in_expression(int output) {
   return output;
 }
 
-/// Which of what targets ask is so.
+/// Whether the ranks of reduced and of elementwise outputs fit their targets.
 struct fit { bool reductions = true, elements = true; };
 template <class... E, class... Targets, std::size_t... I>
 constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
@@ -77,7 +77,7 @@ constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence
   return all;
 }
 
-/// Whether expressions may be assigned to targets; where not, an error of the compiler.
+/// Whether expressions may be assigned to targets; if not, a compile-time error says why.
 template <class... E, class... Targets>
 constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   constexpr bool writable = (is_writable<Targets> && ...),
@@ -86,7 +86,7 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
   static_assert(as_many, "as many targets as the right side has values");
   constexpr bool traceable = (can_be_traced<E> && ...);
   if constexpr (!traceable) {
-    constexpr bool makes_numbers = (is_traced_but_for_numbers<E> && ...);
+    constexpr bool makes_numbers = (can_be_traced_with_numbers<E> && ...);
     static_assert(!makes_numbers,
                   "a symbol is no C++ number: in a formula what holds one is auto, and a function "
                   "that takes numbers is given to "

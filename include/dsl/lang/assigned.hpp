@@ -1,4 +1,4 @@
-// Expressions and their targets when they run: the operands of one pass, or of several.
+// Expressions and their targets at run time: the operands of one pass, or of several.
 #pragma once
 
 #include <dsl/exec/rows/chain.hpp>
@@ -16,7 +16,8 @@ inline const bool kernels_registered =
     register_kernels();  // in the user's files; the library's own kernels do not count
 #endif
 
-// The name of the first expression that has one. Deduced, for the reason given at `code_for`.
+// The kernel name of the first expression that has one. Deduced, for the reason given at
+// `code_for`.
 inline std::type_identity<unnamed> kernel_name() { return {}; }
 template <class E, class... Rest>
 auto kernel_name(const E&, const Rest&... rest) {
@@ -34,8 +35,8 @@ auto kernel_name(const reduction<F, R, E>& e, const Rest&... rest) {
   return kernel_name(get<0>(e.operands), rest...);
 }
 
-// nvcc writes a kernel's template arguments down again and cannot write a closure type, so they are
-// deduced from values here, never spelled by way of the expression that made them.
+// nvcc prints a kernel's template arguments again in its own code, and cannot print a closure type.
+// So they are deduced from values here, never named through the expression type.
 template <int Inputs, bool HasPlanes = false, class Name, std::uint64_t Key, class... Calls>
 const program_code& code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   if constexpr (std::is_same_v<Name, unnamed> && Inputs == 1 &&
@@ -47,8 +48,8 @@ const program_code& code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   }
 }
 
-// Whether a formula gives integers that were C++ scalars, for a target of another integer dtype:
-// where(mask, 300, 400).
+// Whether a formula returns integers that come from C++ scalars, for a target of another integer
+// dtype: where(mask, 300, 400).
 template <class Output>
 constexpr bool narrows_scalars(target_type to) {
   if constexpr (is_symbol<Output>)
@@ -61,7 +62,7 @@ constexpr bool narrows_scalars(target_types<T...>, std::type_identity<tuple<Outp
   return (narrows_scalars<Output>(T) || ...);
 }
 
-/// What each leaf has to lie in, should it be a C++ integer.
+/// For each leaf that is a C++ integer, the range it must be in.
 template <class Assignment, int Leaves>
 struct leaf_ranges {
   integer_range at[Leaves];
@@ -92,7 +93,7 @@ reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
   return found;
 }
 
-/// All expressions' leaves, one after another, and their index spaces.
+/// The leaves of all expressions, one expression after another, and their index spaces.
 template <class... E>
 struct leaves_of_expressions {
   static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E),
@@ -110,8 +111,8 @@ struct leaves_of_expressions {
   reduced_space spaces[space_count + 1];
 };
 
-/// Throws overflow_error where a leaf that is a C++ integer is outside what the expressions convert
-/// it to.
+/// Throws overflow_error if a leaf is a C++ integer outside the range of the dtype that the
+/// expressions convert it to.
 template <class Targets, class... E>
 void require_leaves_fit([[maybe_unused]] const operand* leaves) {
   if constexpr (narrows_scalars(Targets{}, std::type_identity<outputs_of<E...>>{})) {
@@ -121,8 +122,9 @@ void require_leaves_fit([[maybe_unused]] const operand* leaves) {
   }
 }
 
-/// Gives targets memory that have none, for a pass on these operands. `reduced`: for each target
-/// the axes that are reduced. It does not know the formula, so it is compiled once for several.
+/// Gives memory to targets that have none, for a pass on these operands. `reduced`: for each
+/// target, the axes that are reduced. Independent of the formula, so that it is compiled once for
+/// several formulas.
 template <class... Targets>
 DSL_DETAIL_SMALL void give_memory(const operand* all, int leaves, const pass_view& pass,
                                   const std::uint32_t* reduced, bound_target<Targets>&... to) {
@@ -133,7 +135,7 @@ DSL_DETAIL_SMALL void give_memory(const operand* all, int leaves, const pass_vie
   (to.give_memory(g, *reduced++, pass, all), ...);
 }
 
-/// Expressions and their targets as a pass: its operands, before they are laid out.
+/// Expressions and their targets as one pass: its operands, before layout.
 template <class TargetTuple, class... E> class assigned;
 template <class... Targets, class... E>
 class assigned<tuple<Targets&...>, E...> {
@@ -213,19 +215,20 @@ class assigned<tuple<Targets&...>, E...> {
     add_leaves(as_operand(target.elements()), at);
     if constexpr (pass::is_result(I)) lie_along(*mine, axes_[expression_of(I)]);
     else
-      mine->kind = operand_kind::array;  // a scalar target of an elementwise expression is an array
-                                         // of rank 0
+      // A scalar target of an elementwise expression is an array of rank 0.
+      mine->kind = operand_kind::array;
   }
 
   operand all_[inputs + targets];
   reduction_axes axes_[expressions];
 };
 
-// The codes of a statement's passes: of one alone, or of a chain.
+// The codes of a statement's passes: of a single pass, or of a chain.
 template <class Name, class Pass, int... Input>
 std::array<const program_code*, 1> codes_for(std::type_identity<Name> name,
                                              pass_chain<chain_phase<Pass, Input...>>) {
-  std::array<const program_code*, 1> one{};  // nvcc writes braces around one value without them
+  // Not initialised with braces: nvcc writes an extra pair around one value.
+  std::array<const program_code*, 1> one{};
   one[0] = &code_for<inputs_of_kernel<static_cast<int>(sizeof...(Input))>()>(name, Pass{});
   return one;
 }
@@ -239,7 +242,7 @@ std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<N
   return codes;
 }
 
-/// A statement of several passes on its leaves.
+/// A statement of several passes, with its leaves.
 template <class Scheduled, class... E>
 class assigned_in_passes {
  public:

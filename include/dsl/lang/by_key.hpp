@@ -1,4 +1,4 @@
-// Reductions by key: what the elements of each group become.
+// Reductions by key: one result for the elements of each group.
 #pragma once
 
 #include <dsl/exec/by_key/bins.hpp>
@@ -14,7 +14,7 @@ namespace detail {
 
 template <class Explicit> inline constexpr bool is_included<header::by_key, Explicit> = true;
 
-/// What stands in the place of values where elements are only counted.
+/// Takes the place of the values if elements are only counted.
 struct no_values { static constexpr int rank = 0; };
 template <> inline constexpr int leaf_count<no_values> = 0;
 inline void add_leaves(const no_values&, operand*&) {}
@@ -45,13 +45,13 @@ struct count_of_group : without_calls {
     return reduce_by<op::add>(constant<dtype::int64>(t.g, 1), std::int64_t{0});
   }
 };
-/// A formula of a group's elements.
+/// A formula of the elements of a group.
 template <class F>
 struct formula_of_group : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) { return lift(t.g, F{}(s)); }
 };
 
-/// What a reduction by key is traced to: one value for each group.
+/// Traces a reduction by key: one value for each group.
 template <class E> struct by_key_of;
 template <class Function, class Keys, class Values>
 struct by_key_of<by_key_expression<Function, Keys, Values>> {
@@ -69,8 +69,8 @@ struct by_key_of<by_key_expression<Function, Keys, Values>> {
   using calls_of_values = typename calls_of<Values>::type;
 };
 
-/// The graph of the keys, of what is made of each group, and beside that of all elements. `To`: the
-/// results' dtypes.
+/// The graph of the keys, of the reductions of each group, and of further reductions of all
+/// elements. `To`: the dtypes of the results.
 template <class Groups, class All, dtype... To> struct by_key_trace;
 template <class First, class... Groups, class... All, dtype... To>
 struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
@@ -79,7 +79,7 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
     g.counts_groups = true;
     tracer t{&g};
     const auto key = traced<typename by_key_of<First>::keys>::run(t);
-    // Wider keys would be more bytes than are read, and fewer elements a thread.
+    // Wider keys would take more bytes than are read, and leave fewer elements per thread.
     constexpr dtype type = decltype(key)::type.type,
                     as_key =
                         size_of(type) < 4 || type == dtype::int32 ? dtype::int32 : dtype::int64;
@@ -106,7 +106,7 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
   }
 };
 
-/// The leaves of the keys, once, and of the values.
+/// Number of leaves of the keys (counted once) and of the values.
 template <class First, class... Groups>
 inline constexpr int leaves_of_groups =
     leaf_count<typename by_key_of<First>::keys> + leaf_count<decltype(First::values)> +
@@ -115,8 +115,8 @@ inline constexpr int leaves_of_groups =
 template <class Trace, class... Calls>
 compile<Trace, Calls...> compiled_with(std::type_identity<tuple<Calls...>>);
 
-/// Reductions by the same keys, and of all elements, as one pass. The targets are in the order of
-/// the expressions.
+/// Reductions by the same keys, and reductions of all elements, as one pass. The targets are in the
+/// order of the expressions.
 template <class... Targets, class First, class... Groups, class... All>
 void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups...>& groups,
                   const tuple<All...>& all) {
@@ -177,14 +177,14 @@ auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups,
 
 }  // namespace detail
 
-// Reductions by key. Keys and values are arrays, views or expressions that broadcast together; the
-// key of an element, an integer from 0 to groups - 1, is the group that it belongs to. The result
-// has an element for each group, in the order of the keys, and is lazy: assign it to an array or a
-// view of that many elements, or use dsl::eval; it does not wait. It is the same from run to run. A
-// key of no group is an error in the simulator (memory_error); elsewhere its element is left out.
-// Throws shape_error where shapes do not fit or `groups` is negative.
+// Reductions by key. Keys and values are arrays, views or expressions that broadcast together. The
+// key of an element, an integer from 0 to groups - 1, is the group that the element belongs to. The
+// result has one element for each group, in the order of the keys. It is lazy: assign it to an
+// array or a view of `groups` elements, or use dsl::eval; neither waits. It is the same from run to
+// run. A key outside 0 ... groups - 1 is a memory_error in the simulator; elsewhere its element is
+// ignored. Throws shape_error if shapes do not broadcast or `groups` is negative.
 
-/// Sums by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans
+/// Sum by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans
 /// widen to int64 or uint64.
 /// ```cpp
 /// dsl::array<float> sums = dsl::sum_by(keys, 2 * values, 4);
@@ -199,15 +199,16 @@ auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
                                                      detail::as_operand(values), groups);
 }
 
-/// Any reduction by key: f is given a group's elements and returns one value, which it makes of
-/// them with the library's reductions, those of dsl::reduce too. A group without elements gives
-/// what the reduction gives of nothing; min and max the value that all others are less or greater
-/// than. The positions of argmin and argmax are those among all elements.
+/// Any reduction by key. f takes the elements of a group and returns one value, computed from the
+/// library's reductions, including those of dsl::reduce. A group without elements gives the
+/// reduction's result for no elements: the greatest value of the dtype for min, the least for max
+/// (infinities for floating point). The positions of argmin and argmax are positions among all
+/// elements.
 ///
-/// f: a lambda with `auto` parameter and no captures, traced as vectorize's.
+/// f: a lambda with one `auto` parameter and no captures, traced as by vectorize.
 /// ```cpp
-/// dsl::array<double> means = dsl::reduce_by(keys, values, 4, [](auto x) { return
-/// dsl::mean(dsl::cast<double>(x)); });
+/// dsl::array<double> means =
+///     dsl::reduce_by(keys, values, 4, [](auto x) { return dsl::mean(dsl::cast<double>(x)); });
 /// ```
 template <class Keys, class Values, class F>
   requires detail::operands<Keys> && detail::any_operand<Values>
@@ -222,8 +223,8 @@ auto reduce_by(const Keys& keys, const Values& values, std::int64_t groups, F) {
                                                             detail::as_operand(values), groups);
 }
 
-/// How many elements have each key: int64. np.bincount(keys, minlength=groups), but that the result
-/// has `groups` elements.
+/// Number of elements with each key: int64. As np.bincount(keys, minlength=groups), except that the
+/// result always has `groups` elements.
 template <class Keys>
   requires detail::operands<Keys>
 auto bincount(const Keys& keys, std::int64_t groups) {
@@ -238,7 +239,7 @@ namespace detail {
 constexpr dtype dtype_of_edges(dtype x) { return kind_of(x) <= kind::integer ? dtype::float64 : x; }
 
 /// The number of the bin that an element is in, or -1. The edges are NumPy's: low + i (high - low)
-/// / bins in double, in x's dtype.
+/// / bins, computed in double and converted to x's dtype.
 struct bin_of {
   template <class X, class Low, class High, class Apart, class Lift, class Scale, class Bins>
   constexpr auto operator()(const X& x, const Low& low, const High& high, const Apart& apart,
@@ -247,14 +248,14 @@ struct bin_of {
     static_assert(kind_of(D) != kind::complex, "a histogram is of real numbers");
     const auto value = as<D>(x);
     const auto edge = [&](const auto& i) {
-      // The choice keeps the compiler from fusing product and sum.
+      // `where` keeps the compiler from fusing the product and the sum.
       const auto at = as<D>(where(i < bins, as<dtype::float64>(i) * apart, 0.0) + low);
       return where(i < bins, at, as<D>(high));
     };
     const auto distance = as<dtype::float64>(value) - low;
     const auto place = [&] {
       if constexpr (D == dtype::float64) return distance * lift * scale;
-      else return distance * scale;  // of the other dtypes no range is so small
+      else return distance * scale;  // no range of the other dtypes is so small
     }();
     const auto guess = as<dtype::int32>(place);
     const auto inside = max(min(guess, bins - 1), 0);
@@ -266,12 +267,12 @@ struct bin_of {
 
 }  // namespace detail
 
-/// How many elements of x lie in each of `bins` intervals of equal width from low to high: int64,
-/// np.histogram(x, bins, (low, high))[0]. An interval is closed below and open above, the last one
-/// closed at both ends; what lies outside, NaN too, is not counted. Where low and high are equal
-/// they are half a unit further out each. x is real. Throws value_error where NumPy does: unless 0
-/// < bins < 2^31, where low is above high, where an end or their distance is not finite, and where
-/// x's dtype (of integers, double) has too few numbers between them for the edges.
+/// Number of elements of x in each of `bins` intervals of equal width from low to high: int64,
+/// np.histogram(x, bins, (low, high))[0]. An interval includes its lower end; only the last one
+/// includes its upper end. Values outside, and NaN, are not counted. If low and high are equal,
+/// both are moved out by 0.5. x is real. Throws value_error in the cases where NumPy does: unless 0
+/// < bins < 2^31; if low is greater than high; if an end or high - low is not finite; if x's dtype
+/// (double for integers) has too few numbers between them for the edges.
 template <class X, element Low, element High>
   requires detail::operands<X>
 auto histogram(const X& x, std::int64_t bins, Low low, High high) {
@@ -288,7 +289,8 @@ auto histogram(const X& x, std::int64_t bins, Low low, High high) {
   }
 }
 
-/// Evaluates a reduction by key into an array or a view with an element for each group.
+/// Evaluates a reduction by key into an array or a view with one element for each group. Does not
+/// wait.
 template <class Target, class Function, class Keys, class Values>
 void assign(Target&& target, const detail::by_key_expression<Function, Keys, Values>& e) {
   using target_type = std::remove_cvref_t<Target>;
@@ -309,7 +311,7 @@ void assign(Target&& target, const detail::by_key_expression<Function, Keys, Val
                          detail::tuple<>{});
 }
 
-/// Evaluates a reduction by key now, into an array.
+/// Evaluates a reduction by key now, into an array. Does not wait.
 template <class Function, class Keys, class Values>
 auto eval(const detail::by_key_expression<Function, Keys, Values>& e) {
   return array<

@@ -1,4 +1,4 @@
-// What a function that is applied to elements must be, and the sentences for one that is not.
+// Checks of functions that are applied to elements, and the error messages for unsuitable ones.
 #pragma once
 
 #include <type_traits>
@@ -8,38 +8,38 @@
 
 namespace dsl::detail {
 
-/// A type's name as the compiler spells it, within a sentence of the compiler's own: there are no
-/// other means to tell a closure.
+/// A type's name as the compiler spells it, inside a sentence of the compiler. There is no other
+/// way to recognize a closure.
 template <class F>
 constexpr const char* spelled() {
   return __PRETTY_FUNCTION__;
 }
 
-/// Where `text` goes on after `part`, if it begins with it; else null.
+/// The rest of `text` after `part`, if it begins with `part`; otherwise null.
 constexpr const char* after(const char* text, const char* part) {
   for (; *part != 0; ++text, ++part)
     if (*text != *part) return nullptr;
   return text;
 }
-/// The same of the first place that has `part`.
+/// The rest of `text` after the first occurrence of `part`; otherwise null.
 constexpr const char* find_after(const char* text, const char* part) {
   for (; *text != 0; ++text)
     if (const char* const rest = after(text, part)) return rest;
   return nullptr;
 }
 
-/// What a type's name says. GCC spells closures `f()::<lambda(auto:1, int)>`, those inside others
-/// after these, and nvcc `lambda [](auto, int)->auto`; clang says where they are, `(lambda at
-/// FILE:LINE:COLUMN)`, and no more. GCC spells the function before a class that is local to it;
-/// nvcc does not, and has a sentence of its own.
+/// Properties of a type, read from its name. GCC spells closures `f()::<lambda(auto:1, int)>`, with
+/// nested ones after their enclosing ones, and nvcc `lambda [](auto, int)->auto`. clang gives only
+/// their location, `(lambda at FILE:LINE:COLUMN)`. GCC spells the enclosing function before a local
+/// class; nvcc does not, but reports local classes itself.
 struct kind_of_class {
-  const char* parameters = nullptr;  // of a closure, where they are spelled
+  const char* parameters = nullptr;  // of a closure, if its name contains them; otherwise null
   bool closure = false, local = false;
 };
 template <class F>
 inline constexpr kind_of_class class_kind = [] {
   kind_of_class found;
-  int depth = 0;  // in template arguments
+  int depth = 0;  // nesting depth in template arguments
   for (const char* p = find_after(spelled<F>(), "F = "); p != nullptr && *p != 0; ++p) {
     if (depth == 0) {
       const char *const gcc = after(p, "<lambda("), *const nvcc = after(p, "lambda [](");
@@ -59,7 +59,7 @@ template <class F> inline constexpr bool is_local = class_kind<F>.local;
 template <class T> inline constexpr bool is_std_complex = false;
 template <class T> inline constexpr bool is_std_complex<std::complex<T>> = true;
 
-/// The parameters of a function call operator, where there is one that is no template.
+/// The parameters of a function call operator, if there is exactly one and it is no template.
 template <class Member> struct parameters_of {
   static constexpr int count = -1;
   static constexpr bool std_complex = false;
@@ -84,7 +84,7 @@ struct call_operator<F> {
 };
 template <class F> using parameters = parameters_of<typename call_operator<F>::type>;
 
-struct parameter_counts { int all, typed; };  // -1: not known
+struct parameter_counts { int all, typed; };  // -1: unknown
 template <class F>
 constexpr parameter_counts count_parameters() {
   if constexpr (!is_closure<F>) return {parameters<F>::count, -1};
@@ -109,13 +109,13 @@ constexpr parameter_counts count_parameters() {
   return n;
 }
 
-// What a function is tried with. A lambda's auto parameters take symbols; what else there is may
-// take numbers, which no constant symbol becomes.
+// The argument types that a function is tested with. A lambda's auto parameters take symbols. Other
+// functions may take numbers, to which a constant symbol does not convert.
 template <class F, class T>
 using tried_with =
     std::conditional_t<is_closure<F> && count_parameters<F>().typed <= 0, T&, const T&&>;
-/// Whether F, made anew, can be called so; std::is_invocable_v takes five lines more in each error
-/// of what is called.
+/// Whether a default-constructed F can be called with these types. std::is_invocable_v would add
+/// five lines to each error message of the function.
 template <class F, class... T>
 inline constexpr bool is_callable =
     requires(F f, tried_with<F, T>... x) { f(static_cast<tried_with<F, T>>(x)...); };
@@ -123,8 +123,8 @@ inline constexpr bool is_callable =
 template <class F> inline constexpr bool is_stateless =
     std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
-/// Whether F is a functor with members that a kernel can be given; says what is wrong with a
-/// function that has a state otherwise.
+/// Whether F is a functor with members that can be passed to a kernel; if not, a compile-time error
+/// says what is wrong with a function that has state.
 template <class F>
 constexpr bool require_members() {
   constexpr std::size_t most = 256;
@@ -165,7 +165,8 @@ template <class... T> inline constexpr bool has_std_complex<std::tuple<T...>> =
 template <class T> inline constexpr bool is_call_result = element<T>;
 template <class... T> inline constexpr bool is_call_result<std::tuple<T...>> = (element<T> && ...);
 
-/// Whether F, as far as that is known, takes so many arguments; says so where it does not.
+/// Whether F takes this number of arguments, as far as that is known; if not, a compile-time error
+/// says so.
 template <class F, int Given>
 constexpr bool require_number() {
   constexpr int takes = count_parameters<F>().all;
@@ -173,15 +174,15 @@ constexpr bool require_number() {
   return takes < 0 || takes == Given;
 }
 
-/// Whether F can be called for elements of dtypes D, with DSL_FN or without; says what is wrong
-/// where it cannot.
+/// Whether F can be called for elements of dtypes D, with or without DSL_FN; if not, a compile-time
+/// error says why.
 template <class F, dtype... D>
 constexpr bool require_functor() {
   if constexpr (!require_number<F, sizeof...(D)>()) {
     return false;
   } else if constexpr (is_closure<F> && count_parameters<F>().typed == 0) {
-    // Of an error inside a lambda nvcc says no more where it meets it again, GCC the same once
-    // more.
+    // For an error inside a lambda: nvcc prints nothing when it meets the error again, GCC prints
+    // the same text again.
     if constexpr (DSL_DETAIL_COMPILES_CUDA)
       static_cast<void>(sizeof(decltype(F{}(std::declval<symbol<D>&>()...))));
     else
@@ -229,8 +230,8 @@ constexpr weak_dtype dtype_of_result() {
   if constexpr (is_symbol<R>) return R::type;
   else return {dtype_v<R>, true};
 }
-/// Whether what an operator of two values of dtype D gives is of that, or, if it may be, of a
-/// narrower one.
+/// Whether the result of an operator on two values of dtype D has dtype D, or, with MayBeNarrower,
+/// one that can be assigned to D.
 template <class R, dtype D, bool MayBeNarrower>
 constexpr bool require_result() {
   constexpr bool is_value = is_symbol<R> || element<R>;
@@ -250,8 +251,8 @@ constexpr bool require_result() {
   }
 }
 
-/// Whether F joins two values of dtype D: is traced, or is a functor; says what is wrong where it
-/// does not.
+/// Whether F is an operator on two values of dtype D, traced or a functor; if not, a compile-time
+/// error says why.
 template <class F, dtype D, bool MayBeNarrower>
 constexpr bool require_operator() {
   if constexpr (is_callable<F, symbol<D>, symbol<D>>) {

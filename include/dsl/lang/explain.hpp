@@ -1,4 +1,4 @@
-// What a statement would do, printed before or while it runs.
+// explain: prints what a statement would do, without running it.
 #pragma once
 
 #include <dsl/exec/explain/explanation.hpp>
@@ -18,7 +18,8 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
     return {};
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
                        lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
-    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));  // as in `assign_all`
+    // Only the kernels are needed, as in `assign_all`.
+    static_cast<void>(assigned<tuple<Targets&...>, E...>::code(e...));
     return {};
   } else {
     auto to = bind_targets(targets, true);
@@ -36,12 +37,13 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
 
 }  // namespace detail
 
-/// What an assignment would do: its kernels and why there is more than one; of each the program in
-/// the formula's own notation, how every operand is reached and why it misses the fast path, the
-/// launch, the cost, and the predicted time with what binds. Takes what `assign` takes; a tuple of
-/// expressions for `tie` as well. Runs nothing; the first call for a device measures it, in about a
-/// third of a second, which a thread must not do while it captures a stream. Throws as the
-/// assignment would.
+/// Describes what an assignment would do: its kernels and why there are several; for each kernel
+/// the program in the formula's notation, how each operand is accessed and why it misses the fast
+/// path, the launch, the cost, the predicted time, and the resource that limits it.
+///
+/// Takes the arguments of `assign`; for `tie` also a tuple of expressions. Runs nothing. The first
+/// call for a device measures the device, which takes about a third of a second; a thread must not
+/// make that first call while it captures a stream. Throws as the assignment would.
 /// ```cpp
 /// std::cout << dsl::explain(y, exp(a) + 2 * b);
 /// ```
@@ -66,7 +68,7 @@ explanation explain(Target& target, const E& expression, const launch& fixed = {
   return explain(dsl::tie(target), detail::as_operand(expression), fixed);
 }
 
-/// A step of a loop. Takes what `iterate` takes after the steps.
+/// Describes one step of a loop. Takes the arguments of `iterate` without the number of steps.
 /// ```cpp
 /// std::cout << dsl::explain(step, dsl::state(phase, z), rate, 2.0, 0.01);
 /// ```

@@ -1,5 +1,4 @@
-// What an expression is made of when it is traced, and the functions that make expressions of
-// operands.
+// Tracing of expressions, and the functions that make expressions of operands.
 #pragma once
 
 #include <dsl/lang/operands.hpp>
@@ -7,8 +6,8 @@
 namespace dsl {
 namespace detail {
 
-/// What is counted while an expression's type is walked: operands and functors are numbered in the
-/// order they are met.
+/// Counters while an expression's type is traced: operands and functors are numbered in the order
+/// in which they are met.
 struct tracer {
   graph* g;
   int operands = 0, calls = 0;
@@ -18,7 +17,7 @@ template <class E> struct traced;  // symbol(s) of an expression type: traced<E>
 
 template <class E> using trace_t = decltype(traced<E>::run(std::declval<tracer&>()));
 
-/// `rank`: of an operand that has axes.
+/// `rank`: the operand's rank, if it has axes.
 template <op Code, dtype D, bool Weak = false>
 constexpr symbol<D, Weak> operand_symbol(tracer& t, int rank = -1) {
   if (rank >= 0) t.g->note_rank(t.operands, rank);
@@ -36,10 +35,10 @@ template <class T> struct traced<value_leaf<T>> {
 template <int R> struct traced<index_leaf<R>> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::index, dtype::int64>(t, R); }
 };
-/// Whether a function may reduce its arguments, broadcast together.
+/// Whether a function may reduce its arguments, after they are broadcast together.
 template <class F> inline constexpr bool may_reduce = false;
 
-// What a formula gave, as its index space's outputs.
+// Adds the results of a formula to the outputs of its index space.
 template <class R>
 constexpr void note_outputs(index_space& space, const R& result) {
   if constexpr (is_symbol<R>) space.outputs.push_back(result.id);
@@ -64,7 +63,7 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
   }
   static constexpr auto call(tracer& t) {
     const tuple<trace_t<Operands>...> symbols{
-        traced<Operands>::run(t)...};  // braces: left to right
+        traced<Operands>::run(t)...};  // braces: evaluated left to right
     return call(t, symbols, std::index_sequence_for<Operands...>{});
   }
   template <class Symbols, std::size_t... I>
@@ -73,7 +72,7 @@ template <class F, class... Operands> struct traced<expression<F, Operands...>> 
   }
 };
 
-/// The rank of the operand of a formula of rows (lang/apply_along_axis.hpp); 0: it is none.
+/// The rank of the operand of a row formula (lang/apply_along_axis.hpp); 0 if F is none.
 template <class F> inline constexpr int row_rank = 0;
 
 template <class F, int R, class... Operands> struct traced<reduction<F, R, Operands...>> {
@@ -99,7 +98,7 @@ template <class F, class... Operands> struct calls_of<expression<F, Operands...>
 template <class F, int R, class... Operands> struct calls_of<reduction<F, R, Operands...>>
     : calls_of<expression<F, Operands...>> {};
 
-/// A row of the op table.
+/// The function of a row of the op table.
 template <op Code>
 struct table_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -107,7 +106,7 @@ struct table_function {
   template <class... S> static constexpr auto trace(tracer&, S... s) { return apply<Code>(s...); }
 };
 
-/// Two rows of one operand: their values as a tuple.
+/// Two rows of the op table applied to one operand: a tuple of two values.
 template <op First, op Second>
 struct pair_function {
   template <class Operand> static constexpr int rank = Operand::rank;
@@ -147,8 +146,8 @@ operand operand_of(const value_leaf<T>& v) {
   return {operand_kind::value, dtype_v<T>, 0, {bits.bits, bits.second}};
 }
 
-/// Whether an expression is a struct of operands, which count as a function's own:
-/// lang/structure.hpp.
+/// Whether an expression is a struct of operands (lang/structure.hpp), whose members count as
+/// operands of the function.
 template <class E> inline constexpr bool is_struct_of_operands = false;
 
 template <class E> inline constexpr bool has_integer_leaf = false;
@@ -160,7 +159,8 @@ template <class E> inline constexpr int own_operands = 1;
 template <class F, class... M> inline constexpr int own_operands<expression<F, M...>> =
     is_struct_of_operands<expression<F, M...>> ? (0 + ... + own_operands<M>) : 1;
 
-// A symbol of an operand's type, a struct of them, or what a formula gave that is neither.
+// A symbol of an operand's dtype, a struct of such symbols, or the (empty) result of a formula that
+// returns neither.
 template <class E> constexpr trace_t<E> stand_in(tracer& t);
 template <class F, class... M>
 constexpr auto stand_in(std::type_identity<expression<F, M...>>, tracer& t) {
@@ -179,7 +179,7 @@ template <class E> constexpr trace_t<E> stand_in(tracer& t) {
     else return S{};
   }
 }
-/// What each operand of a function has to lie in, should it be a C++ integer.
+/// For each operand of a function that is a C++ integer, the range it must be in.
 template <class Function, class... Operands>
 struct scalar_ranges {
   integer_range at[(0 + ... + own_operands<Operands>)];
@@ -202,21 +202,21 @@ constexpr void require_scalars_fit(const E& operand, const integer_range*& range
       const bool is_outside = range->outside(to_literal(to_value(operand.value)).bits,
                                              std::is_signed_v<decltype(operand.value)>) != nullptr;
       if (is_outside)
-        require_range(operand_of(operand), *range);  // which no constant expression may call
+        require_range(operand_of(operand), *range);  // not allowed in a constant expression
     }
     ++range;
   }
 }
-// A row of the table narrows a C++ integer beside integers and bools alone, which saves tracing it
-// beside a float.
+// A row of the table narrows a C++ integer only next to integers and bools. Next to a float the
+// check, and with it the tracing, is skipped.
 template <class Function, class... Operands> inline constexpr bool may_narrow = true;
 template <op Code, class... Operands>
 inline constexpr bool may_narrow<table_function<Code>, Operands...> =
     ((kind_of(trace_t<Operands>::type.type) <= kind::integer && !trace_t<Operands>::type.weak) ||
      ...);
 
-/// Throws overflow_error where one of the C++ integers among a function's operands is converted to
-/// a dtype that does not hold it.
+/// Throws overflow_error if one of the C++ integers among a function's operands is converted to a
+/// dtype that cannot hold it.
 template <class Function, class... Operands>
 constexpr void require_scalars_fit(const tuple<Operands...>& operands) {
   if constexpr ((has_integer_leaf<Operands> || ...) && may_narrow<Function, Operands...>) {
@@ -227,7 +227,7 @@ constexpr void require_scalars_fit(const tuple<Operands...>& operands) {
   }
 }
 
-/// A function of operands. Throws overflow_error.
+/// An expression: a function applied to operands. Throws overflow_error as require_scalars_fit.
 template <class Function, class... T>
 constexpr auto make_expression(const T&... x) {
   expression<Function, operand_t<T>...> made{{}, {as_operand(x)...}};
@@ -235,7 +235,7 @@ constexpr auto make_expression(const T&... x) {
   return made;
 }
 
-// What is made of dsl::constant beside symbols: of constants alone.
+// Lifts expressions of dsl::constant, which consist of constants only, next to symbols.
 template <class T>
 constexpr auto lift(graph* g, const value_leaf<T>& x) {
   return lift(g, x.value);
@@ -254,7 +254,7 @@ constexpr bool require_operands() {
   return Given == Arity;
 }
 
-/// Whether a formula takes it as it is: a symbol, a C++ number or dsl::constant.
+/// Whether a value may be used inside a formula: a symbol, a C++ number or dsl::constant.
 template <class T> inline constexpr bool is_of_formula = is_symbol<T> || element<T>;
 template <class T> inline constexpr bool is_of_formula<value_leaf<T>> = true;
 template <class F, class... Operands>

@@ -1,4 +1,4 @@
-// Speed for accuracy, where it is asked for.
+// fast_math: faster, less accurate float functions.
 #pragma once
 
 #include <dsl/ir/fast.hpp>
@@ -8,7 +8,8 @@ namespace dsl {
 
 namespace detail {
 
-/// The operand's value or values, computed fast.
+/// Function object of fast_math: the operand's value, or each value of a tuple, computed with the
+/// GPU's intrinsics.
 struct fast_math_function {
   template <class Operand> static constexpr int rank = Operand::rank;
   template <class...> using calls = tuple<>;
@@ -21,7 +22,7 @@ struct fast_math_function {
   }
 };
 
-// The kernel keeps its name.
+// fast_math(f(x)) has the kernel name of f(x).
 template <class E, class... Rest>
 auto kernel_name(const expression<fast_math_function, E>& e, const Rest&... rest) {
   return kernel_name(get<0>(e.operands), rest...);
@@ -29,13 +30,14 @@ auto kernel_name(const expression<fast_math_function, E>& e, const Rest&... rest
 
 }  // namespace detail
 
-/// The same formula with / exp exp10 log log2 log10 sin cos tan pow sqrt reciprocal of float32 (and
-/// of the 16-bit dtypes) as the GPU's float intrinsics: __expf, __fdividef and so on, whose error
-/// bounds are in the CUDA C++ Programming Guide; sin and cos of large arguments lose all digits. On
-/// the host and in the simulator nothing changes, nor does anything in float64 and complex dtypes.
-/// Applies to everything that the operand is computed from: an expression, the call of a vectorized
-/// function (with all its outputs), or a symbol inside one; but not to the inside and the arguments
-/// of functors that are called for each element.
+/// The same formula with the operations / exp exp10 log log2 log10 sin cos tan pow sqrt reciprocal
+/// of float32 and the 16-bit dtypes computed by the GPU's intrinsics (__expf, __fdividef, ...).
+/// Their error bounds are in the CUDA C++ Programming Guide; sin and cos of large arguments lose
+/// all digits. Has no effect on the host, in the simulator, or on float64 and complex dtypes.
+///
+/// `a` is an expression, a call of a vectorized function (all its outputs), or a symbol inside one.
+/// fast_math applies to everything that `a` is computed from, except the bodies and arguments of
+/// functors that are called for each element.
 template <class A>
   requires detail::operands<A>
 constexpr auto fast_math(const A& a) {

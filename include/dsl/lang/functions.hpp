@@ -43,8 +43,7 @@ refused refuse_call() {
 
 }  // namespace detail
 
-// One template for each name: what a call with another number of operands is told stands in
-// apply_function.
+// One template for each name. The error for a wrong number of operands is in apply_function.
 #define DSL_FUNCTION(name, ...)                                                        \
   template <class... X>                                                                \
     requires detail::operands<X...>                                                    \
@@ -65,8 +64,8 @@ refused refuse_call() {
 #undef DSL_OPERATOR_1
 #undef DSL_OPERATOR_2
 
-// a += x and the like, for arrays, scalars in device memory, views and elements: in place, one
-// kernel. A symbol becomes the result's, which is of its own dtype.
+// a += x and the like for arrays, scalars in device memory, views and elements: in place, one
+// kernel. A symbol is replaced by the result, whose dtype may differ.
 // clang-format off
 #define DSL_COMPOUND(token)                                                              \
   template <class A, class B>                                                            \
@@ -105,9 +104,9 @@ DSL_COMPOUND(|)
 DSL_COMPOUND(^)
 #undef DSL_COMPOUND
 
-/// A C++ scalar as an operand: in a formula, sqrt(dsl::constant(2.0)) * x. It is weak, as the
-/// scalar itself is beside another operand. std::sqrt(2.0) in a traced lambda is a constant
-/// expression for GCC alone; nvcc refuses it.
+/// A C++ scalar as an operand of a formula: sqrt(dsl::constant(2.0)) * x. Its dtype is weak, like
+/// that of a C++ scalar next to another operand. It is needed because std::sqrt(2.0) in a traced
+/// lambda is a constant expression only for GCC; nvcc refuses it.
 template <element T>
 constexpr auto constant(T x) {
   return detail::make_expression<detail::identity_function>(x);
@@ -126,9 +125,9 @@ constexpr bool require_cast() {
 
 }  // namespace detail
 
-/// The value as another dtype. To a floating point dtype it is rounded; from one to an integer it
-/// is truncated, NaN becomes 0 and what is out of range the nearest end of it; integers wrap.
-/// Complex to real is an error: take real(x), imag(x) or abs(x).
+/// The value converted to another dtype. To floating point: rounded. From floating point to an
+/// integer: truncated; NaN becomes 0, and a value out of range the nearest limit. Integer to
+/// integer: wraps. Complex to real is a compile-time error: take real(x), imag(x) or abs(x).
 template <element T, class A>
   requires detail::operands<A>
 constexpr auto cast(const A& a) {

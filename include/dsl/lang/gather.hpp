@@ -1,4 +1,4 @@
-// Elements from elsewhere, that an index chooses.
+// take: reads the elements that an index chooses.
 #pragma once
 
 #include <dsl/lang/functions.hpp>
@@ -9,7 +9,7 @@ namespace dsl {
 
 namespace detail {
 
-/// Where an array's elements lie.
+/// The address of an array's elements, as an operand.
 template <class T, int R>
 struct address_leaf {
   using lazy_expression = void;
@@ -28,8 +28,8 @@ void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
   o.size = sizeof(T);
 }
 
-/// The element of dtype D that lies index * stride elements after an address, the index being taken
-/// among n.
+/// Reads the element of dtype D at address + index * stride (in elements). The index is taken among
+/// n elements: negative ones count from the end.
 template <dtype D>
 struct gather_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -74,7 +74,7 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
   require_memory(x.owner(), "take");
   constexpr int rank = R - 1 + Index::rank;
   const int along = axis_of(to_mapping(x.extents(), x.strides()), axis, "take");
-  // The index's axes stand where the one that it chooses from stood.
+  // The axes of the index replace the axis that it chooses from.
   dsl::extents<rank> sizes{}, strides{};
   int added[R], count = 0;
   for (int d = 0; d < rank; ++d) {
@@ -91,7 +91,7 @@ auto take_along(const view<const T, R>& x, const Index& index, int axis) {
                 x.strides()[static_cast<std::size_t>(along)]);
 }
 
-// What does not lie in memory.
+// Refuses an operand that is not in memory.
 template <class X, class Result = refused>
 Result not_in_memory() {
   static_assert(in_memory<X>, "dsl::take reads from memory: of an expression take dsl::eval(x)");
@@ -106,16 +106,16 @@ auto take(const X&, const Rest&...) {
   return detail::not_in_memory<X>();
 }
 
-/// x's elements at the positions `index`, an array or an expression of integers whose shape the
-/// result has. Of several axes they are counted in row-major order. Negative positions count from
-/// the end, as Python's; positions beyond the ends give the elements there. Lazy. x is an array or
-/// a view. Throws index_error where x is empty, shape_error where its elements do not lie at equal
-/// distances.
+/// The elements of x at the positions `index`, an array or an expression of integers. The result
+/// has the index's shape and x's dtype. If x has several axes, positions count its elements in
+/// row-major order. Negative positions count from the end, as in Python; positions beyond an end
+/// give the element at that end. Lazy. x is an array or a view. Throws index_error if x is empty,
+/// shape_error if its elements are not at equal distances.
 template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index) {
   return detail::take_flat(detail::as_operand(x), detail::as_operand(index));
 }
-/// The same along one axis, which the index's axes replace.
+/// The same along one axis, which the axes of the index replace.
 template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index, int axis) {
   return detail::take_along(detail::as_operand(x), detail::as_operand(index), axis);

@@ -1,4 +1,4 @@
-// Operands that need no memory: positions, and what is computed from them.
+// Operands that need no memory: positions, and values computed from positions.
 #pragma once
 
 #include <dsl/lang/functions.hpp>
@@ -15,14 +15,15 @@ inline index_leaf<1> positions(std::int64_t n) {
 
 }  // namespace detail
 
-/// 0, 1, ..., n - 1. An expression: it takes no memory.
+/// 0, 1, ..., n - 1. A lazy expression without memory.
 template <element T>
 auto arange(std::integral auto n) {
   return cast<T>(detail::positions(static_cast<std::int64_t>(n)));
 }
 
-/// start, start + by, ... below stop (above it where `by` is negative), as NumPy's arange; empty
-/// where there are none. Throws shape_error where `by` is 0.
+/// start, start + by, ... up to but excluding stop, as NumPy's arange. Descends where `by` is
+/// negative; empty if stop is not beyond start in that direction. A lazy expression without memory.
+/// Throws shape_error if `by` is 0.
 template <element T>
 auto arange(T start, T stop, T by = T(1)) {
   using widest =
@@ -33,8 +34,9 @@ auto arange(T start, T stop, T by = T(1)) {
   return start + cast<T>(detail::positions(n)) * by;
 }
 
-/// n values from first to last, both included, evenly spaced; only `first` for n = 1. As NumPy's:
-/// computed in double (complex128), integers rounded down; the last value is `last` itself.
+/// n evenly spaced values from first to last, both included; only `first` for n = 1. As NumPy:
+/// computed in float64 (complex128 for complex T), integers are rounded down, and the last value is
+/// exactly `last`.
 template <element T>
 auto linspace(T first, T last, std::integral auto n) {
   constexpr bool is_complex = kind_of(dtype_v<T>) == kind::complex,
@@ -43,11 +45,11 @@ auto linspace(T first, T last, std::integral auto n) {
   const auto count = static_cast<std::int64_t>(n), steps = count > 1 ? count - 1 : 1;
   const wide from(first),
       apart = count > 1 ? (wide(last) - from) / static_cast<double>(steps) : wide(0);
-  // A function, for what does not depend on a template's arguments is compiled wherever this header
-  // is.
+  // A generic lambda, because code that does not depend on a template argument would be compiled in
+  // every file that includes this header.
   const auto values_at = [&](const auto& i) {
-    // The choice keeps the compiler from fusing product and sum, whose two roundings are NumPy's:
-    // fused, -3 + 10 * 0.3 is below 0.
+    // `where` keeps the compiler from fusing the product and the sum. NumPy rounds both; fused, -3
+    // + 10 * 0.3 would be below 0.
     const auto value = where(i < steps, cast<double>(i) * apart, wide(0)) + from;
     if constexpr (is_integer) return where(i < steps, cast<T>(floor(value)), last);
     else return where(i < steps, cast<T>(value), last);
@@ -55,9 +57,9 @@ auto linspace(T first, T last, std::integral auto n) {
   return values_at(detail::positions(count));
 }
 
-/// The position along `axis` in an array of the given extents, int64: one of NumPy's
-/// indices(extents). Takes no memory. Throws shape_error where there is no such axis. dsl::index(0,
-/// 512, 512) counts rows, dsl::index(1, 512, 512) columns.
+/// The position along `axis` in an array of extents `n`, int64: one array of NumPy's
+/// indices(extents). A lazy expression without memory. Throws shape_error if there is no such axis.
+/// dsl::index(0, 512, 512) counts rows, dsl::index(1, 512, 512) columns.
 template <class... N>
   requires detail::sizes<N...>
 auto index(int axis, const N&... n) {

@@ -1,4 +1,4 @@
-// Time loops.
+// Loops: `iterate` runs a formula for many steps.
 #pragma once
 
 #include <tuple>
@@ -10,7 +10,8 @@ namespace dsl {
 
 namespace detail {
 
-/// Which of the single values among a loop's variables a condition's leaf is, or -1.
+/// The index of the variable that a condition's leaf reads, among the single values of a loop's
+/// variables; or -1.
 template <class Leaf, class... S>
 std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   std::int32_t found = -1, k = 0;
@@ -28,12 +29,13 @@ std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
   return found;
 }
 
-/// Whether what is recorded, and what ends the loop, are outputs of the step: they are single
-/// values, and so are some of its own.
+/// Whether recorded values and the condition can be outputs of the step: they are single values, so
+/// the step must have outputs that are single values too.
 template <class Formula, class... S> inline constexpr bool gives_single_values =
     has_reductions<Formula> || ((S::rank == 0) && ...);
 
-/// Whether a formula makes new variables of a loop's; where not, an error of the compiler.
+/// Whether a formula's outputs can be assigned to a loop's variables; if not, a compile-time error
+/// says why.
 template <class Formula, class... S>
 constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
   constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
@@ -56,7 +58,7 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
   }
 }
 
-/// Whether what ends a loop may end this one; where not, an error of the compiler.
+/// Whether a condition can end this loop; if not, a compile-time error says why.
 template <class Formula, class... S, class... Conditions>
 constexpr bool may_end(std::type_identity<tuple<S&...>>,
                        std::type_identity<tuple<const Conditions&...>>) {
@@ -74,8 +76,8 @@ constexpr bool may_end(std::type_identity<tuple<S&...>>,
   }
 }
 
-/// Whether a formula and a condition make a loop of variables; where not, an error of the compiler,
-/// or there has been one.
+/// Whether a formula, a condition and variables make a loop; if not, a compile-time error says or
+/// has said why.
 template <class Formula, class... S, class Conditions>
 constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions conditions) {
   if constexpr (std::same_as<Formula, refused>) return false;
@@ -83,8 +85,8 @@ constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions c
   else return gives_variables<Formula>(variables);
 }
 
-/// Whether a formula takes what a loop gives it, as far as that is known; says so where it does
-/// not.
+/// Whether a formula takes the number of arguments that a loop passes, as far as that is known; if
+/// not, a compile-time error says so.
 template <int Takes, int Given>
 constexpr bool require_loop_arguments() {
   static_assert(Takes < 0 || Takes == Given,
@@ -102,8 +104,8 @@ template <std::integral Steps, class Name, class F, class... S, class... Argumen
 inline constexpr bool begins_a_loop<Steps, vectorized<Name, F>, loop_state<S...>, Arguments...> =
     true;
 
-/// Whether a loop of so many variables may call F; where not, an error of the compiler, or there
-/// has been one.
+/// Whether a loop with this number of variables may call F; if not, a compile-time error says or
+/// has said why.
 template <class F, std::size_t Variables, class... Arguments>
 constexpr bool may_call_loop() {
   constexpr std::size_t parameters = (std::size_t{0} + ... + (is_loop_option<Arguments> ? 0 : 1));
@@ -116,7 +118,7 @@ constexpr bool may_call_loop() {
 }
 template <class T> constexpr std::type_identity<T> identity_of(const T&) { return {}; }
 
-/// A loop's formula with what is recorded in its steps, and with what ends it.
+/// A loop's formula together with the values recorded in its steps and the condition that ends it.
 template <class... S, class Function, class... Operands, class... Conditions, class... Recorders>
 auto step_formula(const tuple<S&...>& variables, const expression<Function, Operands...>& e,
                   const tuple<const Conditions&...>& until,
@@ -148,8 +150,8 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
   }
 }
 
-/// Which output goes to history number k: the variables that are scalars come first, then what is
-/// recorded.
+/// The output that is recorded in history number k: first come the variables that are scalars, then
+/// the records.
 template <class... S>
 constexpr std::size_t output_of_history(std::size_t k) {
   const bool single[] = {is_scalar<S>...};
@@ -158,10 +160,10 @@ constexpr std::size_t output_of_history(std::size_t k) {
   return sizeof...(S) + k;
 }
 
-/// Variables for the outputs from number First on.
+/// Scalars for the outputs from number First on, which have no variable of the caller.
 template <class Output> using output_element = element_t<Output::type.type>;
 template <std::size_t First, class Step>
-auto variables_beside(const Step&) {
+auto scalars_for_outputs(const Step&) {
   using outputs = outputs_of<Step>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return tuple<scalar<output_element<std::tuple_element_t<First + I, outputs>>>...>{};
@@ -176,20 +178,20 @@ const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>) {
   return loop_code_of<Name, pass<Key, Calls...>, Inputs, Arguments, States, Stop>();
 }
 
-template <int Arguments, bool Stops, class... S, class... Beside, class Step>
-DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Beside...>& beside,
+template <int Arguments, bool Stops, class... S, class... Extra, class Step>
+DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& extra,
                                const Step& step, const launch& fixed, strategy how) {
-  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Beside));
-  const tuple<S&..., Beside&...> all =
-      concatenate(variables, unpack([](auto&... b) { return references(b...); }, beside));
+  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Extra));
+  const tuple<S&..., Extra&...> all =
+      concatenate(variables, unpack([](auto&... b) { return references(b...); }, extra));
   auto to = bind_targets(all);
-  using assignment = assigned<tuple<S&..., Beside&...>, Step>;
+  using assignment = assigned<tuple<S&..., Extra&...>, Step>;
   return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(
               kernel_name(step), typename assignment::pass{}),
           assignment(all_targets(to), step).operands(), fixed, how};
 }
 
-// What is recorded: the state's scalars, the records' outputs, the samples.
+// Recorded values, in this order: the state's scalars, the records' outputs, the samples.
 template <class S> struct history_of { using type = tuple<>; };
 template <class T> struct history_of<scalar<T>> { using type = tuple<array<T, 1>>; };
 template <class... Outputs> tuple<array<output_element<Outputs>, 1>...> histories_of_outputs(
@@ -200,7 +202,7 @@ template <class... S> using scalar_histories =
 
 template <class T>
 array<T, 1> new_history(std::type_identity<array<T, 1>>, std::int64_t count) {
-  // On a mesh of processes each has all of it.
+  // Not divided: on a mesh of processes each process has the whole history.
   return {buffer_ref::allocate(static_cast<std::size_t>(count) * sizeof(T), device::current()),
           extents<1>{count}};
 }
@@ -210,7 +212,8 @@ array<T, R + 1> new_history(const sample_option<T, R>& sample, std::int64_t coun
   for (int d = 0; d < R; ++d) sizes[static_cast<std::size_t>(d + 1)] = sample.of.extent(d);
   return array<T, R + 1>(sizes);
 }
-// What is copied between the steps is there, beside the variables, before the first one.
+// A sample is copied between the steps; this checks before the first step that it has memory on the
+// variables' device.
 template <class V, class T, int R>
 void require_sample(const V& variable, const sample_option<T, R>& sample) {
   operand both[2], *at = both;
@@ -231,8 +234,8 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
                               const launch& fixed, strategy how) {
   constexpr std::size_t states = sizeof...(S), stops = std::tuple_size_v<Conditions>;
   const auto step = step_formula(variables, formula, until, recorders);
-  auto beside = variables_beside<states>(step);
-  loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, beside, step, fixed, how);
+  auto extra = scalars_for_outputs<states>(step);
+  loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, extra, step, fixed, how);
   unpack([&](const auto&... x) { (require_sample(get<0>(variables), x), ...); }, samples);
 
   using of_state = scalar_histories<S...>;
@@ -251,7 +254,7 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
             return tuple<decltype(history_of_sample(x))...>{new_history(x, plan.records())...};
           },
           samples));
-  operand recorded[states + std::tuple_size_v<decltype(beside)>];
+  operand recorded[states + std::tuple_size_v<decltype(extra)>];
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     [[maybe_unused]] const auto add = [&](auto& history, std::size_t number) {
       operand* at = recorded + output_of_history<S...>(number);
@@ -262,7 +265,7 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
   if constexpr (stops > 0) {
     unpack([](auto&... h) { ((h = typename std::remove_cvref_t<decltype(h)>::value_type{}), ...); },
            histories);
-    get<std::tuple_size_v<decltype(beside)> - 1>(beside) = plan.first;
+    get<std::tuple_size_v<decltype(extra)> - 1>(extra) = plan.first;
   }
 
   const auto record = [&](std::int64_t k) {
@@ -301,18 +304,18 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
   unpack([&](auto&... h) { (shorten(h), ...); }, histories);
   if constexpr (stops > 0) {
     if (scalar<std::int64_t>* const ran = get<0>(until).ran)
-      *ran = get<std::tuple_size_v<decltype(beside)> - 1>(beside);
+      *ran = get<std::tuple_size_v<decltype(extra)> - 1>(extra);
   }
   return histories;
 }
 
 template <class... Arguments>
 using parameter_indices = std::make_index_sequence<(
-    std::size_t{0} + ... + std::size_t{parameters_alone::passes<Arguments>})>;
+    std::size_t{0} + ... + std::size_t{only_parameters::passes<Arguments>})>;
 
-/// Calls use(variables, formula, conditions) for a loop that may run, with the current device that
-/// of its variables. The indices are here, since the compiler's output shows each further call on
-/// the way to a formula that does not compile.
+/// Calls use(variables, formula, conditions) for a loop that may run, with the variables' device as
+/// the current device. The index sequences are parameters, because the compiler's error message for
+/// a formula shows each further call on the way to it.
 template <class Name, class F, class... S, class Use, std::size_t... I, std::size_t... K,
           class... Arguments>
 auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use,
@@ -323,8 +326,8 @@ auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const
   } else {
     const auto variables = leaves_of_state(s);
     const device_guard guard(as_operand(get<0>(variables)).where());
-    const auto parameters = filter(parameters_alone{}, arguments...);
-    const auto conditions = filter(conditions_alone{}, arguments...);
+    const auto parameters = filter(only_parameters{}, arguments...);
+    const auto conditions = filter(only_conditions{}, arguments...);
     const auto formula = f(get<I>(s.variables)..., get<K>(parameters)...);
     if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables),
                                                                    identity_of(conditions))) {
@@ -348,23 +351,23 @@ auto as_result(tuple<H...> all) {
 /// Runs `variables = f(variables, parameters...)` for `steps` steps on the device of the first
 /// variable.
 ///
-/// steps: how many, 0 or more. f: made by `vectorize`; takes the variables and then the parameters,
-/// and returns the variables' new values, each of which is rounded to its variable's dtype. s:
-/// `dsl::state(...)` of arrays and views of one shape, scalars in device memory, and structs of
-/// them; they hold the last step's values in the end. arguments: the parameters, which are arrays,
-/// C++ scalars, scalars in device memory and expressions of them and of dsl::step, and broadcast to
-/// the variables' shape; then, in any order, options: every, from_step, until, record, progress, a
-/// dsl::strategy, a dsl::launch.
+/// steps: the number of steps, 0 or more. f: the result of `vectorize`. It takes the variables and
+/// then the parameters, and returns the new values of the variables, each of which is rounded to
+/// its variable's dtype. s: `dsl::state(...)` of arrays and views of one shape, scalars in device
+/// memory, and structs of these; afterwards they hold the values of the last step. arguments: first
+/// the parameters, which are arrays, C++ scalars, scalars in device memory, and expressions of
+/// these and of dsl::step; they broadcast to the variables' shape. Then options in any order:
+/// every, from_step, until, record, progress, a dsl::strategy, a dsl::launch.
 ///
-/// Returns histories in device memory, one row for each step that is recorded: of each scalar among
-/// the variables an array of its dtype (of a struct with scalars a struct of arrays), then what
-/// `record` asks for, formulas' reductions before samples. One array is returned as it is, several
-/// or none in a std::tuple.
+/// Returns histories in device memory, with one row for each recorded step: for each scalar among
+/// the variables an array of its dtype (for a struct with scalars a struct of arrays), then those
+/// of `record`, first reductions of formulas, then samples. One history is returned as an array,
+/// several or none as a std::tuple.
 ///
-/// Waits for nothing, unless `progress` is given. From run to run nothing differs; from one
-/// strategy to another floating point numbers may differ by rounding. Throws as `assign` does, and
-/// shape_error where variables share elements or `steps` is negative, before the first step: the
-/// variables are then as they were.
+/// Does not wait, unless `progress` is given. Results are the same from run to run; between
+/// strategies floating point results may differ by rounding. Throws as `assign` does, and
+/// shape_error if variables share elements or `steps` is negative. It throws before the first step,
+/// so the variables have not changed.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
 ///   auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));
@@ -374,8 +377,8 @@ auto as_result(tuple<H...> all) {
 /// with arrays of doubles `phase` and `rate`:
 /// ```cpp
 /// dsl::scalar<std::complex<double>> z = dsl::mean(exp(1i * phase));
-/// const dsl::array<std::complex<double>> history = dsl::iterate(1000, step, dsl::state(phase, z),
-/// rate, 2.0, 0.01);
+/// const dsl::array<std::complex<double>> history =
+///     dsl::iterate(1000, step, dsl::state(phase, z), rate, 2.0, 0.01);
 /// ```
 template <class Name, class F, class... S, class... Arguments>
 auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_state<S...>& s,
@@ -385,20 +388,19 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
     const loop_schedule plan = loop_schedule::of(static_cast<std::int64_t>(steps),
                                                  option_or(from_step(0), arguments...).number,
                                                  option_or(every(1), arguments...).steps);
-    const auto watches = filter(watches_alone{}, arguments...);
+    const auto watches = filter(only_progress{}, arguments...);
     const auto watch = watch_of(watches);
-    auto histories =
-        run_loop(plan, variables, formula, conditions,
-                 of_leaves<S...>(filter(records_alone{}, arguments...)),
-                 filter(samples_alone{}, arguments...),
-                 std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
-                 option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
+    auto histories = run_loop(
+        plan, variables, formula, conditions, of_leaves<S...>(filter(only_records{}, arguments...)),
+        filter(only_samples{}, arguments...),
+        std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,
+        option_or(launch{}, arguments...), option_or(strategy::automatic, arguments...));
     return as_result(histories_by_variable<S...>(std::move(histories)));
   };
   return with_formula(f, s, run, std::index_sequence_for<S...>{}, parameter_indices<Arguments...>{},
                       arguments...);
 }
-// What is called in another way does not compile.
+// Other calls: a compile-time error says what `iterate` takes.
 template <class Steps, class F, class... Arguments>
   requires(!detail::begins_a_loop<Steps, F, Arguments...>)
 refused iterate(const Steps&, const F&, const Arguments&...) {
@@ -419,18 +421,18 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
 
 namespace detail {
 
-/// Calls use(loop) for what `iterate` would run.
+/// Calls use(loop) for the loop that `iterate` would run.
 template <class Name, class F, class... S, class Use, class... Arguments>
 auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use,
                const Arguments&... arguments) {
   const auto bind = [&](const auto& variables, const auto& formula, const auto& conditions) {
     const auto one_step = step_formula(variables, formula, conditions,
-                                       of_leaves<S...>(filter(records_alone{}, arguments...)));
-    auto beside =
-        variables_beside<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
+                                       of_leaves<S...>(filter(only_records{}, arguments...)));
+    auto extra =
+        scalars_for_outputs<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
     constexpr bool stops = std::tuple_size_v<std::remove_cvref_t<decltype(conditions)>> > 0;
     return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
-        variables, beside, one_step, option_or(launch{}, arguments...),
+        variables, extra, one_step, option_or(launch{}, arguments...),
         option_or(strategy::automatic, arguments...)));
   };
   return with_formula(f, s, bind, std::index_sequence_for<S...>{},
@@ -439,8 +441,9 @@ auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Us
 
 }  // namespace detail
 
-/// How a loop would run: strategy, grid, block, what stays on chip. Takes what `iterate` takes
-/// after the steps; runs nothing, waits for nothing. Throws as it would.
+/// How a loop would run: strategy, grid, block, and which data stays on chip. Takes the arguments
+/// of `iterate` without the number of steps. Runs nothing and does not wait. Throws as `iterate`
+/// would.
 /// ```cpp
 /// const dsl::loop_plan plan = dsl::plan_of(step, dsl::state(phase, z), rate, 2.0, 0.01);
 /// ```

@@ -1,4 +1,4 @@
-// The leaves of an expression as the back ends see them.
+// The leaves of an expression as the operands of a back end.
 #pragma once
 
 #include <dsl/exec/statement/evaluation.hpp>
@@ -8,7 +8,7 @@ namespace dsl {
 
 namespace detail {
 
-// Leaves as the back ends see them, in the tracer's order.
+// add_leaves: appends the operands of an expression, in the tracer's order.
 template <class T, int R>
 void add_leaves(const view<T, R>& v, operand*& at) {
   set_array(*at++, dtype_v<T>, R, v.owner(), v.origin(), v.extents().data(), v.strides().data());
@@ -46,14 +46,14 @@ struct leaves_of {
   operand at[leaf_count<E>];
 };
 
-/// Reductions in an expression that are not inside others.
+/// Number of reductions in an expression that are not inside other reductions.
 template <class E> inline constexpr int reductions_in = 0;
 template <class F, class... Operands> inline constexpr int
     reductions_in<expression<F, Operands...>> = (0 + ... + reductions_in<Operands>);
 template <class F, int R, class... Operands> inline constexpr int
     reductions_in<reduction<F, R, Operands...>> = 1;
 
-/// The index spaces of an expression, in the tracer's order.
+/// Number of index spaces of an expression, which are in the tracer's order.
 template <class E> inline constexpr int space_count = 0;
 template <class F, class... Operands>
 inline constexpr int space_count<expression<F, Operands...>> =
@@ -62,7 +62,8 @@ template <class F, int R, class... Operands>
 inline constexpr int space_count<reduction<F, R, Operands...>> =
     1 + (0 + ... + space_count<Operands>);
 
-// `leaf` is the number of the expression's first one, and becomes that of the next.
+// `leaf` is the number of the expression's first leaf on entry, and of the next expression's first
+// leaf on return.
 template <class E>
 void add_spaces(const E&, reduced_space*&, int& leaf) {
   leaf += leaf_count<E>;
@@ -86,7 +87,7 @@ void add_spaces(const reduction<F, R, Operands...>& e, reduced_space*& at, int& 
   unpack([&](const auto&... x) { (add_spaces(x, at, leaf), ...); }, e.operands);
 }
 
-// The shape of an expression of elements that is not assigned yet.
+// The shape of an unevaluated elementwise expression.
 template <lazy E>
 dsl::extents<E::rank> shape_of(const E& e) {
   const leaves_of<E> leaves(e);
@@ -97,7 +98,8 @@ dsl::extents<E::rank> shape_of(const E& e) {
   return first_of<E::rank>(shape);
 }
 
-/// The same for an error: -1 where reductions in the expression have yet to be evaluated.
+/// The shape for an error message: -1 for each extent if the expression has reductions that are not
+/// evaluated yet.
 template <lazy E>
 dsl::extents<E::rank> known_shape_of(const E& e) {
   dsl::extents<E::rank> sizes;
@@ -105,7 +107,7 @@ dsl::extents<E::rank> known_shape_of(const E& e) {
   else sizes = shape_of(e);
   return sizes;
 }
-/// An axis of an expression, from 0 on. Throws shape_error that names the function.
+/// An axis of an expression, counted from 0. Throws shape_error, which names the function.
 template <lazy E>
 int axis_of(const E& e, int axis, const char* function) {
   if (axis >= 0 && axis < E::rank) return axis;
@@ -116,7 +118,8 @@ int axis_of(const E& e, int axis, const char* function) {
 
 }  // namespace detail
 
-/// The device of an expression's first operand in memory; the current one where it has none.
+/// The device of an expression's first operand in memory; the current device if there is none.
+/// Throws device_error if the operands are on different devices.
 template <detail::lazy E>
 device device_of(const E& e) {
   return detail::common_device(detail::leaves_of<E>(e).at, detail::leaf_count<E>,

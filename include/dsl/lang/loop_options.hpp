@@ -1,4 +1,4 @@
-// What a call of `iterate` takes beside its parameters.
+// Options of `iterate`, which follow its parameters.
 #pragma once
 
 #include <dsl/exec/loop/loop.hpp>
@@ -6,50 +6,51 @@
 
 namespace dsl {
 
-/// The number of the step that runs, from 0 on; among the parameters of `iterate` alone. h *
-/// dsl::step is the time.
+/// The number of the current step, from 0; only as a parameter of `iterate`. h * dsl::step is the
+/// time.
 inline constexpr step_number step{};
 
-// What follows the parameters of `iterate`, in any order.
+// Options of `iterate`: they follow the parameters, in any order.
 
-/// Records every m-th step alone: history[k] is what there is after step (k + 1) * m.
+/// Records every m-th step only: history[k] is the value after step (k + 1) * m.
 struct every {
   explicit every(std::int64_t m) : steps(m) {}
-  std::int64_t
-      steps;  ///< from one record to the next; at least 1, else `iterate` throws shape_error
+  /// Number of steps between records, at least 1; otherwise `iterate` throws shape_error.
+  std::int64_t steps;
 };
 
-/// dsl::step counts from this number on, which may be negative: a loop that was stopped after k
-/// steps goes on with from_step(k).
+/// dsl::step starts at k, which may be negative. A loop that was stopped after k steps is continued
+/// with from_step(k).
 struct from_step {
   explicit from_step(std::int64_t k) : number(k) {}
   std::int64_t number;  ///< of the first step
 };
 
-/// What `until` returns.
+/// The result of `until`.
 template <class Condition>
 struct until_option {
-  Condition condition;        ///< ends the loop where it is true
-  scalar<std::int64_t>* ran;  ///< the caller's, which gets the number of the next step; or null
+  Condition condition;        ///< the loop ends when it is true
+  scalar<std::int64_t>* ran;  ///< the caller's, gets the number of the next step; or null
 };
-/// Ends the loop after the first step after which the condition, an expression of scalars, is true.
-/// It is evaluated on the device, with the values that the step has given the scalars among the
-/// state, of which it has one at least: `iterate` throws value_error otherwise. Histories stay 0
-/// beyond, but samples repeat the last one.
+/// Ends the loop after the first step for which the condition, an expression of scalars, is true.
+/// The condition is evaluated on the device with the new values of the state's scalars. It must
+/// read at least one of them; otherwise `iterate` throws value_error. Histories are 0 after the
+/// last step, but samples repeat the last sample.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition) {
   return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), nullptr};
 }
-/// The same, and gives the number that the next step would have: of a loop that began with step 0,
-/// how many ran. It refers to the caller's `ran`, which is written without waiting.
+/// The same, and stores in `ran` the number that the next step would have: the number of steps that
+/// ran, if the loop began with step 0. Keeps a reference to `ran`, which is written without
+/// waiting.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition, scalar<std::int64_t>& ran) {
   return until_option<detail::operand_t<Condition>>{detail::as_operand(condition), &ran};
 }
 
-/// Of what is no condition: does not compile, and says what is.
+/// Chosen if the argument is no condition: a compile-time error says what a condition is.
 template <class Condition, class... Ran>
   requires(!detail::lazy_operand<Condition>)
 refused until(const Condition&, const Ran&...) {
@@ -59,12 +60,12 @@ refused until(const Condition&, const Ran&...) {
   return {};
 }
 
-/// What `record` returns, of a formula and of elements.
+/// The results of `record`: for a formula, and for elements.
 template <class F> struct record_option {};
 template <class T, int R> struct sample_option { view<const T, R> of; };
-/// Records what a formula of the new state gives, one reduction or a std::tuple of them: in the
-/// step's own kernel where the step gives single values as well. Each variable is what is stored of
-/// it.
+/// Records the result of a formula of the new state: one reduction, or a std::tuple of them. If the
+/// step gives single values too, this is computed in the step's own kernel. The formula reads each
+/// variable as stored, rounded to its dtype.
 template <class F>
   requires(!detail::viewable<F> && !detail::lazy<F>)
 auto record(F) {
@@ -75,8 +76,8 @@ auto record(F) {
   if constexpr (is_stateless) return record_option<F>{};
   else return refused{};
 }
-/// Records elements of a variable: record(F(slice(0, end, 1000))), a history with one axis more, in
-/// front.
+/// Records elements of a variable: record(F(slice(0, end, 1000))). The history has one more axis,
+/// the first.
 template <class T, int R>
 sample_option<std::remove_const_t<T>, R> record(const view<T, R>& sample) {
   return {sample};
@@ -86,11 +87,12 @@ auto record(const A& sample) {
   return record(sample.view());
 }
 
-/// What `progress` returns.
+/// The result of `progress`.
 template <class F> struct progress_option { F report; };
 /// Calls report(steps done, steps of the loop) on the host between launches, several times a
-/// second; if it returns false the loop stops, and histories end, after the steps that are queued
-/// by then, of which it is told in a last call. `iterate` then waits for its steps.
+/// second. If it returns false, the loop ends after the steps that are queued by then; histories
+/// end there too, and a last call reports the number of steps done. With `progress`, `iterate`
+/// waits for its steps.
 template <class F>
   requires std::is_invocable_v<const F&, std::int64_t, std::int64_t>
 progress_option<F> progress(F report) {
@@ -112,7 +114,7 @@ inline constexpr bool is_loop_option =
     is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> ||
     std::is_same_v<T, from_step> || std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
 
-// Those of some values whose types pass a test, as a tuple of references.
+// References to the values whose types pass a test, as a tuple.
 template <class Test, class... T>
 auto filter(const Test&, const T&... all) {
   return concatenate([](const T& x) {
@@ -120,11 +122,11 @@ auto filter(const Test&, const T&... all) {
     else return tuple<>{};
   }(all)...);
 }
-struct parameters_alone { template <class T> static constexpr bool passes = !is_loop_option<T>; };
-struct conditions_alone { template <class T> static constexpr bool passes = is_until<T>; };
-struct records_alone { template <class T> static constexpr bool passes = is_record<T>; };
-struct samples_alone { template <class T> static constexpr bool passes = is_sample<T>; };
-struct watches_alone { template <class T> static constexpr bool passes = is_progress<T>; };
+struct only_parameters { template <class T> static constexpr bool passes = !is_loop_option<T>; };
+struct only_conditions { template <class T> static constexpr bool passes = is_until<T>; };
+struct only_records { template <class T> static constexpr bool passes = is_record<T>; };
+struct only_samples { template <class T> static constexpr bool passes = is_sample<T>; };
+struct only_progress { template <class T> static constexpr bool passes = is_progress<T>; };
 
 template <class Option, class... T>
 Option option_or(const Option& otherwise, const T&... all) {
@@ -138,7 +140,7 @@ Option option_or(const Option& otherwise, const T&... all) {
 
 template <class F>
 loop_watch watch_of(const tuple<const progress_option<F>&>& option) {
-  // The callback is the caller's, and outlives the loop.
+  // The callback belongs to the caller and outlives the loop.
   return {[](const void* callback, std::int64_t done, std::int64_t steps) {
             const F& report = *static_cast<const F*>(callback);
             if constexpr (std::is_same_v<std::invoke_result_t<const F&, std::int64_t, std::int64_t>,

@@ -1,12 +1,12 @@
-// What a loop carries: its variables, those in structs too, and their histories.
+// The state of a loop: its variables, including members of structs, and their histories.
 #pragma once
 
 #include <dsl/lang/loop_options.hpp>
 
 namespace dsl {
 
-/// References to what a loop carries from step to step; what `state` returns. It owns nothing: the
-/// variables outlive it.
+/// References to the variables that a loop carries from step to step; the result of `state`. Owns
+/// nothing: the variables must outlive it.
 template <class... S>
 struct loop_state {
   detail::tuple<S&...> variables;
@@ -14,7 +14,7 @@ struct loop_state {
 
 namespace detail {
 
-/// Whether it holds elements that a loop may carry.
+/// Whether a loop can carry a value of this type as a variable.
 template <class T> inline constexpr bool is_variable = viewable<T> || lazy<T>;
 template <structured T> inline constexpr bool is_variable<T> =
     []<class... M>(std::type_identity<tuple<M...>>) {
@@ -24,9 +24,8 @@ template <structured T> inline constexpr bool is_variable<T> =
 }  // namespace detail
 
 /// The variables that `iterate` feeds back: arrays and views of one shape, scalars in device
-/// memory, and structs of them. No two of them share elements. It refers to the caller's own
-/// variables, as std::tie does: a temporary does not compile, and where the result is kept they
-/// have to live as long.
+/// memory, and structs of these. No two may share elements. Refers to the caller's variables, as
+/// std::tie does: a temporary does not compile, and the variables must live as long as the result.
 template <class... S>
 auto state(S&... s) {
   constexpr bool are_variables = (detail::is_variable<S> && ...);
@@ -49,13 +48,13 @@ namespace detail {
 template <class T> inline constexpr bool is_loop_state = false;
 template <class... S> inline constexpr bool is_loop_state<loop_state<S...>> = true;
 
-/// A loop's variables, with the members of structs in their places.
+/// The variables of a loop, with structs replaced by their members.
 template <class... S>
 auto leaves_of_state(const loop_state<S...>& s) {
   return unpack([](auto&... v) { return concatenate(flat(v)...); }, s.variables);
 }
 
-// How many elements there are in the tuples before each one.
+// For each tuple, the number of elements in the tuples before it.
 template <class... Tuples>
 constexpr std::array<int, sizeof...(Tuples) + 1> sizes_before() {
   std::array<int, sizeof...(Tuples) + 1> n{};
@@ -64,7 +63,7 @@ constexpr std::array<int, sizeof...(Tuples) + 1> sizes_before() {
   return n;
 }
 
-/// A formula of variables as one of their leaves.
+/// A formula of variables as a formula of their leaves.
 template <class F, class... S>
 struct formula_of_leaves {
   template <class... Leaf>
@@ -92,7 +91,7 @@ struct formula_of_leaves {
   }
 };
 
-/// Records of a state, as records of its leaves.
+/// Records of a state as records of its leaves.
 template <class F> inline constexpr record_option<F> record_of{};
 template <class... S, class... F>
 auto of_leaves(const tuple<const record_option<F>&...>& records) {
@@ -102,7 +101,7 @@ auto of_leaves(const tuple<const record_option<F>&...>& records) {
   else return records;
 }
 
-/// Stands in a struct of histories for what has none.
+/// In a struct of histories, the place of a member without history.
 struct no_history {};
 template <class T> struct history_in_place { using type = no_history; };
 template <class T> struct history_in_place<scalar<T>> { using type = array<T, 1>; };
@@ -120,7 +119,7 @@ constexpr std::array<std::size_t, sizeof...(S) + 1> scalars_before() {
   return n;
 }
 
-// What has been recorded of a variable, of which the first is number First.
+// Takes the history of a variable out of all histories; its first one has number First.
 template <class S, std::size_t First, class Histories>
 auto history_of_variable(Histories& all) {
   if constexpr (is_scalar<S>) return std::move(get<First>(all));
@@ -134,7 +133,7 @@ auto history_of_variable(Histories& all) {
            std::make_index_sequence<std::tuple_size_v<member_types_t<S>>>{});
 }
 
-/// Histories of the state's scalars and then others, with those of a struct's scalars in a struct.
+/// The histories by variable: those of a struct's scalars in a struct, then the remaining ones.
 template <class... S, class... H>
 auto histories_by_variable(tuple<H...> all) {
   if constexpr (!(structured<S> || ...)) return all;

@@ -1,5 +1,5 @@
-// One step of a loop as a formula: what `iterate` was given, what is recorded of it, and whether it
-// was the last.
+// One step of a loop as a formula: the formula passed to `iterate`, the values recorded, and the
+// condition that ends the loop.
 #pragma once
 
 #include <dsl/lang/assign.hpp>
@@ -7,7 +7,7 @@
 
 namespace dsl {
 
-/// The number of the step that a loop is at.
+/// The number of the current step of a loop.
 struct step_number {
   using lazy_expression = void;
   static constexpr int rank = 0;
@@ -26,14 +26,15 @@ inline void add_leaves(const step_number&, operand*& at) {
   o.counts_steps = true;
 }
 
-/// Whether an expression is of single values only, in device memory or not: what may end a loop.
+/// Whether an expression consists of single values only, in device memory or not, and so may be the
+/// condition that ends a loop.
 template <class E> inline constexpr bool is_condition = false;
 template <class T> inline constexpr bool is_condition<view<T, 0>> = true;
 template <class T> inline constexpr bool is_condition<value_leaf<T>> = true;
 template <class F, class... Operands>
 inline constexpr bool is_condition<expression<F, Operands...>> = (is_condition<Operands> && ...);
 
-/// An expression's leaves, in the tracer's order.
+/// The leaves of an expression, in the tracer's order.
 template <class E>
 auto leaves_as_tuple(const E& e) {
   return tuple<E>(e);
@@ -43,8 +44,7 @@ auto leaves_as_tuple(const expression<F, Operands...>& e) {
   return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
 }
 
-/// An expression traced with given symbols for its leaves, of which its own begin with number
-/// First.
+/// Traces an expression with the given symbols as its leaves; its own leaves begin at number First.
 template <class E> struct traced_on {
   template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) {
     return get<static_cast<std::size_t>(First)>(leaves);
@@ -76,23 +76,24 @@ constexpr auto subtuple(const Tuple& all) {
   return subtuple<First>(all, std::make_index_sequence<Count>{});
 }
 
-/// What ends no loop.
+/// The condition of a loop without `until`.
 struct never {
   using lazy_expression = void;
   static constexpr int rank = 0;
 };
 template <> inline constexpr int leaf_count<never> = 0;
 
-/// The functors that a function calls with the first of some operands.
+/// The functors that a function calls when it is applied to the first operands of a list.
 template <class Function, class Operands, class Numbers> struct calls_with_first;
 template <class Function, class Operands, std::size_t... I>
 struct calls_with_first<Function, Operands, std::index_sequence<I...>> {
   using type = typename Function::template calls<std::tuple_element_t<I, Operands>...>;
 };
 
-/// A formula's outputs, then what recorders make of the variables that hold them, then whether
-/// `Condition` holds and which number the next step has. The operands are the formula's, then the
-/// condition's leaves, for each of them which of the variables it is, and the step's number.
+/// Outputs: those of the formula, then those of the recorders applied to the new variables, then
+/// whether `Condition` holds and the number of the next step. Operands: those of the formula, then
+/// the condition's leaves, then for each leaf the number of the variable that it reads (-1: none),
+/// and the step's number.
 template <class Function, int Arguments, class Variables, class Condition,
           class... Recorders> struct loop_step;
 template <class Function, int Arguments, target_type... Variables, class Condition,
@@ -129,7 +130,7 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   }
 
  private:
-  // What a variable of a dtype holds of an output: 16-bit floating point numbers are rounded when
+  // An output as a variable of dtype D stores it: 16-bit floating point values are rounded before
   // they become another dtype.
   template <dtype D, class Output>
   static constexpr auto as_stored(Output output) {
@@ -137,8 +138,8 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
       return convert_symbol<D, false>(convert_symbol<dtype::float32, false>(output));
     else return convert_symbol<D, false>(output);
   }
-  // A leaf has the value that the step gives it: of the state's scalars, which are known while
-  // compiling, it is one or none, which is known when the loop runs.
+  // A leaf of the condition reads the new value of its variable. The state's scalars are known at
+  // compile time, but which of them a leaf reads, if any, is known only when the loop runs.
   template <class After, class Given, class Which, std::size_t... I>
   static constexpr auto values_after(tracer& t, const After& after, const Given& given,
                                      const Which& which, std::index_sequence<I...>) {
@@ -159,7 +160,7 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   }
 };
 
-// The formula's kernel name is the step's.
+// The step has the kernel name of its formula.
 template <template <class, class> class Function, class Name, class F, int Arguments,
           class Variables, class Condition, class... Recorders, class... Operands>
   requires(!std::same_as<Name, unnamed>)

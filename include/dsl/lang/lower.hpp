@@ -1,4 +1,4 @@
-// Lowering: expressions and their targets as passes.
+// Lowering: expressions and their targets become passes.
 #pragma once
 
 #include <dsl/ir/shift.hpp>
@@ -7,7 +7,7 @@
 
 namespace dsl::detail {
 
-/// What a formula returned, as a tuple of outputs: of structs their members.
+/// The result of a formula as a flat tuple of outputs; structs are replaced by their members.
 template <class R>
 constexpr auto as_tuple(const R& result) {
   if constexpr (is_tuple<R>)
@@ -20,25 +20,25 @@ constexpr auto as_tuple(const R& result) {
 template <class... E> using outputs_of =
     decltype(concatenate(as_tuple(std::declval<trace_t<E>>())...));
 
-/// Whether an expression is of a loop's steps, which it has no value without.
+/// Whether an expression uses a loop's step number, so that it has no value outside a loop.
 template <class E> inline constexpr bool counts_steps_in = false;
 template <class F, class... Operands> inline constexpr bool
     counts_steps_in<expression<F, Operands...>> = (counts_steps_in<Operands> || ...);
 template <class F, int R, class... Operands> inline constexpr bool
     counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
 
-/// What tracing an expression shows: whether it has reductions, whether all that it gives are
-/// single values of them, whether there is a literal outside its dtype, whether a formula of it
-/// reads neighbours, and whether along an axis that is not there.
+/// Properties of a traced expression: it has reductions; all its outputs are single values; a
+/// literal is outside its dtype; a formula reads neighbours; it reads them along an axis that does
+/// not exist.
 struct trace_of_formula { bool reduces, single_values, literal_outside, neighbours, axis_missing; };
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
 }
-// No constant expression where a formula calls what the compiler does not evaluate, or, unless
-// `Numbers`, makes a C++ number of a symbol.
+// Not a constant expression if a formula calls a function that the compiler does not evaluate, or,
+// unless `Numbers`, converts a symbol to a C++ number.
 template <class E, bool Numbers = false>
-constexpr trace_of_formula look_at_formula() {
+constexpr trace_of_formula inspect_formula() {
   graph g;
   g.notes_literals = true;
   g.notes_numbers = Numbers;
@@ -52,41 +52,42 @@ constexpr trace_of_formula look_at_formula() {
 template <trace_of_formula Seen> struct seen_formula {
   static constexpr trace_of_formula value = Seen;
 };
-template <class E, trace_of_formula Seen = look_at_formula<E>()> constexpr seen_formula<Seen> seen(
+template <class E, trace_of_formula Seen = inspect_formula<E>()> constexpr seen_formula<Seen> seen(
     int);
 template <class E> constexpr void seen(...);
-template <class E, trace_of_formula Seen = look_at_formula<E, true>()> constexpr seen_formula<Seen>
-seen_but_for_numbers(int);
-template <class E> constexpr void seen_but_for_numbers(...);
+template <class E, trace_of_formula Seen = inspect_formula<E, true>()> constexpr seen_formula<Seen>
+inspected_with_numbers(int);
+template <class E> constexpr void inspected_with_numbers(...);
 
-/// Whether a formula can be traced: std::sqrt(2.0) is a constant expression for GCC and none for
+/// Whether a formula can be traced. std::sqrt(2.0) is a constant expression for GCC, but not for
 /// nvcc.
 template <class E> inline constexpr bool can_be_traced = !std::is_void_v<decltype(seen<E>(0))>;
-/// Whether it could be if a symbol were a C++ number.
-template <class E> inline constexpr bool is_traced_but_for_numbers =
-    !std::is_void_v<decltype(seen_but_for_numbers<E>(0))>;
+/// Whether it could be traced if a symbol were a C++ number.
+template <class E> inline constexpr bool can_be_traced_with_numbers =
+    !std::is_void_v<decltype(inspected_with_numbers<E>(0))>;
 
 template <class E>
-constexpr trace_of_formula trace_shows() {
+constexpr trace_of_formula inspected() {
   if constexpr (can_be_traced<E>) return decltype(seen<E>(0))::value;
   else return {};
 }
-template <class E> inline constexpr bool has_reductions = trace_shows<E>().reduces;
-template <class E> inline constexpr bool reads_neighbours = trace_shows<E>().neighbours;
-template <class E> inline constexpr bool axes_exist = !trace_shows<E>().axis_missing;
-template <class E> inline constexpr bool literals_fit = !trace_shows<E>().literal_outside;
+template <class E> inline constexpr bool has_reductions = inspected<E>().reduces;
+template <class E> inline constexpr bool reads_neighbours = inspected<E>().neighbours;
+template <class E> inline constexpr bool axes_exist = !inspected<E>().axis_missing;
+template <class E> inline constexpr bool literals_fit = !inspected<E>().literal_outside;
 
-/// The rank of an expression's one value: of a formula that reduces its arguments to it, 0.
+/// The rank of an expression's one value: 0 for a formula that reduces its arguments to it.
 template <class E>
 constexpr int rank_of_result() {
   if constexpr (E::rank == 0 || reductions_in<E> > 0) return E::rank;
-  else return trace_shows<E>().single_values ? 0 : E::rank;
+  else return inspected<E>().single_values ? 0 : E::rank;
 }
 template <class E> inline constexpr int result_rank = rank_of_result<E>();
 template <class F, class... Operands> inline constexpr bool
     is_one_value<expression<F, Operands...>> = result_rank<expression<F, Operands...>> == 0;
 
-/// Where to evaluate what has no operand in memory, among some expressions and their targets.
+/// The device on which to evaluate expressions without operands in memory, given some expressions
+/// and their targets.
 template <class... E>
 device home_of(const E&... e) {
   operand all[(0 + ... + leaf_count<E>)], *at = all;
@@ -94,7 +95,7 @@ device home_of(const E&... e) {
   return home_of_operands(all, static_cast<int>(at - all));
 }
 
-/// What an output is assigned to: elements, or one value in device memory.
+/// The target of an output: elements, or one value in device memory.
 struct target_type {
   dtype type;
   bool single;
@@ -112,7 +113,7 @@ constexpr void add_output(graph& g, const Output& o) {
         convert_operand<Target, false>(lift(&g, o)).id);  // the formula returned a constant
   }
 }
-/// Whether elements are computed from what elements reduce to.
+/// Whether elementwise outputs depend on the results of reductions.
 template <class Graph>
 constexpr bool needs_reductions_for_elements(const Graph& g) {
   const node_origins origins(g);
@@ -146,7 +147,7 @@ struct assignment<target_types<Targets...>, E...> {
   }
 };
 
-// Whether a pass counts its elements: then an operand follows its leaves.
+// Whether a pass reads the positions of its elements: then a further operand follows its leaves.
 constexpr bool counts_positions(const program_view& p, int leaves) {
   for (int i = 0; i < p.nodes; ++i)
     if (head{p.heads[i]}.code() == op::index && p.payloads[i] == static_cast<std::uint64_t>(leaves))
@@ -154,8 +155,8 @@ constexpr bool counts_positions(const program_view& p, int leaves) {
   return false;
 }
 
-/// The chain of passes of what `Trace::run()` builds, where one is not enough. Traces and splits
-/// once.
+/// The chain of passes for the graph that `Trace::run()` builds, if one pass is not enough. Traces
+/// and splits the graph once.
 template <class Trace, class... Calls>
 class scheduled {
   struct roomy_chain {
@@ -163,7 +164,7 @@ class scheduled {
     pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, 64> image;
   };
   static constexpr roomy_chain make() {
-    const auto g = Trace::run();  // auto: the splitter is instantiated where it is needed
+    const auto g = Trace::run();  // auto: instantiates the splitter only where it is needed
     const pass_splitter split(g);
     roomy_chain to{split.make_schedule(), {}};
     for (int p = 0; p < to.plan.passes; ++p)
@@ -184,7 +185,7 @@ class scheduled {
   static constexpr int passes = plan.passes;
   static constexpr schedule_view view = plan.view();
 
-  // Public, for before version 16 clang takes a use of `pass` for one from outside.
+  // Public because clang before version 16 takes a use of `pass` for one from outside the class.
   template <int K>
   static auto spell() {
     if constexpr (plan.pass[K].calls) return typename pass_spelled<scheduled, K, Calls...>::type{};
@@ -193,7 +194,7 @@ class scheduled {
   template <int K> using pass = decltype(spell<K>());
 
  private:
-  // A pass that counts its elements has an operand for that, which follows its others.
+  // A pass that reads its elements' positions has an operand for them, after its other operands.
   template <int K, class Pass, std::size_t... I>
   static auto phase(Pass, std::index_sequence<I...>) {
     constexpr bool counts = counts_positions(Pass::elements::view(), plan.pass[K].inputs);
@@ -224,7 +225,7 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   using one_pass = compile<trace, Calls...>;
   using several = scheduled<trace, Calls...>;
   static constexpr bool is_one_pass = one_pass::is_one_pass;
-  /// Whether an output is what a reduction leaves.
+  /// Whether an output is the result of a reduction.
   static constexpr bool is_reduced(int output) {
     if constexpr (is_one_pass) return one_pass::spelled::is_result(output);
     else return (several::plan.reduced >> output & 1) != 0;

@@ -1,5 +1,5 @@
-// Formulas on arrays before they are assigned, as trees of types: functions, reductions and leaves,
-// held by value.
+// Unevaluated formulas on arrays as trees of types: functions, reductions and leaves, held by
+// value.
 #pragma once
 
 #include <dsl/exec/plan/operand.hpp>
@@ -12,13 +12,13 @@ namespace dsl {
 
 namespace detail {
 
-// lang/shape.hpp: the subscripts of an expression are those of its operands.
+// lang/shape.hpp: subscripts an expression by subscripting its operands.
 template <class E, class... I> auto subscript_lazily(const E& e, const I&... chosen);
 
 }  // namespace detail
 
 /// A function of operands, evaluated when it is assigned. `Function` is stateless and works on
-/// symbols.
+/// symbols. Its shape is the operands' broadcast shape.
 template <class Function, class... Operands>
 struct expression : detail::not_yet_evaluated<Function::template rank<Operands...>> {
   using lazy_expression = void;
@@ -26,8 +26,8 @@ struct expression : detail::not_yet_evaluated<Function::template rank<Operands..
   static constexpr int rank = Function::template rank<Operands...>;
   detail::tuple<Operands...> operands;
 
-  /// A part of it, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; an element is an expression of
-  /// rank 0.
+  /// A part of the expression, as of an array: (a + b)(dsl::slice(1, -1)). Lazy; a single element
+  /// is an expression of rank 0.
   template <class... I>
   auto operator()(const I&... chosen) const {
     static_assert(sizeof...(I) <= rank, "there are more subscripts than axes");
@@ -37,13 +37,13 @@ struct expression : detail::not_yet_evaluated<Function::template rank<Operands..
     else return refused{};
   }
 
-  /// Of one value: evaluates it, copies the value to the host and waits.
+  /// Only for an expression with one value: evaluates it, copies the value to the host and waits.
   auto value() const
     requires detail::is_one_value<expression>
   {
     return eval(*this).value();
   }
-  /// Does not compile, and says what would.
+  /// A compile-time error, which says what to do instead.
   template <class T>
   void operator=(const T&) const {
     constexpr bool has_memory = sizeof(T) == 0;
@@ -53,8 +53,8 @@ struct expression : detail::not_yet_evaluated<Function::template rank<Operands..
   }
 };
 
-/// What becomes of all elements of operands that broadcast together, or of those along some axes;
-/// evaluated when it is assigned. `Function` is stateless and reduces symbols.
+/// A reduction of operands that broadcast together, over all elements or along some axes; evaluated
+/// when it is assigned. `Function` is stateless and reduces symbols.
 template <class Function, int Rank, class... Operands>
 struct reduction : detail::not_yet_evaluated<Rank> {
   using lazy_expression = void;
@@ -62,7 +62,7 @@ struct reduction : detail::not_yet_evaluated<Rank> {
   detail::tuple<Operands...> operands;
   std::uint32_t axes;  // a bit for each axis of the operands that is reduced
 
-  /// Of rank 0: evaluates it, copies the value to the host and waits.
+  /// Only for rank 0: evaluates it, copies the value to the host and waits.
   auto value() const
     requires(rank == 0)
   {
@@ -72,7 +72,7 @@ struct reduction : detail::not_yet_evaluated<Rank> {
 
 namespace detail {
 
-/// A C++ scalar among the operands: passed to the kernel by value.
+/// A C++ scalar as an operand: passed to the kernel by value.
 template <element T>
 struct value_leaf {
   using lazy_expression = void;
@@ -80,7 +80,8 @@ struct value_leaf {
   T value;
 };
 
-/// The numbers first + i * strides[0] + ...: an operand without memory, mapped as an array is.
+/// The numbers first + i * strides[0] + ...: an operand without memory that can be subscripted and
+/// rearranged like an array.
 template <int Rank>
 struct index_leaf {
   using lazy_expression = void;
@@ -96,42 +97,43 @@ template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
 template <class T> inline constexpr bool is_element_reference = false;
 template <class T> inline constexpr bool is_element_reference<element_reference<T>> = true;
 
-/// What makes an operator or a function one of the library's: an array, a view, a scalar in device
-/// memory, an expression, or a symbol.
+/// Types that make an operator or a function one of this library's: an array, a view, a scalar in
+/// device memory, an expression, or a symbol.
 template <class T>
 concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
 
 /// lang/structure.hpp: a struct as an expression of its members.
 template <class S> struct operand_of_structure;
 
-/// What may stand beside one: C++ scalars, and single elements of arrays.
+/// Types that may be the other operands of such a call: C++ scalars, and single elements of arrays.
 template <class T>
 concept any_operand =
     lazy_operand<T> || element<T> || is_element_reference<T> || std::same_as<T, refused>;
-/// At least one lazy operand.
+/// Operands, at least one of them lazy.
 template <class... T>
 concept call_of_operands =
     (any_operand<T> && ...) && ((lazy_operand<T> || std::same_as<T, refused>) || ...);
-/// The same, and more constrained: of two functions that differ in this alone the library's own is
-/// called (lang/std_names.hpp).
+/// The same, but more constrained: overload resolution prefers the library's function to one that
+/// differs only in this constraint (lang/std_names.hpp).
 template <class... T>
 concept operands = call_of_operands<T...> && sizeof...(T) != 0;
 
-/// What makes an operator one of the library's, whatever stands on the other side; of << and >>,
-/// which streams have, two operands.
+/// Whether an operator is this library's, whatever its other operand is. << and >>, which streams
+/// have too, need two operands.
 template <op Code, class... T>
 concept operator_call =
     ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
     ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
 
-/// lang/scan.hpp: whether it is a scan, which is assigned as it is.
+/// lang/scan.hpp: whether it is a scan, which can only be assigned, not used in a formula.
 template <class T> inline constexpr bool is_scan = false;
-/// lang/by_key.hpp and others: the same of what is no element's function either.
+/// lang/by_key.hpp and others: the same for a reduction by key or a selection.
 template <class T> inline constexpr bool stands_alone = false;
-/// Whether an expression is a reduction by key (lang/by_key.hpp), which may stand beside others.
+/// Whether an expression is a reduction by key (lang/by_key.hpp), which may be assigned together
+/// with other expressions.
 template <class T> inline constexpr bool is_by_key = false;
 
-/// Whether it is an operand; says so where it is not.
+/// Whether T is an operand; if not, a compile-time error says why.
 template <class T>
 constexpr bool require_operand() {
   static_assert(!is_scan<T>,
@@ -149,14 +151,14 @@ constexpr bool require_operand() {
   return any_operand<T> && !is_scan<T> && !stands_alone<T>;
 }
 
-/// Anything, as a function of operands sees it that is called with something else: worse than any
-/// other conversion.
+/// Converts from anything, and ranks below every other conversion. The parameter of overloads that
+/// report calls with arguments that are no operands.
 struct no_operand {
   no_operand() = default;
   template <class T> no_operand(const T&) {}
 };
 
-// Operands are only read, so the leaves of a const array and of any other are of one type.
+// Operands are only read, so leaves are views of const elements, whether the array is const or not.
 template <class T, int R>
 constexpr view<const T, R> as_operand(const view<T, R>& v) {
   return v;

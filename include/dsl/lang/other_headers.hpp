@@ -1,14 +1,14 @@
-// What the compiler says of names whose header is not included: which one it is.
+// Error messages for names whose header is not included: they say which header to include.
 #pragma once
 
 #include <dsl/lang/operands.hpp>
 
-#pragma GCC system_header  // of its macros GCC shows where they are used, and no more
+#pragma GCC system_header  // GCC then shows only where its macros are used
 
 namespace dsl {
 
-// Functions that take anything, by a conversion that every other function's parameters are better
-// than. What `auto` stands for is asked where one is called, so that its error comes first.
+// These functions take any argument, through a conversion that ranks below the parameters of every
+// other function. The return type `auto` is deduced only at a call, so that this error comes first.
 #define DSL_NOT_INCLUDED(name, part, file)                                     \
   static_assert(dsl::detail::is_included<dsl::detail::header::part, Explicit>, \
                 #name " has a header of its own: add #include <dsl/" #file ".hpp>");
@@ -68,7 +68,7 @@ DSL_ELSEWHERE(permutation, random, random)
 
 namespace ode {
 namespace detail {
-/// What may be written in braces for a tolerance.
+/// Accepts the braces that may be written for a tolerance.
 struct any_tolerance {
   dsl::detail::no_operand relative, absolute, first_step, largest_step, most_steps;
 };

@@ -1,12 +1,12 @@
-// Integers that choose elements: positions and keys.
+// Integer positions and keys.
 #pragma once
 
 #include <dsl/ir/symbol.hpp>
 
 namespace dsl::detail {
 
-/// An integer as a position: a uint64 that is no int64 lies beyond every end, as does the greatest
-/// int64.
+/// Converts an integer to a position. A uint64 above the greatest int64 becomes the greatest int64,
+/// which is beyond the end of every array.
 template <class Index>
 constexpr auto position_symbol(Index index) {
   if constexpr (Index::type.type != dtype::uint64) return index;

@@ -1,6 +1,6 @@
-// Random numbers as expressions: Philox 4x32-10 of an element's position and a key. They take no
-// memory, have no state, and are the same however an expression is cut, ordered or spread over
-// devices.
+// Random numbers as expressions: Philox 4x32-10 of an element's position and a key. They need no
+// memory and have no state. They are the same however an expression is sliced, ordered or
+// distributed over devices.
 #pragma once
 
 #include <dsl/lang/random_key.hpp>
@@ -23,11 +23,11 @@ constexpr symbol<dtype::uint32> bits_at(I i, K key, std::uint32_t draw) {
 }
 template <class S>
 constexpr auto to_signed(S s) {
-  return dsl::cast<std::int32_t>(s);  // from which vectors of floats are made in one instruction
+  return dsl::cast<std::int32_t>(s);  // one instruction converts int32 vectors to floats
 }
 
-// `Bits` bits as a floating point number, an integer below 2^Bits. Of a double two words are put
-// together.
+// `Bits` random bits as a floating point number: an integer below 2^Bits. A double is made of two
+// words.
 template <class T, int Bits, class S>
 constexpr auto as_whole(S high, S low) {
   if constexpr (Bits <= 31) return dsl::cast<T>(to_signed(high >> (32 - Bits)));
@@ -35,7 +35,7 @@ constexpr auto as_whole(S high, S low) {
     return dsl::cast<T>(to_signed(high >> 5)) * T(1 << (Bits - 27)) +
            dsl::cast<T>(to_signed(low >> (59 - Bits)));
 }
-// Floating point numbers narrower than float are computed as float.
+// Floating point dtypes narrower than float are computed in float.
 template <class T> using computed_as =
     std::conditional_t<std::is_same_v<math::real_type<dsl::detail::value_t<dtype_v<T>>>, double>,
                        double, float>;
@@ -44,7 +44,7 @@ template <class T> inline constexpr int significant_bits = std::is_same_v<T, dou
                                                            : std::is_same_v<T, half>  ? 11
                                                                                       : 8;
 
-/// From [0, 1), of as many bits as T has.
+/// Uniform in [0, 1), with as many random bits as T has significant bits.
 template <class T>
 struct uniform_draw {
   template <class I, class K>
@@ -56,7 +56,7 @@ struct uniform_draw {
   }
 };
 
-// An operation that gives numbers of type V.
+// An operation with a result of type V.
 template <op Code, class V, class S, class... More>
 constexpr symbol<dtype_v<V>> drawn(S s, const More&... more) {
   return {s.owner, s.owner->add(Code, dtype_v<V>, fields(s.id, more.id...))};
@@ -66,15 +66,15 @@ template <class S>
 constexpr auto joined(S high, S low) {
   return dsl::cast<std::uint64_t>(high) << 32 | dsl::cast<std::uint64_t>(low);
 }
-// A number from (0, 1], in the middle between multiples of 2^-53, or for floats the word that one
-// of 2^-31 is made of.
+// A number in (0, 1]. For double: the middle between two multiples of 2^-53. For float: the word,
+// from which op::random_log makes the middle between two multiples of 2^-31.
 template <class V, class I, class K>
 constexpr auto positive_at(I i, K key) {
   const auto bits = bits_at(i, key, 0);
   if constexpr (std::is_same_v<V, float>) return bits;
   else return (as_whole<V, 53>(bits, bits_at(i, key, 1)) + V(0.5)) * V(0x1p-53);
 }
-// Minus its logarithm, and the square root of twice that.
+// Minus its logarithm (negative_log_at), and the square root of twice that (radius_at).
 template <class V, class I, class K>
 constexpr auto negative_log_at(I i, K key) {
   return drawn<op::random_log, V>(positive_at<V>(i, key));
@@ -85,7 +85,7 @@ constexpr auto radius_at(I i, K key) {
     return drawn<op::random_radius, V>(positive_at<V>(i, key));
   else return sqrt(V(2) * negative_log_at<V>(i, key));
 }
-// An angle in 2^-32 of a circle, for doubles in 2^-64.
+// An angle in units of 2^-32 turns, for double 2^-64 turns.
 template <class V, class I, class K>
 constexpr auto angle_at(I i, K key, std::uint32_t draw) {
   const auto bits = bits_at(i, key, draw);
@@ -96,10 +96,11 @@ template <class V> using angle =
     std::conditional_t<std::is_same_v<V, float>, std::uint32_t, std::uint64_t>;
 template <class V> inline constexpr int quarter_bit = 8 * sizeof(V) - 2;
 
-/// Of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of random
-/// normal deviates, Ann. Math. Stat. 29 (1958). Two neighbours share a radius, of the even one's
-/// bits, and an angle, of the odd one's: one takes its cosine, the other its sine. The parts of a
-/// complex number, of variance 1/2 each, have a radius and an angle of their own.
+/// Normal of mean 0 and variance 1, by G. E. P. Box, M. E. Muller, A note on the generation of
+/// random normal deviates, Ann. Math. Stat. 29 (1958). Two neighbouring elements share a radius,
+/// from the even element's bits, and an angle, from the odd element's bits: one takes the cosine,
+/// the other the sine. A complex number has its own radius and angle; its parts have variance 1/2
+/// each.
 template <class T>
 struct normal_draw {
   template <class I, class K>
@@ -124,7 +125,7 @@ struct normal_draw {
   }
 };
 
-/// Of mean 1.
+/// Exponential of mean 1.
 template <class T>
 struct exponential_draw {
   template <class I, class K>
@@ -143,7 +144,7 @@ struct bits_draw {
   }
 };
 
-/// Below a range, and then from `low` on.
+/// An integer below `range`, plus `low`.
 template <class T>
 struct integers_draw {
   static constexpr dtype word = sizeof(T) == 8 ? dtype::uint64 : dtype::uint32;
@@ -201,10 +202,11 @@ concept floating_or_complex = element<T> && (kind_of(dtype_v<T>) >= kind::real);
 template <class T>
 concept integer = element<T> && (kind_of(dtype_v<T>) == kind::integer);
 
-/// Throws value_error.
+/// Throws value_error if low is not below high.
 void require_range(std::int64_t low, std::int64_t high);
 void require_range(std::uint64_t low, std::uint64_t high);
-/// How many of 2^32 words are below it. Throws value_error where it is no probability.
+/// The number of 32-bit words that count as true: p in units of 2^-32. Throws value_error if p is
+/// no probability.
 std::uint64_t words_of_probability(double p);
 
 template <class T, class K, std::size_t Rank>
@@ -219,14 +221,14 @@ auto draw_integers(const K& key, std::type_identity_t<T> low, std::type_identity
 
 }  // namespace detail
 
-// Each of these functions gives a lazy expression of the extents n, separate integers or one
-// std::array: nothing runs before it is assigned, nothing waits, and a slice of it computes its own
-// elements alone. Element i, in row-major order, is made of word i % 4 of the block with counter i
-// / 4 that Philox 4x32-10 gives under the key; what takes more than 32 bits takes the words of
-// further blocks, whose counters hold the number of the draw. `k` is a dsl::random::key, or what
-// its `fold` gives of dsl::step. All throw shape_error for extents that no array has.
+// Each of these functions returns a lazy expression of extents n, given as separate integers or one
+// std::array. Nothing runs and nothing waits before the assignment, and a slice computes only its
+// own elements. Element i, in row-major order, is made of word i % 4 of block i / 4 of Philox
+// 4x32-10 under the key. Draws of more than 32 bits take words of further blocks, whose
+// counters contain the number of the draw. `k` is a dsl::random::key, or the result of `fold` with
+// dsl::step. All throw shape_error for extents that an array cannot have.
 
-/// 32 random bits, or 64: std::uint32_t or std::uint64_t. The same on every device.
+/// 32 or 64 random bits: std::uint32_t or std::uint64_t. The same on every device.
 template <class T = std::uint32_t, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...> &&
            (std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>))
@@ -234,13 +236,13 @@ auto bits(const K& k, const N&... n) {
   return detail::draw<detail::bits_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// From [0, 1), evenly: a multiple of 2^-24 (float), 2^-53 (double), 2^-11 (half) or 2^-8
-/// (bfloat16). The same on every device.
+/// Uniform in [0, 1): a multiple of 2^-24 (float), 2^-53 (double), 2^-11 (half) or 2^-8 (bfloat16).
+/// The same on every device.
 /// ```cpp
 /// const dsl::random::key k{42};
-/// const auto x = dsl::random::uniform<float>(k.fold(0), n), y =
-/// dsl::random::uniform<float>(k.fold(1), n); const double pi = 4 *
-/// dsl::mean(dsl::cast<double>(square(x) + square(y) < 1)).value();
+/// const auto x = dsl::random::uniform<float>(k.fold(0), n),
+///            y = dsl::random::uniform<float>(k.fold(1), n);
+/// const double pi = 4 * dsl::mean(dsl::cast<double>(square(x) + square(y) < 1)).value();
 /// ```
 template <detail::floating T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
@@ -248,17 +250,17 @@ auto uniform(const K& k, const N&... n) {
   return detail::draw<detail::uniform_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// Of mean 0 and variance 1, normally distributed, by Box and Muller's formula; a complex number's
-/// parts are independent and of variance 1/2. The same on one device however it is cut, and on the
-/// host with every instruction set; within 4 units in the last place of the formula's value on
-/// every device.
+/// Normally distributed with mean 0 and variance 1, by Box and Muller's formula. The parts of a
+/// complex number are independent, each with variance 1/2. The same on one device however the
+/// expression is sliced, and on the host with every instruction set. On every device within 4 units
+/// in the last place of the formula's value.
 template <detail::floating_or_complex T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto normal(const K& k, const N&... n) {
   return detail::draw<detail::normal_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// Exponentially distributed, of mean 1: minus the logarithm of a uniform number. As exact as
+/// Exponentially distributed with mean 1: minus the logarithm of a uniform number. As exact as
 /// `normal`.
 template <detail::floating T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
@@ -266,8 +268,9 @@ auto exponential(const K& k, const N&... n) {
   return detail::draw<detail::exponential_draw<T>>(k, dsl::detail::to_extents(n...));
 }
 
-/// From low, ..., high - 1, each equally likely: what would not come out evenly is rejected (D.
-/// Lemire, 2019). The same on every device. Throws value_error where there is none.
+/// Integers from low to high - 1, each equally likely: values that would favour some integers are
+/// rejected (D. Lemire, 2019). The same on every device. Throws value_error if low is not below
+/// high.
 template <detail::integer T, class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto integers(const K& k, std::type_identity_t<T> low, std::type_identity_t<T> high,
@@ -276,7 +279,7 @@ auto integers(const K& k, std::type_identity_t<T> low, std::type_identity_t<T> h
 }
 
 /// True with probability p, rounded up to a multiple of 2^-32. The same on every device. Throws
-/// value_error where p is not between 0 and 1.
+/// value_error if p is not between 0 and 1.
 template <class K, class... N>
   requires(detail::is_key<K> && detail::sizes<N...>)
 auto bernoulli(const K& k, double p, const N&... n) {
@@ -284,8 +287,8 @@ auto bernoulli(const K& k, double p, const N&... n) {
                                               detail::words_of_probability(p));
 }
 
-/// The numbers 0, ..., n - 1 in a random order, int64: a Feistel network, of which each element is
-/// computed alone. The same on every device.
+/// The numbers 0, ..., n - 1 in a random order, int64: a Feistel network, which computes each
+/// element independently. The same on every device.
 template <class K>
   requires detail::is_key<K>
 auto permutation(const K& k, std::integral auto n) {
@@ -307,7 +310,7 @@ refused refuse_seed() {
 
 }  // namespace detail
 
-// What is called without a key does not compile.
+// Calls without a key: a compile-time error.
 // clang-format off
 template <class T = void, detail::no_key K, class... N> refused bits(const K&, const N&...) { return detail::refuse_seed<K>(); }
 template <class T = void, detail::no_key K, class... N> refused uniform(const K&, const N&...) { return detail::refuse_seed<K>(); }

@@ -24,7 +24,7 @@ constexpr bool is_single_integer() {
   else return false;
 }
 
-/// The key that a number leads to from another key.
+/// Function object of `fold`: the key derived from a key and a number.
 struct fold_function {
   template <class...> static constexpr int rank = 0;
   template <class...> using calls = tuple<>;
@@ -38,13 +38,13 @@ struct fold_function {
 
 }  // namespace detail
 
-/// A key that is known when the formula runs: made of a number that a loop counts or that lies in
-/// device memory.
+/// A key that is known only when the formula runs: folded with a number that a loop counts or that
+/// is in device memory.
 template <class E>
 class lazy_key {
  public:
   explicit lazy_key(const E& e) : operand_(e) {}
-  /// As of `key`.
+  /// As key::fold.
   template <class I> auto fold(const I& number) const;
   const E& operand() const { return operand_; }
 
@@ -69,16 +69,17 @@ auto fold_lazily(const K& from, const I& number) {
 
 }  // namespace detail
 
-/// What random numbers are drawn with: 64 bits. The same key gives the same numbers, in every
-/// formula and on every device. Numbers that are not to depend on each other take keys of their
-/// own, k.fold(0), k.fold(1), ...
+/// The key that random numbers are drawn with: 64 bits. The same key gives the same numbers in
+/// every formula and on every device. Independent random numbers need different keys: k.fold(0),
+/// k.fold(1), ...
 class key {
  public:
   explicit constexpr key(std::integral auto seed) : bits_(static_cast<std::uint64_t>(seed)) {}
 
-  /// Another key, for each number another one. Of dsl::step, of a dsl::scalar of an integer dtype
-  /// or of an expression of these it is an expression itself, which random numbers take as they
-  /// take a key: in a loop normal<float>(k.fold(dsl::step), n) are other numbers in each step.
+  /// A new key, a different one for each number. For a C++ integer the result is a key. For
+  /// dsl::step, a dsl::scalar of an integer dtype or an expression of these it is an expression,
+  /// which the random functions take like a key: in a loop, normal<float>(k.fold(dsl::step), n)
+  /// draws other numbers in each step.
   template <class I>
   constexpr auto fold(const I& number) const {
     if constexpr (std::integral<I>)

@@ -1,29 +1,29 @@
-// Reductions: what becomes of all elements, or of those along some axes.
+// Reductions of all elements, or of the elements along some axes.
 #pragma once
 
 #include <dsl/lang/variance.hpp>
 
 namespace dsl {
 
-/// Axes of an operand; negative ones count from the end. What `axis` returns.
+/// Axes of an operand; negative ones count from the end. The result of `axis`.
 template <int Count>
 struct axes {
   int number[Count];
 };
 
-/// The axes along which a reduction works: sum(m, axis(1)), sum(m, axis(0, -1)). Without, it works
-/// on all elements.
+/// The axes that a reduction reduces: sum(m, axis(1)), sum(m, axis(0, -1)). Without it, all
+/// elements are reduced to one value.
 template <std::integral... K>
   requires(sizeof...(K) > 0)
 constexpr axes<sizeof...(K)> axis(K... k) {
   return {{static_cast<int>(k)...}};
 }
 
-/// Makes a reduction leave its axes, with extent 1: m - mean(m, axis(1), keep_dims).
+/// Option: the reduced axes stay, with extent 1: m - mean(m, axis(1), keep_dims).
 struct keep_dims_t {};
 inline constexpr keep_dims_t keep_dims{};
 
-/// What var and std take off the number of elements that they divide by.
+/// Option of var and std: they divide by the number of elements minus n.
 struct ddof {
   constexpr explicit ddof(std::int64_t n) : value(n) {}
   std::int64_t value;
@@ -101,14 +101,14 @@ constexpr refused want_options() {
 
 }  // namespace detail
 
-// Each takes an array, a view or an expression, and after it, in any order, axis(...) and
-// keep_dims. The result is lazy: an expression of rank 0, or of as many dimensions as are left.
-// Assigned to a dsl::scalar or an array it is computed on the device without waiting; `value()`
-// waits. Inside a formula given to `vectorize` they take symbols; their results are outputs beside
-// its arrays, or are used for its elements.
+// Each takes an array, a view or an expression, followed by axis(...) and keep_dims in any order.
+// The result is lazy: an expression of rank 0, or of the dimensions that are left. Assigned to a
+// dsl::scalar or an array, it is computed on the device without waiting; `value()` waits. Inside a
+// formula given to `vectorize`, reductions take symbols; their results are further outputs, or are
+// used to compute elements.
 //
 // The order in which elements are combined is fixed, so that a result is the same from run to run.
-// Throws shape_error for axes that are not there or are named twice.
+// Throws shape_error for axes that do not exist or are named twice.
 
 #define DSL_REDUCTION_OF_ONE(name)                                                               \
   template <class A, detail::reduction_option... Options>                                        \
@@ -124,7 +124,7 @@ constexpr refused want_options() {
     return detail::want_options<A, Options...>();                                  \
   }
 
-/// Sums and products: 0 and 1 where there are no elements. Integers and booleans widen to int64 or
+/// Sum and product: 0 and 1 if there are no elements. Integers and booleans widen to int64 or
 /// uint64. sum<double>(x) converts the elements first.
 /// ```cpp
 /// dsl::scalar<double> s = dsl::sum(x * exp(-y));
@@ -143,31 +143,34 @@ constexpr auto prod(const A& a, const Options&... options) {
   return detail::reduce_by<detail::prod_as<dtype_v<T>>>(detail::tuple<Options...>(options...), a);
 }
 
-/// The least and the greatest element, and their difference. NaN wins. Complex numbers are ordered
-/// by their real parts and then by their imaginary parts. shape_error where there are no elements.
+/// The least element, the greatest element, and their difference, in the operand's dtype. If an
+/// element is NaN the result is NaN. Complex numbers are ordered by their real parts, then by their
+/// imaginary parts. Throws shape_error if there are no elements.
 DSL_REDUCTION_OF_ONE(min)
 DSL_REDUCTION_OF_ONE(max)
 DSL_REDUCTION(ptp)
 
-/// Whether any or all elements are not 0 (NaN is not), and how many: bool, bool, int64.
+/// Whether any element is not 0 (bool), whether all are (bool), and how many are (int64). NaN is
+/// not 0.
 DSL_REDUCTION(any)
 DSL_REDUCTION(all)
 DSL_REDUCTION(count_nonzero)
 
-/// The mean: of integers and booleans a double. NaN where there are no elements.
+/// The mean: double for integers and booleans. NaN if there are no elements.
 DSL_REDUCTION(mean)
-/// The mean of abs(x - mean)^2, and its root; real. ddof(n) after the operand divides by the number
-/// of elements less n.
+/// The mean of abs(x - mean)^2, and its square root; real. ddof(n) after the operand divides by the
+/// number of elements minus n.
 DSL_REDUCTION(var)
 DSL_REDUCTION(std)
 
-/// The position of the least or greatest element in row-major order, or along one axis: int64. Of
-/// equal ones the first; NaN wins. shape_error where there are no elements.
+/// The position of the least or the greatest element in row-major order, or along one axis: int64.
+/// The first one of equal elements; NaN counts as the least and the greatest. Throws shape_error if
+/// there are no elements.
 DSL_REDUCTION(argmin)
 DSL_REDUCTION(argmax)
 
-/// The same without the elements that are NaN. Where there are no others: 0, 1, NaN for nanmin,
-/// nanmax, nanmean, nanvar and nanstd, -1 for the positions.
+/// The same, ignoring NaN. If only NaN or nothing is left: 0 for nansum, 1 for nanprod, NaN for
+/// nanmin, nanmax, nanmean, nanvar and nanstd, -1 for the positions.
 DSL_REDUCTION(nansum)
 DSL_REDUCTION(nanprod)
 DSL_REDUCTION(nanmin)
@@ -181,7 +184,7 @@ DSL_REDUCTION(nanargmax)
 #undef DSL_REDUCTION_OF_ONE
 
 /// The norm of order 1 (sum of magnitudes), 2 (Euclidean) or dsl::inf (greatest magnitude); real,
-/// of integers a double.
+/// double for integers.
 template <auto Order = 2, class A, detail::reduction_option... Options>
   requires detail::operands<A>
 constexpr auto norm(const A& a, const Options&... options) {
@@ -208,8 +211,8 @@ constexpr bool are_vectors() {
 
 }  // namespace detail
 
-/// sum(a * b) of one-dimensional operands, in their common dtype: integers do not widen. Neither is
-/// stretched: shape_error where their shapes differ.
+/// sum(a * b) of one-dimensional operands of the same extent, in their common dtype: integers do
+/// not widen. Operands are not broadcast: throws shape_error if their shapes differ.
 template <class A, class B>
   requires detail::operands<A, B>
 constexpr auto dot(const A& a, const B& b) {
@@ -242,7 +245,7 @@ constexpr weak_dtype traced_type() {
 
 }  // namespace detail
 
-/// A reduction made of an operator; what `reduce` returns.
+/// A reduction with a user's operator; the result of `reduce`.
 template <class F, class... Init>
 struct reducer {
   detail::tuple<Init...> init;
@@ -252,7 +255,8 @@ struct reducer {
   constexpr auto operator()(const A& a, const Options&... options) const {
     if constexpr (std::same_as<A, refused>) return refused{};
     else if constexpr (!detail::is_stateless<F>)
-      return dsl::max(a, options...);  // of the same shape and dtype: what was wrong has been said
+      // The error has been reported; this has the shape and dtype of the result.
+      return dsl::max(a, options...);
     else if constexpr (!detail::require_operator<F, dtype_with_init<A>(), false>())
       return dsl::max(a, options...);
     else return reduce(a, options...);
@@ -278,16 +282,15 @@ struct reducer {
 /// Makes a reduction of an associative and commutative operator of two elements.
 ///
 /// F: a lambda with `auto` parameters, which is traced, or a functor with typed parameters and
-/// DSL_FN operator(); it has no captures. init: combined with the elements once, before them; the
-/// result where there are none.
+/// DSL_FN operator(); without captures or members. init: combined with the elements once, before
+/// them; it is the result if there are no elements.
 ///
-/// Returns a function that is called as `sum` is: with an array, a view or an expression, and then
-/// axis(...) and keep_dims. Its result is lazy, of the operand's dtype, which an init of a higher
-/// kind widens; nothing runs and nothing waits before it is assigned. The order of the elements is
-/// fixed, so results are the same from run to run, but it is not theirs in memory:
-/// docs/reductions.md says what an operator that does not commute would give. Throws shape_error
-/// where there are no elements and no init, overflow_error where the dtype does not hold an integer
-/// init.
+/// Returns a function that is called like `sum`: with an array, a view or an expression, and then
+/// axis(...) and keep_dims. Its result is lazy and has the operand's dtype, widened by an init of a
+/// higher kind. Nothing runs and nothing waits before the assignment. The order of the elements is
+/// fixed, so that results are the same from run to run, but it is not their order in memory: see
+/// docs/reductions.md for operators that do not commute. Throws shape_error if there are no
+/// elements and no init, overflow_error if the dtype cannot hold an integer init.
 /// ```cpp
 /// const auto length = dsl::reduce([](auto a, auto b) { return hypot(a, b); }, 0.0);
 /// dsl::scalar<double> of_all = length(x);

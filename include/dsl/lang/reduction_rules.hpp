@@ -1,4 +1,5 @@
-// What each reduction does to symbols: how the values of two sets of elements become those of both.
+// The rule of each reduction on symbols: how the partial results of two sets of elements become the
+// result of both.
 #pragma once
 
 #include <dsl/lang/functions.hpp>
@@ -12,8 +13,8 @@ inline constexpr double inf = detail::math::infinity<double>;
 
 namespace detail {
 
-/// Reduces several values together: `combine` makes of two tuples of symbols one; `identity`
-/// changes nothing.
+/// Reduces several values together. `combine` makes one tuple of symbols of two; `identity` is its
+/// neutral element.
 template <class Combine, class... Identity, dtype... D, bool... W, std::size_t... K>
 constexpr auto reduce_together(std::index_sequence<K...>, bool needs_elements,
                                const Combine& combine, const tuple<Identity...>& identity,
@@ -49,7 +50,7 @@ constexpr symbol<D> reduce_by(symbol<D, W> s, V identity, bool needs_elements = 
   return get<0>(reduce_together(needs_elements, combine, tuple{identity}, s));
 }
 
-/// How many elements are reduced to one value.
+/// Number of elements that are reduced to one value.
 constexpr symbol<dtype::int64> count_of(graph* g) {
   if (g->counts_groups) return reduce_by<op::add>(constant<dtype::int64>(g, 1), std::int64_t{0});
   return {g, g->add(op::count, dtype::int64, fields(g->space))};
@@ -58,13 +59,13 @@ constexpr symbol<dtype::int64> position_of(graph* g) {
   return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))};
 }
 
-/// NumPy's accumulator for sums and products: integers and booleans widen to 64 bits.
+/// NumPy's accumulator dtype for sums and products: integers and booleans widen to 64 bits.
 constexpr dtype sum_dtype(dtype type) {
   if (kind_of(type) == kind::boolean) return dtype::int64;
   if (kind_of(type) == kind::integer) return info(type).is_signed ? dtype::int64 : dtype::uint64;
   return type;
 }
-/// What averages are computed in, and given back as.
+/// The dtype of a mean's result (mean_dtype), and of its accumulator (mean_accumulator).
 constexpr dtype mean_dtype(dtype type) {
   return kind_of(type) <= kind::integer ? dtype::float64 : type;
 }
@@ -84,7 +85,7 @@ template <class C, class A, class B> constexpr auto choose(C condition, A a, B b
 template <class S> inline constexpr dtype type_of = S::type.type;
 template <class S> inline constexpr bool may_be_nan = kind_of(type_of<S>) >= kind::real;
 
-/// The value that every other one comes before (`Last`) or after.
+/// The value that comes after (`Last`) or before every other value.
 template <dtype D, bool Last>
 constexpr value_t<D> extreme() {
   using V = value_t<D>;
@@ -96,7 +97,7 @@ constexpr value_t<D> extreme() {
   else return static_cast<V>(Last ? ~std::uint64_t{0} : 0);
 }
 
-/// a < b, of complex numbers by their real parts and then by their imaginary ones, as NumPy.
+/// a < b; complex numbers by their real parts, then by their imaginary parts, as NumPy.
 template <class S>
 constexpr symbol<dtype::boolean> is_less(S a, S b) {
   if constexpr (kind_of(type_of<S>) == kind::complex) {
@@ -112,7 +113,8 @@ template <bool Max, class S> constexpr auto comes_before(S a, S b) {
   return Max ? is_less(b, a) : is_less(a, b);
 }
 
-// The reductions: `trace` makes of a tracer and a symbol the symbol of the result.
+// The reductions: `trace` makes the symbol of the result from a tracer and the symbol of an
+// element.
 
 template <dtype D>
 struct sum_as {
@@ -142,7 +144,7 @@ struct prod_function : without_calls {
   }
 };
 
-/// NaN replaced by a number that changes nothing.
+/// The element, or `instead` if it is NaN.
 template <class S>
 constexpr auto without_nan(S s, int instead) {
   if constexpr (may_be_nan<S>)
@@ -259,8 +261,8 @@ struct dot_function : without_calls {
   }
 };
 
-/// The position of an extremum: the first of equal ones, and the first NaN before all numbers.
-/// Where NaN is ignored and there is nothing else, -1.
+/// The position of an extremum: the first of equal ones; a NaN comes before all numbers. If NaN is
+/// ignored and nothing else is there, -1.
 template <bool Max, bool IgnoreNan>
 struct extremum_position : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
@@ -279,7 +281,8 @@ struct extremum_position : without_calls {
       const auto [b, k] = y;
       auto before = comes_before<Max>(b, a), equal = as<dtype::boolean>(apply<op::equal>(a, b));
       if constexpr (may_be_nan<S> && !ignores) {
-        // Comparisons with NaN are false, so that b is not after a where it is NaN as well.
+        // Comparisons with NaN are false, so `before` is negated: it is true if b is NaN and a is
+        // not.
         const auto a_is_nan = is_nan(a), b_is_nan = is_nan(b);
         if constexpr (kind_of(D) == kind::complex) before = either(before, b_is_nan);
         else before = negation(apply<Max ? op::less_equal : op::greater_equal>(b, a));
@@ -302,13 +305,13 @@ using argmax_function = extremum_position<true, false>;
 using nanargmin_function = extremum_position<false, true>;
 using nanargmax_function = extremum_position<true, true>;
 
-/// A user's operator. That it has no identity is made up for by a flag: whether there has been an
-/// element.
+/// A reduction with a user's operator. It has no identity; instead a flag says whether there has
+/// been an element.
 template <class F>
 struct user_reduction {
   template <class S> static constexpr bool is_traced =
       is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
-  // The dtype that elements are reduced in: a scalar to begin with may be of a higher kind.
+  // The dtype in which elements are reduced: an init may be of a higher kind.
   template <class S, class Init> static constexpr dtype state_with =
       promote(S::type, Init::type).type;
 
@@ -337,8 +340,8 @@ struct user_reduction {
   }
 
  private:
-  // The operator applied where both operands exist: a functor is called there alone, for it may
-  // trap or loop on anything else.
+  // Applies the operator if both operands exist. A functor is called only then, because it may trap
+  // or loop forever on other values.
   template <dtype D>
   static constexpr symbol<D> operate(tracer& t, symbol<D> a, symbol<D> b,
                                      symbol<dtype::boolean> exist) {

@@ -1,8 +1,8 @@
-// Operands that a formula names twice, x * x: one where computing it again costs much.
+// Repeated operands, as in x * x: computed once if they are costly.
 //
-// An expression's type says what is computed and not of which arrays, so that both are compiled:
-// the formula as it is written, and one in which equal operands are one. Which of them runs is seen
-// when the expression is assigned.
+// The type of an expression contains its operations but not its arrays. So two versions are
+// compiled: the formula as written, and one that computes equal operands once. The assignment
+// chooses between them at run time.
 #pragma once
 
 #include <dsl/lang/leaves.hpp>
@@ -15,10 +15,10 @@ template <class F, class... Operands>
 inline constexpr bool draws<expression<F, Operands...>> =
     requires { F::draws; } || (draws<Operands> || ...);
 
-/// Whether an expression's two operands may be one: of one type, and costly. In x * x + y * y the
-/// factors, and not the terms.
+/// Whether the two operands of an expression may be computed once: they have the same type and are
+/// costly. In x * x + y * y this holds for the factors, not for the terms.
 template <class E> inline constexpr bool may_repeat = false;
-/// Whether anything within an expression may repeat.
+/// Whether may_repeat holds for any part of an expression.
 template <class E> inline constexpr bool has_repeats = false;
 
 template <op Code, class A>
@@ -30,7 +30,7 @@ inline constexpr bool has_repeats<expression<F, Operands...>> =
 template <class F, int R, class... Operands>
 inline constexpr bool has_repeats<reduction<F, R, Operands...>> = (has_repeats<Operands> || ...);
 
-/// Whether all operands that may be one are.
+/// Whether all operands for which may_repeat holds are equal at run time.
 template <class E>
 bool repeats_operands(const E& e) {
   if constexpr (!has_repeats<E>) {
@@ -43,9 +43,9 @@ bool repeats_operands(const E& e) {
   }
 }
 
-/// A function of two operands where they are one.
+/// A function of two operands, applied to one operand twice.
 template <class F>
-struct of_repeated {
+struct applied_to_one_operand {
   template <class Operand> static constexpr int rank = Operand::rank;
   template <class...> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer& t, S s) { return F::trace(t, s, s); }
@@ -56,7 +56,7 @@ expression<F, Operands...> expression_of(const Operands&... x) {
   return {{}, {x...}};
 }
 
-/// The expression with one operand in place of each two that may be equal.
+/// The expression with the second of two repeated operands removed.
 template <class E>
 auto without_repeats(const E& e) {
   return e;
@@ -64,7 +64,7 @@ auto without_repeats(const E& e) {
 template <class F, class... Operands>
 auto without_repeats(const expression<F, Operands...>& e) {
   if constexpr (may_repeat<expression<F, Operands...>>)
-    return expression_of<of_repeated<F>>(get<0>(e.operands));
+    return expression_of<applied_to_one_operand<F>>(get<0>(e.operands));
   else
     return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); },
                   e.operands);

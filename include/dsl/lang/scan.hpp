@@ -1,4 +1,4 @@
-// Scans: each element becomes what all elements up to it come to.
+// Scans: each element becomes the reduction of all elements up to it.
 #pragma once
 
 #include <dsl/exec/explain/explanation.hpp>
@@ -9,8 +9,7 @@
 
 namespace dsl {
 
-/// The option of a scan that leaves each element itself out: element i becomes what the elements
-/// before i come to.
+/// Option of a scan: element i becomes the reduction of the elements before i, without element i.
 struct exclusive_t {};
 inline constexpr exclusive_t exclusive{};
 
@@ -26,8 +25,7 @@ template <class... Options>
 concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) &&
                        (0 + ... + axes_in<Options>) <= 1 && (0 + ... + is_exclusive<Options>) <= 1;
 
-/// A scan that is evaluated when it is assigned. Values are accumulated in dtype A; elements are of
-/// dtype R.
+/// A scan that is evaluated when it is assigned. A is the accumulator's dtype, R the result's.
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct scan_expression {
   using lazy_expression = void;
@@ -64,7 +62,7 @@ constexpr dtype accumulated(dtype result) {
 template <class F, dtype D> inline constexpr bool is_traceable =
     is_callable<F, symbol<D>, symbol<D>>;
 
-/// The operator's graph: of op::value 0, which comes first, and 1.
+/// The operator's graph: op::value 0 is its first operand, op::value 1 its second.
 template <class F, dtype D>
 struct operator_trace {
   static constexpr graph run() {
@@ -89,7 +87,7 @@ constexpr auto operator_program() {
   else return program_of<operator_trace<F, D>, call<F, D, D>>{};
 }
 
-/// The graph of the elements, in the dtype that is accumulated.
+/// The graph of the elements, in the accumulator's dtype.
 template <class Operand, dtype A>
 struct element_trace {
   static constexpr graph run() {
@@ -115,7 +113,7 @@ struct element_pass<tuple<Calls...>, Operand, A> {
   }();
 };
 
-// Deduced, not spelled, for the reason given at `code_for`.
+// Deduced, not named, for the reason given at `code_for`.
 template <dtype Target, int Inputs, std::uint64_t Elements, class... OfElements, std::uint64_t Key,
           class... Calls>
 const scan_code& scan_code_for(pass<Elements, OfElements...>, program<Key, Calls...>) {
@@ -144,7 +142,7 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
   }
 }
 
-/// An init as scans take it, in dtype A.
+/// A scan request with an init, converted to dtype A.
 template <dtype A, element T>
 scan_request begin_with(const T& init) {
   scan_request request;
@@ -183,7 +181,7 @@ auto cumulate(const X& x, int identity, const Options&... options) {
   else return cumulate_elements<Code, T>(x, identity, options...);
 }
 
-/// An operator and what goes before the first element; what `scan` returns.
+/// An operator and the value before the first element; the result of `scan`.
 template <class F, class... Init>
 struct scanner {
   tuple<Init...> init;
@@ -194,7 +192,7 @@ struct scanner {
     constexpr weak_dtype given[] = {{dtype_of_elements<X>()}, {dtype_v<Init>, true}...};
     constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
     if constexpr (!is_stateless<F> || !require_elements<X>()) {
-      return refused{};  // what was wrong has been said
+      return refused{};  // the error has been reported
     } else if constexpr (!require_operator<F, accumulated(R), true>()) {
       return refused{};
     } else if constexpr (sizeof...(Init) == 0) {
@@ -209,16 +207,16 @@ struct scanner {
 
 }  // namespace detail
 
-// Scans of an array, a view or an expression x. Options follow x: dsl::axis(k), and then each row
-// along that axis is scanned for itself and the result has x's shape; without it the result is of
-// rank 1, of all elements in row-major order (NumPy's flattening). dsl::exclusive. Lazy: assign the
-// result to an array or a view of its shape, which may be wider in dtype, or use dsl::eval; it does
-// not wait. The target may overlap x. Results are the same from run to run. Throws shape_error
-// where there is no such axis.
+// Scans of x, an array, a view or an expression. Options follow x. dsl::axis(k): each row along
+// that axis is scanned separately, and the result has x's shape. Without it the result has rank 1
+// and scans all elements in row-major order (NumPy's flattening). dsl::exclusive. Lazy: assign the
+// result to an array or a view of its shape, whose dtype may be wider, or use dsl::eval; neither
+// waits. The target may overlap x. Results are the same from run to run. Throws shape_error if
+// there is no such axis.
 
-/// Sums of the elements up to each, np.cumsum: of dtype int64 or uint64 for integers and booleans,
-/// else x's; 16-bit floating point numbers are summed in float. cumsum<T>(x): summed in T.
-/// Exclusive ones begin with 0.
+/// The sum of the elements up to each element, np.cumsum: int64 or uint64 for integers and
+/// booleans, otherwise x's dtype. 16-bit floating point numbers are summed in float. cumsum<T>(x):
+/// summed in T. An exclusive one begins with 0.
 /// ```cpp
 /// dsl::array<std::int64_t, 2> table = dsl::cumsum(image, dsl::axis(0));    // int32 widens to
 /// int64
@@ -229,7 +227,8 @@ template <class T = void, class X, class... Options>
 auto cumsum(const X& x, const Options&... options) {
   return detail::cumulate<op::add, T>(x, 0, options...);
 }
-/// Products, np.cumprod, likewise. Exclusive ones begin with 1.
+/// The product of the elements up to each element, np.cumprod, with the dtypes of cumsum. An
+/// exclusive one begins with 1.
 template <class T = void, class X, class... Options>
   requires detail::operands<X> && detail::scan_options<Options...> &&
            (element<T> || std::is_void_v<T>)
@@ -240,16 +239,16 @@ auto cumprod(const X& x, const Options&... options) {
 /// Makes a scan of an associative operator of two elements: element i of scan(op, init)(x) is
 /// op(... op(op(init, x0), x1) ..., xi).
 ///
-/// F: a lambda with `auto` parameters, traced as vectorize's, or a named functor with DSL_FN
-/// operator(), without captures. It need not commute: its first operand is what comes first. 16-bit
-/// floating point numbers it is given as float. init: goes before each row's first element. Without
-/// it a row begins with its own first element, and `exclusive` does not compile.
+/// F: a lambda with `auto` parameters, traced as by vectorize, or a named functor with DSL_FN
+/// operator(); without captures. It need not commute: its first operand is the earlier one. It gets
+/// 16-bit floating point numbers as float. init: comes before each row's first element. Without
+/// init a row begins with its own first element, and `exclusive` does not compile.
 ///
-/// Returns a function that is called as `cumsum` is, with x and then dsl::axis(k) and
-/// dsl::exclusive: element i goes then up to x(i-1) and the first one is init. Its result is lazy,
-/// as cumsum's, in the dtype of x with the weak scalar init; assigning it does not wait. Throws
-/// shape_error where there is no such axis or the target has another shape, overflow_error where
-/// the dtype does not hold an integer init.
+/// Returns a function that is called like `cumsum`, with x and then dsl::axis(k) and
+/// dsl::exclusive; an exclusive scan begins with init, and element i includes the elements up to
+/// x(i-1). Its result is lazy, as cumsum's; its dtype is x's, promoted with the weak scalar init.
+/// Assigning it does not wait. Throws shape_error if there is no such axis or the target has
+/// another shape, overflow_error if the dtype cannot hold an integer init.
 /// ```cpp
 /// // x(i) = a(i) x(i-1) + b(i): the pair (a, b) stands for the function x -> a x + b.
 /// const auto compose = dsl::scan([](auto f, auto g) {
@@ -278,8 +277,8 @@ constexpr auto scan(F) {
 
 namespace detail {
 
-/// Calls use(scan, operands) for a scan of what a pass gives, of which the inputs are the first
-/// ones of `all`, with room for the target behind them.
+/// Calls use(scan, operands) for a scan of the elements of a pass. The pass's inputs are the first
+/// elements of `all`, which has room for the target after them.
 template <int Inputs, class Target, class Operator, dtype A, dtype R, int Rank, class Operand,
           class Pass, class Use>
 void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>&, operand* all,
@@ -309,7 +308,7 @@ void with_scan(Target& target, const scan_expression<Operator, A, R, Rank, Opera
   use_for(target);
 }
 
-/// The same for an operand that one pass gives.
+/// The same for an operand that is computed by one pass.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand, class Use>
 void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e,
                            const Use& use) {
@@ -321,7 +320,7 @@ void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R,
   with_scan<inputs>(target, e, all, pass_type{}, use);
 }
 
-/// Evaluates a scan, and before it the reductions inside its operand.
+/// Evaluates a scan, after the reductions inside its operand.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
@@ -354,8 +353,9 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
 
 }  // namespace detail
 
-/// Evaluates a scan into an array or a view of its shape: one pass over memory, two along an axis
-/// across which there are few columns. Reductions inside its operand are evaluated first.
+/// Evaluates a scan into an array or a view of its shape. One pass over memory; two for a scan
+/// along an axis if there are few columns. Reductions inside its operand are evaluated first. Does
+/// not wait.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
   using target_type = std::remove_cvref_t<Target>;
@@ -374,7 +374,7 @@ void assign(Target&& target, const detail::scan_expression<Operator, A, R, Rank,
 
 namespace detail {
 
-/// Calls use(code, operands) for a scan that is not run, and returns what it gives.
+/// Calls use(code, operands) for a scan without running it, and returns the result.
 template <class Result, class Target, class Operator, dtype A, dtype R, int Rank, class Operand,
           class Use>
 Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e,
@@ -406,7 +406,7 @@ scan_plan plan_of(Target& target, const detail::scan_expression<Operator, A, R, 
         return detail::plan_scan(code, all, e.request);
       });
 }
-/// What a scan would do, as `explain` says of other assignments.
+/// Describes what a scan would do, like `explain` of other assignments.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 explanation explain(Target& target,
                     const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
@@ -416,7 +416,7 @@ explanation explain(Target& target,
       });
 }
 
-/// Evaluates a scan now, into an array.
+/// Evaluates a scan now, into an array. Does not wait.
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 auto eval(const detail::scan_expression<Operator, A, R, Rank, Operand>& e) {
   return array<element_t<R>, Rank>(e);

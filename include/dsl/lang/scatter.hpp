@@ -1,4 +1,4 @@
-// Writing to positions that an index gives.
+// Writes to positions that an index gives.
 #pragma once
 
 #include <dsl/exec/by_key/scatter.hpp>
@@ -21,14 +21,15 @@ template <class T, int R>
 view<T, 1> all_in_line(array<T, R>& x) {
   return all_in_line(x.view());
 }
-// What an expression comes to, one element behind the other.
+// The values of an expression, evaluated, in one dimension.
 template <class E>
 auto values_in_line(const E& e) {
   const auto values = eval(e);
   return ravel(values.view());
 }
 
-// Negative positions count from the end; what is none stays what it is, for errors.
+// Negative positions count from the end. An invalid position is left as it is, for the error
+// message.
 template <class Index>
 auto keys_of_positions(const Index& index, std::int64_t n) {
   return vectorize([](auto i, auto size) {
@@ -37,21 +38,20 @@ auto keys_of_positions(const Index& index, std::int64_t n) {
   })(index, n);
 }
 
-// Positions in rising order, of equal ones in the order in which they were given, and where they
-// stood.
+// Positions in rising order; equal ones stay in their order. `order` is where each stood before.
 struct sorted_positions {
   explicit sorted_positions(const view<const std::int64_t, 1>& keys)
       : order(argsort(keys)), sorted(take(keys, order)) {}
   array<std::int64_t> order, sorted;
 };
 
-/// Stretches the first operand as the second asks for.
+/// Broadcasts the first operand to the shape of both.
 template <class X, class Y>
-auto stretched(const X& x, const Y& to) {
-  return make_expression<stretch_function>(x, to);
+auto broadcast_like(const X& x, const Y& to) {
+  return make_expression<broadcast_value>(x, to);
 }
 
-/// Throws overflow_error for a C++ integer that the target's dtype does not hold, as an assignment.
+/// Throws overflow_error if the target's dtype cannot hold a C++ integer, as an assignment does.
 template <class T, class Value>
 void require_value_fits([[maybe_unused]] const Value& value) {
   if constexpr (std::integral<Value> && kind_of(dtype_v<T>) == kind::integer)
@@ -66,24 +66,27 @@ void scatter(const sorted_positions& at, const array<T>& values, const view<T, 1
 
 template <class T, class Keys, class Values>
 void add_to_few(const view<T, 1>& target, const Keys& keys, const Values& values) {
-  const sorted_positions at(values_in_line(stretched(keys, values)));
+  const sorted_positions at(values_in_line(broadcast_like(keys, values)));
   const std::int64_t n = at.sorted.size();
   const auto number = positions(n);
   const auto is_new =
       (number > 0) & (at.sorted != take(at.sorted, max(cast<std::int64_t>(number) - 1, 0)));
   const array<std::int64_t> run = cumsum(cast<std::int64_t>(is_new));
-  const auto sums = eval(sum_by(run, take(values_in_line(stretched(values, keys)), at.order), n));
+  const auto sums =
+      eval(sum_by(run, take(values_in_line(broadcast_like(values, keys)), at.order), n));
   scatter(at, eval(take(target, at.sorted) + cast<T>(take(sums, run))), target);
 }
 
 }  // namespace detail
 
-/// Adds values to the elements at the positions `index`, all of those that one position has:
-/// np.add.at. Positions are integers, counted in row-major order, negative ones from the end;
-/// values broadcast with them. The result is the same from run to run. Does not wait. Where
-/// positions are fewer than a quarter of the target's elements, it takes no longer for a larger
-/// target. What is at no position of the target is a memory_error in the simulator and left out
-/// elsewhere. Throws overflow_error for a C++ integer that the target's dtype does not hold.
+/// Adds `values` to the elements of `target` at the positions `index`; if a position occurs several
+/// times, all its values are added: np.add.at. Positions are integers that count elements in
+/// row-major order, negative ones from the end. `values` broadcasts with `index`. The result is the
+/// same from run to run. Does not wait.
+///
+/// If there are fewer positions than a quarter of the target's elements, the time does not depend
+/// on the target's size. A position outside the target is a memory_error in the simulator and
+/// ignored elsewhere. Throws overflow_error if the target's dtype cannot hold a C++ integer.
 template <class Target, class Index, class Values>
   requires detail::operands<Index> && detail::any_operand<Values>
 void scatter_add(Target&& target, const Index& index, const Values& values) {
@@ -94,7 +97,7 @@ void scatter_add(Target&& target, const Index& index, const Values& values) {
     detail::require_value_fits<T>(values);
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
     const auto added = detail::as_operand(values);
-    const auto shape = detail::shape_of(detail::stretched(keys, added));
+    const auto shape = detail::shape_of(detail::broadcast_like(keys, added));
     const std::int64_t count =
         detail::element_count(shape.data(), static_cast<int>(shape.size()), 1);
     if (count == 0) return;
@@ -104,10 +107,11 @@ void scatter_add(Target&& target, const Index& index, const Values& values) {
   }
 }
 
-/// Sets the elements at the positions `index` to values: np.put. Of several for one position the
-/// last one stays. Values are a C++ scalar, or an array or an expression, of which the k-th belongs
-/// to the k-th position, from the first one again where they are fewer. Positions as
-/// `scatter_add`'s, and its time is that of sorting them. Does not wait.
+/// Sets the elements of `target` at the positions `index` to `values`: np.put. If a position occurs
+/// several times, the last value counts. `values` is a C++ scalar, an array or an expression. The
+/// k-th value belongs to the k-th position; if there are fewer values than positions they are
+/// repeated from the first one. Positions are those of `scatter_add`. Takes as long as sorting the
+/// positions. Does not wait.
 template <class Target, class Index, class Values>
   requires detail::operands<Index> && detail::any_operand<Values>
 void put(Target&& target, const Index& index, const Values& values) {
@@ -122,8 +126,8 @@ void put(Target&& target, const Index& index, const Values& values) {
     const detail::sorted_positions at(keys);
     if constexpr (detail::operand_t<Values>::rank == 0) {
       detail::scatter(at,
-                      eval(cast<T>(detail::stretched(detail::as_operand(values),
-                                                     detail::positions(keys.size())))),
+                      eval(cast<T>(detail::broadcast_like(detail::as_operand(values),
+                                                          detail::positions(keys.size())))),
                       all);
     } else {
       const auto given = eval(values);

@@ -1,4 +1,4 @@
-// Selections: the elements that fulfil a condition, and writing to those alone.
+// Selections: the elements that fulfil a condition, and assignment to such elements only.
 #pragma once
 
 #include <dsl/exec/by_key/compress.hpp>
@@ -27,7 +27,7 @@ struct traced<compress_expression<E...>> {
   static constexpr symbol<dtype::float64> run(tracer& t) { return {t.g, 0}; }
 };
 
-/// The graph of a condition and of values, in their targets' dtypes.
+/// The graph of a condition and of values, which are converted to their targets' dtypes.
 template <class Types, class Condition, class... Values> struct compress_trace;
 template <class... To, class Condition, class... Values>
 struct compress_trace<tuple<To...>, Condition, Values...> {
@@ -45,7 +45,7 @@ auto compiled_trace(std::type_identity<tuple<Calls...>>, std::type_identity<Trac
   return compile<Trace, Calls...>{};
 }
 
-/// How many elements there are is added up as any other sum is.
+/// The operator that adds up the number of elements, as in a sum.
 struct count_trace {
   static constexpr graph run() {
     graph g;
@@ -57,7 +57,7 @@ struct count_trace {
   }
 };
 
-/// Queues a selection into targets for its values, and for their number.
+/// Queues a selection into targets for its values and a target for their number.
 template <class Condition, class... Values, class Count, class... To>
 void select_into(const compress_expression<Condition, Values...>& e, const Count& count,
                  const To&... to) {
@@ -86,7 +86,7 @@ void select_into(const compress_expression<Condition, Values...>& e, const Count
   }
 }
 
-/// How many elements a selection chooses from, and where.
+/// The number of elements that a selection chooses from, and their device.
 template <class Condition, class... Values>
 struct source_of_selection {
   explicit source_of_selection(const compress_expression<Condition, Values...>& e) {
@@ -171,7 +171,7 @@ refused get(const compress_expression<E...>& e) {
 }  // namespace detail
 }  // namespace dsl
 
-// As an expression's (lang/assign.hpp).
+// As for an expression (lang/assign.hpp).
 template <class... E>
 struct std::tuple_size<dsl::detail::compress_expression<E...>>
     : std::integral_constant<std::size_t, sizeof...(E)> {};
@@ -183,15 +183,15 @@ struct std::tuple_element<I, dsl::detail::compress_expression<E...>> {
 namespace dsl {
 
 /// The elements of x for which a condition holds, in row-major order: np.compress, or x[condition].
-/// x may be several, arrays, views and expressions that broadcast with the condition. Lazy; its
-/// dtype is x's, and its rank 1.
+/// There may be several x: arrays, views and expressions that broadcast with the condition. Lazy;
+/// its dtype is x's, its rank 1.
 ///
-/// Assigned to an array without a number of elements it waits, since the array gets exactly as
-/// many: whatever it was before. With one, dsl::tie(kept, count) = ..., it does not wait: `kept` is
-/// an array or a view, one for each x, `count` a dsl::scalar<std::int64_t>. The first `count`
-/// elements of `kept` are written and those behind stay as they were; where they are fewer than
-/// `count`, the others are lost. One pass over memory. Throws shape_error where shapes do not
-/// broadcast.
+/// Assigned to an array alone, it waits for the number of elements, and the array gets exactly that
+/// size, whatever size it had. With a target for the number, dsl::tie(kept, count) = ..., it does
+/// not wait: `kept` is an array or a view, one for each x, and `count` a dsl::scalar<std::int64_t>.
+/// The first `count` elements of `kept` are written; those after them do not change. If `kept` has
+/// fewer than `count` elements, the remaining values are lost. One pass over memory. Throws
+/// shape_error if shapes do not broadcast.
 /// ```cpp
 /// dsl::array<float> positive = dsl::compress(x > 0, sqrt(x));
 /// dsl::tie(kept, count) = dsl::compress(x > 0, sqrt(x));
@@ -215,8 +215,8 @@ auto positions_where(const X& x, std::index_sequence<I...>) {
 
 }  // namespace detail
 
-/// The positions of the elements that are not 0, int64: np.nonzero; of several dimensions one
-/// position along each, in as many targets. As `compress`.
+/// The positions of the nonzero elements, int64: np.nonzero. For several dimensions, one target for
+/// the positions along each. Assigned like `compress`.
 /// ```cpp
 /// dsl::array<std::int64_t> where = dsl::nonzero(x > 0);
 /// dsl::tie(rows, columns, count) = dsl::nonzero(m);
@@ -234,8 +234,8 @@ auto nonzero(const X& x) {
   }
 }
 
-/// A selection of one value into an array, which gets exactly as many elements as there are: waits
-/// for their number.
+/// Evaluates a selection of one value into an array, which gets exactly the number of elements
+/// selected. Waits for that number.
 template <class T, class Condition, class X>
 void assign(array<T, 1>& target, const detail::compress_expression<Condition, X>& e) {
   const detail::source_of_selection<Condition, X> from(e);
@@ -248,7 +248,7 @@ void assign(array<T, 1>& target, const detail::compress_expression<Condition, X>
     target = kept == from.elements ? std::move(room) : eval(room.view()(slice(0, kept)));
   }
 }
-/// Evaluates a selection of one value now, into an array of as many elements as there are. Waits
+/// Evaluates a selection of one value now. Returns an array of exactly the elements selected. Waits
 /// for their number.
 template <class Condition, class X>
 auto eval(const detail::compress_expression<Condition, X>& e) {
@@ -256,7 +256,7 @@ auto eval(const detail::compress_expression<Condition, X>& e) {
 }
 
 /// Sets the elements of an array or a view for which a condition holds, as target[condition] =
-/// value: condition and value broadcast to the target. Does not wait. Throws as an assignment.
+/// value. Condition and value broadcast to the target. Does not wait. Throws as an assignment.
 /// ```cpp
 /// dsl::assign_where(x > 15.f, x, 0.f);
 /// ```

@@ -1,5 +1,5 @@
-// Functions of shape: the same elements, or some of them, in another arrangement. None of them
-// copies.
+// Functions of shape: all or some elements of an operand in another arrangement. None of them
+// copies elements.
 #pragma once
 
 #include <dsl/lang/assign.hpp>
@@ -8,12 +8,12 @@ namespace dsl {
 
 namespace detail {
 
-/// What has a shape: an array, a view, a scalar in device memory, one element, an expression.
+/// Types with a shape: an array, a view, a scalar in device memory, one element, an expression.
 template <class X>
 concept shaped = lazy<std::remove_cvref_t<X>> || viewable<std::remove_cvref_t<X>>;
 template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
 
-// Operands first: a formula around a reduction need not have a trace.
+// The operands are checked first, because a formula of a reduction may have no trace.
 template <class E>
 constexpr bool has_reduction() {
   if constexpr (reductions_in<E> > 0) return true;
@@ -52,8 +52,8 @@ template <int NewRank, bool Stays, class F, class... Operands, class Change, std
 auto remap_operands(const char* function, const expression<F, Operands...>& e, const Change& change,
                     std::index_sequence<I...>);
 
-// An operand without dimensions broadcasts to whatever the others become, so it stays as it is,
-// unless it is all there is.
+// An operand of rank 0 broadcasts to any shape, so it stays as it is, unless all operands have rank
+// 0.
 template <int NewRank, bool Stays, class E, class Change>
 auto remap_operand(const char* function, const E& operand, const Change& change) {
   if constexpr (Stays && E::rank == 0) return operand;
@@ -65,7 +65,7 @@ auto remap_operand(const char* function, const expression<F, Operands...>& e,
   return remap_operands<NewRank, Stays>(function, e, change,
                                         std::index_sequence_for<Operands...>{});
 }
-// Without std::apply, ten levels of whose templates to one of the expression's come to the
+// Does not use std::apply: its ten levels of templates for each level of the expression reach the
 // compilers' limit.
 template <int NewRank, bool Stays, class F, class... Operands, class Change, std::size_t... I>
 auto remap_operands(const char* function, const expression<F, Operands...>& e, const Change& change,
@@ -73,8 +73,8 @@ auto remap_operands(const char* function, const expression<F, Operands...>& e, c
   return make_expression<F>(remap_operand<NewRank, Stays>(function, get<I>(e.operands), change)...);
 }
 
-/// An expression's operands, broadcast to its shape, lie as its elements do: what changes it
-/// changes each of them.
+/// Rearranges an expression by broadcasting each operand to the expression's shape and rearranging
+/// it.
 template <int NewRank, class F, class... Operands, class Change>
 auto remap(const char* function, const expression<F, Operands...>& e, const Change& change) {
   using E = expression<F, Operands...>;
@@ -111,7 +111,7 @@ constexpr auto of_array(const S& s) {
                 "the result as an argument");
   return s;
 }
-// A function of arrays, inside a formula.
+// Overload for symbols: reports that a function of arrays was called inside a formula.
 #define DSL_OF_ARRAYS(name)                         \
   template <class S, class... Rest>                 \
     requires is_symbol<S>                           \
@@ -119,8 +119,8 @@ constexpr auto of_array(const S& s) {
     return detail::of_array(s);                     \
   }
 
-/// A C++ scalar with the shape of another operand.
-struct stretch_function {
+/// A C++ scalar, broadcast to the shape of another operand.
+struct broadcast_value {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
   template <class...> using calls = tuple<>;
   template <class Value, class Shape>
@@ -131,10 +131,10 @@ struct stretch_function {
 
 }  // namespace detail
 
-// Each takes an array, a view, a scalar or an expression. Of memory the result is a view, which
-// shares it and keeps it alive, and which may be assigned to unless the array is const; of an
-// expression it is an expression. Negative axes count from the end. All throw shape_error, and
-// memory_error for an operand that was never assigned.
+// Each takes an array, a view, a scalar or an expression. For an operand in memory the result is a
+// view that shares the memory and keeps it alive; it can be assigned to unless the array is const.
+// For an expression the result is an expression. Negative axes count from the end. All throw
+// shape_error, and memory_error for an operand that was never assigned. None waits.
 
 /// The axes in reverse order.
 template <detail::shaped X>
@@ -153,8 +153,8 @@ auto permute(X&& x, Axes... axes) {
       "permute", x, [&order](const auto& m) { return detail::permute(m, order, rank); });
 }
 
-/// The elements in row-major order under other extents, of which one may be -1. Throws where that
-/// takes a copy.
+/// The elements in row-major order with other extents, one of which may be -1 (computed from the
+/// rest). Throws if that needs a copy.
 template <detail::shaped X, class... N>
   requires detail::sizes<N...>
 auto reshape(X&& x, const N&... n) {
@@ -164,19 +164,19 @@ auto reshape(X&& x, const N&... n) {
       "reshape", x, [&sizes](const auto& m) { return detail::reshape(m, sizes.data(), rank); });
 }
 
-/// The elements in row-major order along one axis. Throws where that takes a copy.
+/// The elements in row-major order as one dimension. Throws if that needs a copy.
 template <detail::shaped X>
 auto ravel(X&& x) {
   return reshape(x, -1);
 }
 
-/// Backwards along every axis.
+/// The elements in reverse order along every axis.
 template <detail::shaped X>
 auto flip(X&& x) {
   return detail::rearrange<detail::rank_of<X>>("flip", x,
                                                [](const auto& m) { return detail::flip(m); });
 }
-/// Backwards along one axis.
+/// The elements in reverse order along one axis.
 template <detail::shaped X>
 auto flip(X&& x, int axis) {
   return detail::rearrange<detail::rank_of<X>>(
@@ -192,7 +192,7 @@ auto diagonal(X&& x, std::int64_t offset = 0) {
                                  [offset](const auto& m) { return detail::diagonal(m, offset); });
 }
 
-/// Without the given axes, which must be of extent 1: squeeze(x, 0), squeeze(x, 0, -1).
+/// x without the given axes, which must have extent 1: squeeze(x, 0), squeeze(x, 0, -1).
 template <detail::shaped X, std::integral... Axes>
   requires(sizeof...(Axes) >= 1 && sizeof...(Axes) <= static_cast<std::size_t>(detail::rank_of<X>))
 auto squeeze(X&& x, Axes... axes) {
@@ -202,7 +202,7 @@ auto squeeze(X&& x, Axes... axes) {
       "squeeze", x, [&gone](const auto& m) { return detail::squeeze(m, gone, count); });
 }
 
-/// With new axes of extent 1 at the given places of the result: expand_dims(x, 0) is a row,
+/// x with new axes of extent 1 at the given places of the result: expand_dims(x, 0) is a row,
 /// expand_dims(x, -1) a column.
 template <detail::shaped X, std::integral... Axes>
   requires(sizeof...(Axes) >= 1)
@@ -213,8 +213,8 @@ auto expand_dims(X&& x, Axes... axes) {
       "expand_dims", x, [&added](const auto& m) { return detail::expand_dims(m, added, count); });
 }
 
-/// Stretched to the given extents by NumPy's rule. An element then stands in several places, so the
-/// result cannot be assigned to.
+/// x broadcast to the given extents by NumPy's rules. Several elements of the result may share
+/// memory, so it cannot be assigned to.
 template <detail::shaped X, class... N>
   requires detail::sizes<N...>
 auto broadcast_to(const X& x, const N&... n) {
@@ -225,13 +225,14 @@ auto broadcast_to(const X& x, const N&... n) {
   };
   return detail::remap<rank>("broadcast_to", detail::as_operand(x), stretch);
 }
-/// A C++ scalar in every place, as `full`, but an expression: it takes no memory. Its dtype is T.
+/// A C++ scalar broadcast to the given extents, like `full`, but as an expression without memory.
+/// Its dtype is T.
 template <element T, class... N>
   requires detail::sizes<N...>
 auto broadcast_to(const T& value, const N&... n) {
   const auto sizes = detail::to_extents(n...);
   detail::element_count(sizes.data(), static_cast<int>(sizes.size()), 1);  // throws
-  return detail::make_expression<detail::stretch_function>(
+  return detail::make_expression<detail::broadcast_value>(
       value, detail::index_leaf<detail::rank_of_sizes<N...>>{0, sizes, {}});
 }
 

@@ -1,4 +1,4 @@
-// Neighbours along an axis: shift of an array, of a formula, and inside one.
+// Neighbours along an axis: shift of an array, of a formula's value, and inside a formula.
 #pragma once
 
 #include <dsl/ir/shift.hpp>
@@ -8,7 +8,7 @@ namespace dsl {
 
 namespace detail {
 
-/// The elements of an array `distance` places further along an axis.
+/// The elements of an array at a displacement of `distance` along an axis.
 template <class T, int R>
 struct neighbour_leaf {
   using lazy_expression = void;
@@ -34,8 +34,8 @@ void add_leaves(const neighbour_leaf<T, R>& leaf, operand*& at) {
   o.beyond = leaf.beyond;
 }
 
-/// The element of dtype D at position `at` of n that lie `stride` apart from an address on; beyond
-/// the ends, what the boundary says.
+/// The element of dtype D at position `at` of n elements, which begin at an address and are
+/// `stride` elements apart. `beyond` is the boundary: it gives the value outside 0 ... n - 1.
 template <dtype D>
 struct shift_function {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -47,8 +47,8 @@ struct shift_function {
     const auto is = [&](boundary b) {
       return apply<op::equal>(beyond, number(static_cast<int>(b)));
     };
-    // As `inside` has it; positions are brought back by a period, mirrored in its second half, and
-    // clipped.
+    // The same arithmetic as `inside`: wrap and reflect move positions by one period, reflect
+    // mirrors the second half of the period, and the result is clipped.
     const auto repeats = apply<op::logical_or>(is(boundary::wrap), is(boundary::reflect));
     const auto period =
         apply<op::where>(is(boundary::reflect),
@@ -71,8 +71,8 @@ struct shift_function {
   }
 };
 
-/// Rearranged, neighbours are elements at computed positions along the axis: both these and what
-/// does not depend on them are mapped.
+/// After a rearrangement, neighbours are read at computed positions along the axis. The positions
+/// and the remaining axes are mapped separately.
 template <int NewRank, class T, int R, class Change>
 auto remap(const char* function, const neighbour_leaf<T, R>& leaf, const Change& change) {
   const auto along = static_cast<std::size_t>(leaf.axis);
@@ -97,18 +97,18 @@ auto shift_view(const view<const T, R>& x, std::int64_t distance, boundary beyon
       neighbour_leaf<T, R>{x, least_distance(beyond, distance, x.extent(along)), along, beyond});
 }
 
-/// A step that a formula's values are shifted by.
-struct step_leaf {
+/// The displacement by which a formula's values are shifted.
+struct displacement_leaf {
   using lazy_expression = void;
   static constexpr int rank = 0;
   std::int64_t distance;
-  int axis;  // counted from the right
+  int axis;  // counted from the last axis
   boundary beyond;
 };
-template <> struct traced<step_leaf> {
+template <> struct traced<displacement_leaf> {
   static constexpr auto run(tracer& t) { return operand_symbol<op::value, dtype::int64, true>(t); }
 };
-inline void add_leaves(const step_leaf& leaf, operand*& at) {
+inline void add_leaves(const displacement_leaf& leaf, operand*& at) {
   operand& o = *at++;
   o.kind = operand_kind::step;
   o.type = dtype::int64;
@@ -117,8 +117,8 @@ inline void add_leaves(const step_leaf& leaf, operand*& at) {
   o.beyond = leaf.beyond;
 }
 
-/// A formula's values, shifted by a step that is known when the program runs.
-struct step_function {
+/// The values of a formula, shifted by a displacement that is known at run time.
+struct shifted_value {
   template <class X, class> static constexpr int rank = X::rank;
   template <class...> using calls = tuple<>;
   template <class X, class Step>
@@ -130,10 +130,12 @@ struct step_function {
 template <class E>
 auto shift_formula(const E& e, std::int64_t distance, boundary beyond, int axis) {
   const int along = axis_of(e, axis, "shift");
-  return make_expression<step_function>(e, step_leaf{distance, E::rank - 1 - along, beyond});
+  return make_expression<shifted_value>(e,
+                                        displacement_leaf{distance, E::rank - 1 - along, beyond});
 }
 
-/// What a formula is shifted by is known while it is traced.
+/// Whether a formula is shifted by C++ integers, known when it is traced; if not, a compile-time
+/// error says why.
 template <class... Number>
 constexpr bool require_constants() {
   constexpr bool are_numbers = (std::integral<Number> && ...);
@@ -154,18 +156,19 @@ constexpr bool require_shiftable() {
 
 }  // namespace detail
 
-/// Element i is x's element i - distance along an axis (as NumPy's roll); beyond the ends
-/// `boundary` says what stands there: with `zero` a 0, whatever a formula would give of zeros.
-/// Lazy, so a stencil is one expression and one kernel: shift(u, 1) + shift(u, -1) - 2 * u. x is an
-/// array, a view or an expression, of which it is the shift of the value, as of dsl::eval(x); or,
-/// inside a traced lambda, what has been computed there of arrays: then the distance is a C++
-/// integer that is known while compiling. A shift may be shifted again: shift(shift(u, 1, b, 0), 1,
-/// b, 1) is a diagonal neighbour. The axis is x's own, before it is broadcast with others; negative
-/// ones count from the end. Throws shape_error where there is no such axis.
+/// Element i of the result is element i - distance of x along an axis, as in NumPy's roll. `beyond`
+/// chooses the value outside the ends; boundary::zero gives 0, even if the formula x of zeros would
+/// give another value. The axis is x's own, before it is broadcast with others; negative ones count
+/// from the end.
+///
+/// x is an array, a view or an expression. The shift of an expression is the shift of its value, as
+/// of dsl::eval(x). Inside a traced lambda, x is any value computed from arrays, and the distance
+/// is a C++ integer known at compile time. A shift may be shifted again: shift(shift(u, 1, b, 0),
+/// 1, b, 1) is a diagonal neighbour. Lazy, so a stencil is one expression and one kernel: shift(u,
+/// 1) + shift(u, -1) - 2 * u. Throws shape_error if there is no such axis.
 /// ```cpp
-/// const auto heat = dsl::vectorize([](auto u) {
-///   return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u);
-/// });
+/// const auto heat = dsl::vectorize(
+///     [](auto u) { return u + 0.25f * (dsl::shift(u, 1) + dsl::shift(u, -1) - 2 * u); });
 /// ```
 template <detail::in_memory X>
 auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, int axis = -1) {
@@ -187,10 +190,10 @@ constexpr X shift(const X& x, Distance distance, boundary beyond = boundary::zer
   else return x;
 }
 
-/// The position of x's elements along an axis of x, int64: for boundaries of one's own,
-/// where(dsl::index(u, 0) == 0, 1, ...). Lazy, and takes no memory. x is an array, a view or an
-/// expression; or, inside a traced lambda, what has been computed there of arrays. Throws
-/// shape_error where there is no such axis.
+/// The position of each element of x along an axis of x, int64. Use it for boundaries of your own:
+/// where(dsl::index(u, 0) == 0, 1, ...). Lazy, without memory. x is an array, a view or an
+/// expression; inside a traced lambda, any value computed from arrays. Throws shape_error if there
+/// is no such axis.
 template <class X>
   requires(detail::lazy<X> || detail::in_memory<X>)
 auto index(const X& x, int axis) {

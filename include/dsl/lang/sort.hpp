@@ -1,4 +1,4 @@
-// Sorting, and what is found in sorted elements.
+// Sorting, and searching in sorted elements.
 #pragma once
 
 #include <dsl/exec/by_key/sort.hpp>
@@ -26,8 +26,7 @@ constexpr bool may_be_sorted() {
   }
 }
 
-/// Elements that lie one behind the other: an array's own, or those of an expression, which is
-/// evaluated.
+/// Contiguous elements: those of an array, or those of an expression, which is evaluated.
 template <class T>
 view<const T, 1> elements_in_line(const array<T, 1>& x) {
   require_memory(x.view().owner(), "sort");
@@ -48,11 +47,11 @@ operand operand_of_line(const view<T, 1>& x) {
 
 }  // namespace detail
 
-// Of one dimension, an array, a view or an expression of real numbers, integers or booleans. The
-// work is queued when the function is called, and it does not wait; the result is an array. Equal
-// elements stay in their order, NaN comes last. Throws shape_error for 2^32 elements and more.
+// x is an array, a view or an expression of one dimension, of real numbers, integers or booleans.
+// The work is queued at the call, which does not wait; the result is an array. Equal elements keep
+// their order, NaN comes last. Throws shape_error for 2^32 elements or more.
 
-/// The elements in rising order: np.sort. -0 comes before 0, and what NaN is has no sign.
+/// The elements in rising order: np.sort. -0 comes before 0; the sign of a NaN does not matter.
 template <class X>
   requires detail::operands<X>
 auto sort(const X& x) {
@@ -85,7 +84,8 @@ auto argsort(const X& x) {
 
 namespace detail {
 
-/// Whether an element of a sorted array is the first of its kind; NaNs are of one kind.
+/// Whether an element of a sorted array differs from the one before it, so that it is a new value;
+/// NaNs are equal.
 struct is_first_of_kind {
   template <class I, class X>
   constexpr auto operator()(const I& i, const X& x, const X& before) const {
@@ -97,8 +97,8 @@ struct is_first_of_kind {
 }  // namespace detail
 
 /// The distinct elements in rising order: np.unique; NaN once. A selection, as `compress`: assigned
-/// to an array it waits for how many there are, and with a target for their number,
-/// dsl::tie(values, count) = dsl::unique(x), it does not.
+/// to an array, it waits for the number of elements; assigned with a target for that number,
+/// dsl::tie(values, count) = dsl::unique(x), it does not wait.
 template <class X>
   requires detail::operands<X>
 auto unique(const X& x) {
@@ -107,7 +107,7 @@ auto unique(const X& x) {
   } else {
     const auto sorted = sort(x);
     const auto all = sorted.view();
-    // Of no elements there is none to take.
+    // `take` of an empty array would throw, so the index is taken among at least one element.
     const std::int64_t n = sorted.size();
     const auto places = cast<std::int64_t>(detail::positions(n));
     const view<const typename decltype(all)::value_type, 0> first(all.owner(), all.origin(), {},
@@ -121,10 +121,10 @@ auto unique(const X& x) {
 namespace detail {
 
 [[noreturn]] void throw_no_quantile();
-/// Throws value_error.
+/// Throws value_error unless p is from 0 to 100.
 void require_percentage(double p);
 
-/// Sorted elements, of which a value is made. Throws shape_error where there are none.
+/// Sorted elements of which a quantile is computed. Throws shape_error if there are none.
 template <class T>
 struct sorted_elements {
   using result = element_t<mean_dtype(dtype_v<T>)>;
@@ -135,7 +135,7 @@ struct sorted_elements {
     if (last < 0) throw_no_quantile();
   }
   auto operator()(std::int64_t i) const { return cast<result>(as_operand(all(i))); }
-  /// NaN where one of the elements is, which then is the last.
+  /// NaN if any element is NaN: then the last one is.
   template <class Value>
   scalar<result> unless_nan(const Value& value) const {
     return scalar<result>(where(isnan((*this)(last)), (*this)(last), value));
@@ -144,10 +144,10 @@ struct sorted_elements {
 
 }  // namespace detail
 
-/// The element in the middle, of an even number the mean of the two: np.median. Of integers a
-/// double; NaN where one is NaN, or the two are infinities of both signs. The mean of two large
-/// numbers does not overflow as NumPy's does. A dsl::scalar; does not wait. Throws shape_error
-/// where there are no elements.
+/// The middle element, or the mean of the two middle elements: np.median. A double for integers;
+/// NaN if an element is NaN, or if the two middle elements are infinities of opposite sign. Unlike
+/// NumPy's, the mean of two large numbers does not overflow. Returns a dsl::scalar; does not wait.
+/// Throws shape_error if there are no elements.
 template <class X>
   requires detail::operands<X>
 auto median(const X& x) {
@@ -160,9 +160,9 @@ auto median(const X& x) {
     return sorted.unless_nan(where(isinf(sum), a * 0.5 + b * 0.5, sum * 0.5));
   }
 }
-/// The element below which p percent lie, between two elements on the straight line: np.percentile.
-/// As `median`, but that beside an infinity it is what NumPy's formula gives, often NaN. Throws
-/// value_error unless p is from 0 to 100.
+/// The value below which p percent of the elements are, interpolated linearly between two elements:
+/// np.percentile. As `median`, except that next to an infinity it gives the result of NumPy's
+/// formula, often NaN. Throws value_error unless p is from 0 to 100.
 template <class X>
   requires detail::operands<X>
 auto percentile(const X& x, double p) {
@@ -175,20 +175,19 @@ auto percentile(const X& x, double p) {
     const auto lower = static_cast<std::int64_t>(at);
     const double beyond = at - static_cast<double>(lower);
     const auto a = sorted(lower), b = sorted(lower < sorted.last ? lower + 1 : lower);
-    // As NumPy: from the nearer of the two.
+    // As NumPy: interpolates from the nearer of the two.
     if (beyond < 0.5) return sorted.unless_nan(a + (b - a) * beyond);
     return sorted.unless_nan(b - (b - a) * (1 - beyond));
   }
 }
 
-/// The side of equal elements on which `searchsorted` would insert: dsl::right after them, as
-/// NumPy's side='right'.
+/// Option of `searchsorted`: inserts after equal elements, as NumPy's side='right'.
 struct right_t {};
 inline constexpr right_t right{};
 
 namespace detail {
 
-/// How many of n elements in memory come before x, or are not after it.
+/// Number of the n elements in memory that are less than x, or, for `Right`, not greater.
 template <class T, class X, bool Right>
 struct search_sorted {
   DSL_FN std::int64_t operator()(std::uint64_t address, std::int64_t n, std::int64_t step,
@@ -209,7 +208,7 @@ struct search_sorted {
   }
 
  private:
-  // NaN is after all others.
+  // NaN comes after all numbers.
   template <class A, class B>
   DSL_FN static bool comes_before_it(A a, B b) {
     return math::exactly_less(a, b) || (a == a && b != b);
@@ -244,10 +243,10 @@ auto search_in(const A& sorted, const X& x) {
 
 }  // namespace detail
 
-/// Where each element of x would be inserted among `sorted`, an array or a view in rising order,
-/// before what is equal to it: int64, of x's shape. Any dtype is compared with any other,
-/// exactly: 2.5 lies between the integers 2 and 3, and -1 before every unsigned one. Lazy, an
-/// operand as any other.
+/// The position at which each element of x would be inserted in `sorted`, before equal elements
+/// (with dsl::right, after them): int64, of x's shape. `sorted` is an array or a view in rising
+/// order. Any two dtypes are compared exactly: 2.5 is between the integers 2 and 3, and -1 before
+/// every unsigned integer. The result is lazy, an operand like any other.
 /// ```cpp
 /// dsl::array<std::int64_t> bin = dsl::searchsorted(edges, x, dsl::right) - 1;
 /// ```

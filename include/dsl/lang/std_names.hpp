@@ -1,4 +1,4 @@
-// What is said of std::exp(x).
+// Error messages for std::exp(x) and the like, where x is an operand.
 #pragma once
 
 #include <dsl/lang/operands.hpp>
@@ -28,16 +28,17 @@ constexpr refused refuse_clamp() {
 
 }  // namespace dsl::detail
 
-// The standard leaves programs undefined that add functions to its namespace. These make calls that
-// do not compile say why, in one line instead of forty of candidates, and take nothing that a
-// function of the standard library takes.
+// By the standard, a program that adds functions to namespace std has undefined behaviour. These
+// overloads only make calls that do not compile anyway give the reason, in one line instead of
+// forty lines of candidates. No call that a function of the standard library accepts chooses them.
 #define DSL_STD(name, refuse)                    \
   template <class... X>                          \
     requires dsl::detail::call_of_operands<X...> \
   constexpr dsl::refused name(const X&...) {     \
     return dsl::detail::refuse<X...>();          \
   }
-// Of operands of one type the standard's templates are as good, but for the constraint.
+// For two operands of one type the standard's templates match as well; only the constraint makes
+// these preferred.
 #define DSL_STD_OF_SAME(name)                       \
   DSL_STD(name, refuse_std)                         \
   template <class X>                                \

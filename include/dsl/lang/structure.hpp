@@ -5,7 +5,8 @@
 
 namespace dsl::detail {
 
-/// What stands in a traced struct for an operand.
+/// The type of a struct's member while the formula is traced: an operand becomes its symbol, any
+/// other type stays as it is.
 template <class T> struct symbol_in_place { using type = T; };
 template <class T>
   requires lazy_operand<T> || element<T> || is_element_reference<T>
@@ -14,7 +15,7 @@ struct symbol_in_place<T> {
 };
 template <class T> using struct_of_symbols = typename mapped<T, symbol_in_place>::type;
 
-/// Makes a struct of symbols of its members' symbols. `S` is the struct of operands.
+/// Makes a struct of symbols from the symbols of its members. `S` is the struct of operands.
 template <class S>
 struct structure_function {
   template <class... Members> static constexpr int rank = broadcast_rank<Members...>();
@@ -39,7 +40,7 @@ struct operand_of_structure<S> {
   }
 };
 
-/// Names its operands by the members.
+/// Adds the members as operands, each with its member's name.
 template <class S, class... Members>
 void add_leaves(const expression<structure_function<S>, Members...>& e, operand*& at) {
   operand* const first = at;

@@ -1,4 +1,4 @@
-// What a statement writes to.
+// Targets of a statement.
 #pragma once
 
 #include <dsl/exec/run/run.hpp>
@@ -6,7 +6,7 @@
 
 namespace dsl::detail {
 
-// A view writes whether it is const itself or not, as a pointer does.
+// A view, like a pointer, can be written through even if the view itself is const.
 template <class Target> inline constexpr bool is_writable = !std::is_const_v<Target>;
 template <class T, int R> inline constexpr bool is_writable<view<T, R>> = !std::is_const_v<T>;
 template <class T, int R> inline constexpr bool is_writable<const view<T, R>> = !std::is_const_v<T>;
@@ -21,8 +21,8 @@ struct bound_target {
   const Target& elements() const { return target; }
   static void adopt() {}
 };
-/// An array without memory gets it aside, and takes it over when the statement is queued. Of one
-/// that is imagined, for a plan, there is a first byte alone.
+/// An array without memory gets new memory, which it takes over only when the statement is queued.
+/// If the target is imagined (for a plan), only its first byte is allocated.
 template <class T, int R>
 struct bound_target<array<T, R>> {
   array<T, R>& target;
@@ -71,8 +71,8 @@ struct bound_target<scalar<T>> {
   }
 };
 
-/// What all statements ask of their targets, before anything is computed: throws shape_error where
-/// two are one object, or have an element in common.
+/// Checks all targets before anything is computed: throws shape_error if two of them are one object
+/// or share elements.
 template <class... Targets>
 void check_targets([[maybe_unused]] const Targets&... targets) {
   if constexpr (sizeof...(Targets) > 1) {
@@ -83,8 +83,8 @@ void check_targets([[maybe_unused]] const Targets&... targets) {
   }
 }
 
-// A function of its own: nvcc before 12.5 does not expand the types and a lambda's parameters side
-// by side.
+// A separate function: nvcc before 12.5 cannot expand the types together with a lambda's
+// parameters.
 template <class... Targets>
 tuple<bound_target<Targets>...> bind_each(bool imagined, Targets&... target) {
   check_targets(target...);
@@ -97,7 +97,7 @@ tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets,
   return unpack([imagined](auto&... target) { return bind_each(imagined, target...); }, targets);
 }
 
-// Memory for a target that has none: a line of elements, or a value.
+// Gives a target without memory a line of elements, or one value.
 template <class T, int R>
 void give_line(bound_target<array<T, R>>& to, std::int64_t elements, device where) {
   static_assert(R == 1);

@@ -1,4 +1,4 @@
-// Reductions by key and others, assigned together.
+// Reductions by key assigned together with other reductions.
 #pragma once
 
 #include <dsl/lang/by_key.hpp>
@@ -8,7 +8,7 @@
 
 namespace dsl::detail {
 
-// The numbers of the expressions for which a condition holds, in their order.
+// The indices of the expressions for which a condition holds, in order.
 template <bool... Holds>
 constexpr auto numbers_where() {
   constexpr std::size_t count = (std::size_t{0} + ... + (Holds ? 1 : 0));
@@ -24,7 +24,7 @@ constexpr auto numbers_where() {
   }(std::make_index_sequence<count>{});
 }
 
-/// Whether reductions by key have the same keys and groups.
+/// Whether all reductions by key have the same keys and number of groups.
 template <class... E>
 bool have_one_key(const E&... e) {
   const auto& first = get<0>(tuple<const E&...>{e...});
@@ -40,9 +40,9 @@ bool have_one_key(const E&... e) {
   };
   return (is_same(e) && ...);
 }
-/// Whether another reduction is of the elements that reductions by key have.
+/// Whether another reduction reads the same elements as the reductions by key.
 template <class Other, class... Groups>
-bool is_of_keys(const tuple<Groups...>& groups, const Other& other) {
+bool reduces_keyed_elements(const tuple<Groups...>& groups, const Other& other) {
   constexpr int of_groups = leaves_of_groups<Groups...>;
   operand leaves[of_groups + leaf_count<Other>], *at = leaves;
   add_leaves(get<0>(groups).keys, at);
@@ -55,19 +55,25 @@ bool are_of_keys(const tuple<Groups...>& groups, const tuple<All...>& all) {
   if (get<0>(groups).request.groups == 0 ||
       !unpack([](const auto&... e) { return have_one_key(e...); }, groups))
     return false;
-  return unpack([&groups](const auto&... other) { return (is_of_keys(groups, other) && ...); },
-                all);
+  return unpack(
+      [&groups](const auto&... other) { return (reduces_keyed_elements(groups, other) && ...); },
+      all);
 }
 
-// One after another, as if all were complete before the first target is written.
-template <class T, int R> array<T, R> aside(std::type_identity<array<T, R>>) { return {}; }
-template <class T> scalar<T> aside(std::type_identity<scalar<T>>) { return scalar<T>{}; }
+// Evaluates one expression after another into new memory, so that all are complete before the first
+// target is written.
+template <class T, int R> array<T, R> memory_for_result(std::type_identity<array<T, R>>) {
+  return {};
+}
+template <class T> scalar<T> memory_for_result(std::type_identity<scalar<T>>) {
+  return scalar<T>{};
+}
 template <class T, int R>
-auto aside(std::type_identity<view<T, R>>) {
+auto memory_for_result(std::type_identity<view<T, R>>) {
   if constexpr (R == 0) return scalar<T>{};
   else return array<T, R>{};
 }
-// A target without memory takes over what was made for it.
+// A target without memory takes over the memory of its result.
 template <class Target, class Made>
 constexpr bool takes_over(const Target& target, const Made&) {
   if constexpr (std::same_as<Target, Made>) return !target.has_memory();
@@ -86,8 +92,8 @@ template <class... Targets, class... E, std::size_t... I>
 void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e,
                   std::index_sequence<I...>) {
   check_targets(get<I>(targets)...);
-  tuple<decltype(aside(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
-      aside(std::type_identity<std::remove_const_t<Targets>>{})...};
+  tuple<decltype(memory_for_result(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
+      memory_for_result(std::type_identity<std::remove_const_t<Targets>>{})...};
   (assign(get<I>(made), get<I>(e)), ...);
   operand from[sizeof...(I)], to[sizeof...(I)], *read = from, *written = to;
   const auto add_copy = [&](const auto& target, const auto& of, const auto& expression) {
@@ -116,8 +122,8 @@ template <class First, class... Groups>
 constexpr bool keys_are_of_one_type(std::type_identity<tuple<First, Groups...>>) {
   return (std::same_as<typename by_key_of<Groups>::keys, typename by_key_of<First>::keys> && ...);
 }
-/// Whether an expression is one reduction of all elements of its operands, or a formula of one and
-/// scalars.
+/// Whether an expression is one reduction of all elements of its operands, or a formula of such a
+/// reduction and scalars.
 template <class E>
 constexpr bool reduces_once() {
   if constexpr (is_by_key<E> || !lazy<E>) return false;
@@ -145,8 +151,9 @@ void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G
   assign_apart(targets, e, std::make_index_sequence<sizeof...(G) + sizeof...(A)>{});
 }
 
-/// Several targets at once, of which some are reductions by key: one pass, if those have the same
-/// keys and the others reduce what the keys belong to.
+/// Assigns to several targets, some of which are reductions by key. Runs as one pass if all
+/// reductions by key have the same keys and the other expressions reduce the elements that the keys
+/// belong to.
 template <class... Targets, class... E>
 void assign_by_keys(const tuple<Targets&...>& targets, const E&... e) {
   static_assert(sizeof...(Targets) == sizeof...(E),

@@ -1,16 +1,19 @@
-// How var and std are computed.
+// The algorithm of var and std.
 #pragma once
 
 #include <dsl/lang/reduction_rules.hpp>
 
 namespace dsl::detail {
 
-/// Where elements need it, for which their row is read again, of the differences from the mean.
-/// Else in one pass: elements are taken relative to one of them, an origin: d = x - origin, and n,
-/// sum(d) and sum(d^2) are added up, without rounding a mean at each element. What is joined to
-/// others, as a rule the smaller part, moves to their origin. Where it is more than a few elements
-/// (a thread's lanes) the origin then becomes the mean of both, so that what sum(d)^2 / n takes off
-/// is never large (Chan, Golub and LeVeque, Algorithms for computing the sample variance, 1983).
+/// Where a formula uses the variance for each element, and so reads the row again anyway, the
+/// variance is computed from the differences from the mean.
+///
+/// Otherwise it is computed in one pass. Elements are taken relative to an element, the origin: d =
+/// x - origin. n, sum(d) and sum(d^2) are accumulated, so that no mean is rounded at each element.
+/// Two partial results are combined by moving one, as a rule the smaller, to the other's origin. If
+/// the moved one has more than a few elements (a thread's lanes), the origin then becomes the mean
+/// of both, so that the correction sum(d)^2 / n is never large (Chan, Golub and LeVeque, Algorithms
+/// for computing the sample variance, 1983).
 template <bool IgnoreNan, bool Root>
 struct variance : without_calls {
   template <class S, class N> static constexpr auto trace(tracer&, S s, N ddof) {
@@ -43,19 +46,19 @@ struct variance : without_calls {
       const auto few = apply<op::less_equal>(nb, most);
       const auto count = apply<op::add>(na, nb);
       const auto origin = choose(apply<op::equal>(na, nothing), origin_b, origin_a);
-      const auto moved = moved_to(origin, nb, origin_b, sum_b, squares_b);
+      const auto moved = relative_to(origin, nb, origin_b, sum_b, squares_b);
       const auto sum = as<C>(apply<op::add>(sum_a, moved.first));
       const auto squares = apply<op::add>(squares_a, moved.second);
       const auto shift =
           choose(apply<op::greater>(count, nothing), as<C>(apply<op::divide>(sum, count)),
                  constant<C>(na.owner, value_t<C>{}));
       const auto mean = as<C>(apply<op::add>(origin, shift));
-      const auto about_mean = moved_to(mean, count, origin, sum, squares);
+      const auto about_mean = relative_to(mean, count, origin, sum, squares);
       return tuple{count, choose(few, origin, mean), choose(few, sum, about_mean.first),
                    choose(few, squares, about_mean.second)};
     };
-    // Added to -0 every number stays what it is, so that what is known of an element takes no
-    // instructions.
+    // -0 + x is x for every x, so that the compiler can remove the sums of an element's known
+    // values.
     constexpr value_t<R> none = -value_t<R>(0);
     constexpr value_t<C> no_sum = [] {
       if constexpr (is_complex<value_t<C>>) return value_t<C>{-value_t<R>(0), -value_t<R>(0)};
@@ -85,11 +88,11 @@ struct variance : without_calls {
     if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
     else return as<real_of(mean_dtype(type_of<S>))>(result);
   }
-  /// The sums of n elements relative to another origin: sum(d + m) = sum(d) + n m, sum((d + m)^2) =
-  /// sum(d^2) + m (sum(d) + sum(d
-  /// + m)).
+  /// The sums of n elements relative to another origin:
+  /// sum(d + m) = sum(d) + n m
+  /// sum((d + m)^2) = sum(d^2) + m (sum(d) + sum(d + m))
   template <class C, class R>
-  static constexpr std::pair<C, R> moved_to(C origin, R n, C from, C sum, R squares) {
+  static constexpr std::pair<C, R> relative_to(C origin, R n, C from, C sum, R squares) {
     const auto by = apply<op::subtract>(from, origin);
     const auto moved = as<type_of<C>>(apply<op::add>(sum, apply<op::multiply>(by, n)));
     return {moved,

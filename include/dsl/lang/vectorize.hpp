@@ -1,4 +1,4 @@
-// Ordinary functions as kernels.
+// vectorize: ordinary functions as kernels.
 #pragma once
 
 #include <dsl/exec/run/run.hpp>
@@ -9,7 +9,7 @@ namespace dsl {
 
 namespace detail {
 
-/// A formula that is called once, while compiling, with symbols.
+/// A formula that is called once, at compile time, with symbols.
 template <class Name, class F>
 struct formula {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -29,7 +29,7 @@ struct functor {
   template <class... S> static constexpr auto trace(tracer& t, S... s) {
     return trace_call<call_type<S...>>(t, s...);
   }
-  /// Called where `condition` holds; elsewhere its results are zeros.
+  /// Called only where `condition` holds; elsewhere its results are zeros.
   template <class... S> static constexpr auto trace_where(tracer& t,
                                                           symbol<dtype::boolean> condition,
                                                           S... s) {
@@ -64,14 +64,14 @@ struct functor {
 template <class F> inline constexpr bool is_given_by_value =
     std::is_class_v<F> && std::is_trivially_copyable_v<F> && !is_closure<F>;
 
-/// Where F lacks DSL_FN nvcc says so here, with less of the way to it than in a kernel.
+/// If F lacks DSL_FN, nvcc reports it here, with fewer lines of context than in a kernel.
 template <class F, dtype... D>
 constexpr void require_marked() {
   using result [[maybe_unused]] =
       decltype(call<F, D...>::call_operator_marked_DSL_FN(std::declval<argument_t<D>&>()...));
 }
 
-/// A part of a functor's object among the operands: passed to the kernel by value.
+/// A word of a functor's object as an operand: passed to the kernel by value.
 struct object_word {
   using lazy_expression = void;
   static constexpr int rank = 0;
@@ -87,7 +87,7 @@ inline void add_leaves(const object_word& w, operand*& at) {
   o.word[0] = w.bits;
 }
 
-/// Whether it is an operand, or a struct of nothing else.
+/// Whether it is an operand, or a struct that contains only operands.
 template <class T>
 constexpr bool require_argument() {
   if constexpr (structured<T>) return true;
@@ -120,14 +120,14 @@ constexpr bool require_results() {
 
 }  // namespace detail
 
-/// A function made ready to be applied element by element; what `vectorize` returns.
+/// A function of elements that can be applied to arrays; the result of `vectorize`.
 template <class Name, class F>
 struct vectorized {
-  /// On arrays, scalars and expressions: an expression, or several at once if the function returns
-  /// a std::tuple. On symbols, that is inside another formula: its result.
+  /// Applied to arrays, scalars and expressions: an expression, or several if the function returns
+  /// a std::tuple. Applied to symbols, inside another formula: the function's result.
   template <class... T> constexpr auto operator()(const T&... x) const {
     if constexpr ((std::same_as<T, refused> || ...)) {
-      return refused{};  // what was wrong has been said
+      return refused{};  // the error has been reported
     } else if constexpr (!(detail::require_argument<T>() && ...)) {
       return refused{};
     } else if constexpr (!(detail::has_operands<T> && ...)) {
@@ -171,7 +171,7 @@ struct vectorized {
   }
 };
 
-/// The same of a functor with members, which is called for each element. The object is passed to
+/// The same for a functor with members, which is called for each element. The object is passed to
 /// the kernel by value.
 template <class Name, class F>
   requires(!detail::is_stateless<F>)
@@ -180,7 +180,7 @@ struct vectorized<Name, F> {
 
   template <class... T> constexpr auto operator()(const T&... x) const {
     if constexpr ((std::same_as<T, refused> || ...) || !detail::is_given_by_value<F>) {
-      return refused{};  // what was wrong has been said
+      return refused{};  // the error has been reported
     } else if constexpr (!(detail::require_argument<T>() && ...)) {
       return refused{};
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
@@ -211,21 +211,21 @@ struct vectorized<Name, F> {
   }
 };
 
-/// Makes a function of elements one of arrays; its arguments broadcast. A lambda with `auto`
-/// parameters is traced: called once, while compiling, with symbols, and becomes one fused kernel.
-/// A functor, a class at namespace scope with typed parameters and DSL_FN operator(), is called for
-/// each element as it is, loops and branches included, with dsl::complex for complex ones. A
-/// std::tuple as its result makes several outputs. `Name`, a type declared at namespace scope,
-/// names the kernel in profilers.
+/// Makes a function of elements a function of arrays. A lambda with `auto` parameters is traced: it
+/// is called once, at compile time, with symbols, and becomes one fused kernel. A functor, a class
+/// at namespace scope with typed parameters and DSL_FN operator(), is called for each element; it
+/// may contain loops and branches, and takes complex numbers as dsl::complex. A function that
+/// returns a std::tuple has several outputs. `Name`, a type declared at namespace scope, names the
+/// kernel in profilers.
 ///
 /// A lambda captures nothing: pass values as arguments. A functor may have members if it is
-/// trivially copyable and of 256 bytes at most: the kernel is given the object by value, so that
-/// other values of the members need no other kernel. A pointer among them is one that the device
-/// can read.
+/// trivially copyable and has at most 256 bytes. The object is passed to the kernel by value, so
+/// that other values of the members need no other kernel. A pointer among them must be readable by
+/// the device.
 ///
-/// What it returns is called with arrays, views, scalars, C++ scalars, expressions and structs of
-/// them, and gives a lazy expression of their broadcast shape, in the dtypes that the function
-/// gives: nothing runs and nothing waits before it is assigned.
+/// The result is called with arrays, views, scalars, C++ scalars, expressions and structs of them.
+/// It gives a lazy expression of their broadcast shape, with the dtypes that the function returns.
+/// Nothing runs and nothing waits before the assignment.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto u, auto f, auto h) {
 ///   auto next = u + h * f;
