@@ -1,4 +1,4 @@
-// Chains of passes over rows on a grid of blocks of threads.
+// Runs chains of passes over rows on a grid of blocks of threads.
 #include <dsl/exec/rows/row_arguments.hpp>
 #include <dsl/exec/rows/row_policy.hpp>
 #include <dsl/exec/team/team.hpp>
@@ -31,17 +31,18 @@ const device_properties& properties_of(const row_chain& rows) {
   return properties_for(rows.space().where, rows.operands(), rows.operand_count());
 }
 
-// Threads of a row of so many vectors, of which at least `needed` have room for it. Two of them
-// read a whole sector; with more than two vectors each what a warp reads at a time lies further
-// apart, which pays only where as many threads would be idle.
+// The number of threads for a row of `vectors` vectors; at least `needed` of them are necessary to
+// hold it. At least two threads, which read a whole 32-byte sector. With two vectors a thread, the
+// two reads of a warp lie further apart; this pays only if the row has few vectors, where as many
+// threads would be idle otherwise.
 std::int64_t threads_of_vectors(std::int64_t vectors, std::int64_t needed) {
   constexpr std::int64_t few = 8;
   const bool in_twos = vectors <= few && std::has_single_bit(static_cast<std::uint64_t>(vectors));
   return std::max({needed, std::min<std::int64_t>(vectors, 2), in_twos ? vectors / 2 : 1});
 }
 
-// Rows of few elements that go to no vectors: as many as fill a block's share of the shared memory.
-// Returns whether there are any.
+// Plans staged rows: short rows that cannot be read in vectors go through shared memory, as many as
+// fit into a block's share of it. Returns false if this does not apply.
 bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int block) {
   const geometry& g = rows.space();
   if (!rows.lies_along_rows() || g.count > p.policy.staged_elements) return false;
@@ -63,9 +64,10 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   return true;
 }
 
-// Threads side by side, a vector of columns each, of which there are `across` in each of so many
-// planes, and a block has memory for `vectors`. A row's piece is whole cache lines; it is longer
-// where columns are still whole in a block, and there are blocks for all multiprocessors.
+// The number of threads side by side when rows lie across memory. Each thread takes a vector of
+// columns; each of `planes` planes has `across` of these vectors, and a block has memory for
+// `vectors` of them. A row's contiguous piece is whole cache lines. It is longer if whole columns
+// still fit into a block and all multiprocessors still have blocks.
 int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows,
                    std::int64_t vectors, int multiprocessors) {
   constexpr int line = 8;
@@ -76,7 +78,8 @@ int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows,
   return side;
 }
 
-constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
+// Maximum number of blocks' sums that a thread reads one after another.
+constexpr int polled = 4;
 
 }  // namespace
 
@@ -84,7 +87,7 @@ bool grid_executor::runs_rows(const chain_code& code) const {
   return compiled(code.kernels) != nullptr;
 }
 
-// Threads and blocks for a row. Without a grid where there is no room for one.
+// Chooses threads and blocks for each row. The plan has no grid if a row does not fit.
 row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const chain_code& code = rows.code();
   const geometry& g = rows.space();
@@ -109,8 +112,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.kernel = row_kernel::columns;
     p.lanes = lanes;
   }
-  const int devices = std::max(1, p.devices),
-            multiprocessors = device.multiprocessors / devices;  // of one, which has whole rows
+  // Of one device, since each row is on one device.
+  const int devices = std::max(1, p.devices), multiprocessors = device.multiprocessors / devices;
   const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
@@ -126,7 +129,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
-  // Threads of a row, and rows of a block.
+  // The largest and the usual number of threads a block.
   const int widest = fixed.block > 0 ? fixed.block : most,
             usual = fixed.block > 0 ? fixed.block : std::min(most, p.policy.usual_block);
   const auto resident = [&](std::int64_t shared) {
@@ -139,8 +142,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
             : device.threads_per_multiprocessor / p.block;
     return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
   };
-  // Blocks for all rows, or for as many as are on the device together where some blocks share a
-  // row.
+  // Adds the grid: blocks for all rows; if several blocks share a row without a cluster, only as
+  // many as are resident at once, since they wait for each other.
   const auto with_grid = [&](row_plan made) {
     made.blocks_per_multiprocessor = static_cast<int>(resident(made.shared_bytes));
     const std::int64_t tiles = g.results / inner * pieces(inner, made.rows_a_block);
@@ -183,7 +186,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
                                      ? pieces(vectors, p.policy.vectors)
                                      : pieces(g.count, p.policy.elements_across);
     const std::int64_t of_cluster = std::int64_t{widest} * known.largest_cluster;
-    if (p.in_registers && threads * side > widest) {  // several blocks
+    if (p.in_registers && threads * side > widest) {  // A row needs several blocks.
       int narrow = side;
       while (narrow > 16 && threads * narrow > of_cluster) narrow /= 2;
       const bool fits = threads * narrow <= of_cluster;
@@ -195,7 +198,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
       p.threads_a_row = std::min(widest, whole_warps(threads));
     }
   }
-  p.registers = known.registers;  // of the kernel of rows in vectors
+  // `known` may be the kernel for whole rows by now.
+  p.registers = known.registers;
   const int crew = p.threads_a_row * p.rows_side_by_side;
   int crews = 1;
   if (crew <= 32 || (crew & (crew - 1)) == 0) {
@@ -217,8 +221,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.block = crew * crews;
   }
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
-  // A row that is too long for a block goes to several: to a cluster, or to some whose sums are
-  // read with little delay.
+  // A row that does not fit into a block goes to several: to a cluster if possible, otherwise to
+  // blocks that exchange sums through global memory, if there are few enough to read them fast.
   const std::int64_t fit =
       p.in_registers
           ? held
@@ -241,7 +245,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   p.vectors = static_cast<int>(vectors_of(part));
   if (p.in_registers ? p.vectors > held
                      : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
-    return p;  // no room for a row
+    return p;  // No room for a row.
   p.shared_bytes =
       static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
   return with_grid(p);
