@@ -10,7 +10,7 @@ namespace dsl::detail {
 
 namespace {
 
-// Has an operand lie in the process's part.
+// Makes an operand refer to the process's own part of the memory.
 void move_home(operand& o) {
   const process_part& part = *o.memory->part;
   o.word[0] = reinterpret_cast<std::uintptr_t>(part.base() + first_byte(o));
@@ -50,8 +50,8 @@ local_operands::local_operands(const process_mesh& mesh, const operand* all, int
       pass_inputs_(inputs),
       operands_(all, all + count) {
   divide(all, inputs, count, g);
-  whole_ = whole_ || (planned && are_divided() &&
-                      own_rows().count() == 0);  // as a process that has rows would
+  // Without rows, plan as a process that has some.
+  whole_ = whole_ || (planned && are_divided() && own_rows().count() == 0);
   for (int k = 0; k < count; ++k)
     localize(operands_[static_cast<std::size_t>(k)], k >= inputs, g, pass, all);
 }
@@ -74,7 +74,7 @@ bool local_operands::all_have_rows() const {
                      [](const index_range& r) { return r.count() > 0; });
 }
 
-// Whether each process has what it needs of an operand: those of its rows, or all of it.
+// Whether each process has what it needs of an operand: its own rows, or all of it.
 bool local_operands::lies_at_home(const operand& o, bool by_rows) const {
   if (element_count(mapping_of(o)) == 0) return true;
   for (int p = 0; p < mesh_.size(); ++p) {
@@ -107,7 +107,7 @@ bool local_operands::stand_alone(const operand* all, const geometry& g) const {
   });
 }
 
-// Brings an operand's elements from all processes.
+// Gathers an operand's elements from all processes.
 void local_operands::bring(operand& o) {
   if (planned_) return move_home(o);
   const process_part& part = *o.memory->part;
@@ -129,7 +129,7 @@ void local_operands::bring(operand& o) {
   o.memory = all.get();
 }
 
-// Of a target: the process computes more of it than it has.
+// Redirects a target of which the process computes more than it has to a temporary.
 void local_operands::keep_aside(operand& o, const pass_view& pass, const operand* all) {
   const operand target = o;
   const int axis = outermost_axis(target);
@@ -154,7 +154,7 @@ void local_operands::localize(operand& o, bool is_target, const geometry& g, con
                        (is_target && o.kind == operand_kind::array && g.shape_rank > 0);
   if (o.memory == nullptr) {
     if (o.kind == operand_kind::position && cuts) {
-      // Rows count on where the axis is reduced.
+      // Positions along a reduced axis are those in the whole array.
       const std::uint32_t reduced =
           reduced_axes(all + pass_inputs_, static_cast<int>(operands_.size()) - pass_inputs_);
       std::int64_t step = reduced & 1;
@@ -166,7 +166,7 @@ void local_operands::localize(operand& o, bool is_target, const geometry& g, con
     }
     return;
   }
-  o.needs_elements = false;  // a process may have none
+  o.needs_elements = false;  // This process may have none.
   if (by_rows) {
     if (is_divided(o) && whole_) {
       if (is_target) return keep_aside(o, pass, all);
