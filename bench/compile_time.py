@@ -49,7 +49,8 @@ def loops(formulas):
 
 def kernels(formulas):
     each = "".join(
-        f"__global__ void kernel{k}(float* o, const float* a, const float* b, const float* c, long n) {{\n"
+        f"__global__ void kernel{k}(float* o, const float* a, const float* b, const float* "
+        f"c, long n) {{\n"
         "  const long i = threadIdx.x + static_cast<long>(blockIdx.x) * blockDim.x;\n"
         f"  if (i < n) o[i] = {f};\n}}\n"
         for k, f in enumerate(formulas)
@@ -62,9 +63,15 @@ def kernels(formulas):
 
 def by_hand(formulas):
     """The formulas as kernels for nvcc, and as loops for another compiler."""
-    functions = "#include <cmath>\nusing std::abs, std::cos, std::exp, std::log, std::max, std::sin, std::sqrt, std::tanh;\n"
+    functions = (
+        "#include <cmath>\nusing std::abs, std::cos, std::exp, std::log, std::max, "
+        "std::sin, std::sqrt, std::tanh;\n"
+    )
     each, calls = kernels([f.replace("max(", "fmaxf(").replace("abs(", "fabsf(") for f in formulas])
-    run = f"void run({arrays(','.join(f'o{k}' for k in range(len(formulas))), 'float*')}, {arrays('a, b, c', 'const float*')}, long n) {{\n"
+    run = (
+        f"void run({arrays(','.join(f'o{k}' for k in range(len(formulas))), 'float*')}, "
+        f"{arrays('a, b, c', 'const float*')}, long n) {{\n"
+    )
     return {
         "nvcc": functions + each + run + calls + "}\n",
         "c++": "#include <algorithm>\n" + functions + run + loops(formulas) + "}\n",
@@ -120,7 +127,8 @@ void run(vector& y, const vector& a, const vector& b) { thrust::transform(a.begi
     + "}\n",
     "ten expressions, by hand": by_hand(TEN),
     "a sum": "#include <dsl/dsl.hpp>\n"
-    "dsl::scalar<float> run(const dsl::array<float>& a, const dsl::array<float>& b) { return dsl::sum(a * exp(b)); }\n",
+    "dsl::scalar<float> run(const dsl::array<float>& a, const dsl::array<float>& b) { "
+    "return dsl::sum(a * exp(b)); }\n",
     "a sum, by hand": {
         "nvcc": SUM_BY_HAND,
         "c++": """#include <cmath>
@@ -141,11 +149,13 @@ float run(const vector& a, const vector& b) { return thrust::inner_product(a.beg
 """
     },
     "an RK4 step": RK4
-    + "void run(dsl::array<c32, 2>& F, dsl::array<c32, 2>& G, const dsl::scalar<c32>& d, float h) {\n"
+    + "void run(dsl::array<c32, 2>& F, dsl::array<c32, 2>& G, const dsl::scalar<c32>& d, "
+    "float h) {\n"
     "  dsl::tie(F, G) = dsl::ode::rk4(coupled_fields)(F, G, d, h);\n}\n",
     "an RK4 step, by hand": {"nvcc": (root / "tests/codegen/by_hand.cu").read_text()},
     "a step of 13 stages": RK4
-    + "void run(dsl::array<c32, 2>& F, dsl::array<c32, 2>& G, const dsl::scalar<c32>& d, float h) {\n"
+    + "void run(dsl::array<c32, 2>& F, dsl::array<c32, 2>& G, const dsl::scalar<c32>& d, "
+    "float h) {\n"
     "  dsl::tie(F, G) = dsl::ode::fehlberg8(coupled_fields)(F, G, d, h);\n}\n",
     "softmax of rows": """#include <dsl/dsl.hpp>
 void run(dsl::array<float, 2>& y, const dsl::array<float, 2>& m) {

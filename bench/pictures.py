@@ -68,7 +68,8 @@ def shorter(svg):
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{2,}", tenths, tag[0]), svg)
     svg = re.sub(
-        r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; text-anchor: start',
+        r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; '
+        r'text-anchor: start',
         "",
         svg,
     )
@@ -433,7 +434,8 @@ def several_gpus(table, folder):
     return [
         (
             "gpus.svg",
-            "Several GPUs: a loop, what the model predicts of it, and how much faster they are than one",
+            "Several GPUs: a loop, what the model predicts of it, and how much faster they "
+            "are than one",
         )
     ]
 
@@ -600,7 +602,8 @@ def roofline(table, folder):
     return [
         (
             "roofline.svg",
-            "Operations a second over operations a byte, by dsl; the ceilings are a copy and multiply-adds of the same run",
+            "Operations a second over operations a byte, by dsl; the ceilings are a copy and "
+            "multiply-adds of the same run",
         )
     ]
 
@@ -669,7 +672,8 @@ def latency(table, folder):
     return [
         (
             "latency.svg",
-            "Microseconds a call on the GPU over the number of elements, and wall time of calls in a row",
+            "Microseconds a call on the GPU over the number of elements, and wall time of "
+            "calls in a row",
         )
     ]
 

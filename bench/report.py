@@ -51,7 +51,8 @@ PARTS = ["", "mesh", "random", "by key"]
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 # The suffix that Google Benchmark adds to names.
 APPENDED = re.compile(
-    r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*|manual_time|real_time|process_time))+$"
+    r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*"
+    r"|manual_time|real_time|process_time))+$"
 )
 
 
@@ -440,7 +441,8 @@ def sweep_table(table, keys):
 
 # Entries of a file's context that identify the machine or say nothing about the measurement.
 NOT_SHOWN = re.compile(
-    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type"
+    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg"
+    r"|json_schema_version|library_build_type"
 )
 
 

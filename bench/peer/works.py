@@ -62,7 +62,10 @@ class Work:
 def functions(library, **more):
     """A module with a library's functions that the formulas use; torch.compile can look into
     modules, not into objects."""
-    names = "abs add amax amin argmax argsort concatenate conj cumsum dot exp log mean multiply power roll searchsorted sin sort sqrt sum unique var"
+    names = (
+        "abs add amax amin argmax argsort concatenate conj cumsum dot exp log mean "
+        "multiply power roll searchsorted sin sort sqrt sum unique var"
+    )
     module = types.ModuleType("functions")
     for name in names.split():
         if hasattr(library, name):

@@ -27,7 +27,10 @@ def row(name, x, y, out, dlpack, wait=lambda: None, own=None):
     text = f"{name:14} C++ {in_cpp:6.2f}   __dlpack__ {exports:5.2f} an array   call {call:6.2f}"
     if out is not None:
         into = best(lambda: sums.add(x, y, out=out), wait=wait) - empty
-        text += f"   with out= {into:6.2f}, beyond C++ {into - in_cpp:5.2f}, and beyond three __dlpack__ {into - in_cpp - 3 * exports:5.2f}"
+        text += (
+            f"   with out= {into:6.2f}, beyond C++ {into - in_cpp:5.2f}, and beyond three "
+            f"__dlpack__ {into - in_cpp - 3 * exports:5.2f}"
+        )
     if own is not None:
         text += f"   the library's own sum {best(own, wait=wait) - empty:6.2f}"
     print(text, flush=True)
