@@ -239,19 +239,19 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     }
     ++arrays;
     const double each = o.kind == operand_kind::address ? n * o.size : touched_bytes(g, o, layout);
-    bool is_again =
+    bool is_cached =
         !is_written && o.kind == operand_kind::array && first_of_array(operands, k) != k;
-    for (int i = 0; i < k && !is_written && !is_again; ++i) {
-      is_again = is_same_operand(operands[i], o) ||
-                 is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
-      if (is_again) w.again_bytes += n * size_of(o.type);
+    for (int i = 0; i < k && !is_written && !is_cached; ++i) {
+      is_cached = is_same_operand(operands[i], o) ||
+                  is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
+      if (is_cached) w.cached_bytes += n * size_of(o.type);
     }
-    if (!is_again) (is_written ? w.written_bytes : w.read_bytes) += each;
+    if (!is_cached) (is_written ? w.written_bytes : w.read_bytes) += each;
     if (is_written && each > 1.5 * n * size_of(o.type)) w.partly_written += each;
     const bool is_in_place =
         is_written && std::any_of(operands, operands + inputs,
                                   [&](const operand& in) { return is_same_operand(in, o); });
-    if (!is_again && !is_in_place) w.footprint += each;
+    if (!is_cached && !is_in_place) w.footprint += each;
     if (on_host) continue;
     w[unit::integer] += n * static_cast<double>(slots_of_memory(o.type, is_written));
     if (layout.how == access::tiled) w[unit::integer] += n * slots_of_tile;

@@ -43,7 +43,7 @@ prediction predict(const kernel_demand& work, device where) {
         work.partly_written * std::max(0.0, 1 / c->partial_writes - 1 / c->copied.bandwidth());
   if (c->cache > 0)
     p.memory =
-        overlapped(p.memory, work.again_bytes > 0 ? (bytes + work.again_bytes) / c->cache : 0);
+        overlapped(p.memory, work.cached_bytes > 0 ? (bytes + work.cached_bytes) / c->cache : 0);
   for (std::size_t u = 0; u < unit_count; ++u)
     p.arithmetic += c->rate[u] > 0 ? work.amounts[u] / c->rate[u] : 0;
   const double waits = work.round_trips * c->round_trip;

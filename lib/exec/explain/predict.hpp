@@ -19,7 +19,7 @@ struct kernel_demand {
   // Bytes of sectors that are only partly written.
   double partly_written = 0;
   // Bytes that other operands of a stencil have already read.
-  double again_bytes = 0;
+  double cached_bytes = 0;
   // Factor by which the blocks of a scan take longer because they wait for each other.
   double waiting = 1;
   // Successive accesses to memory by the last block of a reduction.

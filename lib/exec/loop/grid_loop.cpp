@@ -148,7 +148,7 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
 
 namespace {
 
-bool is_beside(const loop& of, int variable) {
+bool has_second_buffer(const loop& of, int variable) {
   return (of.compiled().tiles.beside >> variable & 1) != 0;
 }
 
@@ -221,8 +221,9 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
     tile.arrivals = arrivals;
     given.put(tile);
     for (int i = 0; i < of.compiled().states; ++i)
-      given.put(is_beside(of, i) ? reinterpret_cast<std::uint64_t>(of.second_buffer(i).data())
-                                 : std::uint64_t{0});
+      given.put(has_second_buffer(of, i)
+                    ? reinterpret_cast<std::uint64_t>(of.second_buffer(i).data())
+                    : std::uint64_t{0});
   }
   for (int k = 0; k < count; ++k)
     given.put(k < inputs || steps.histories[k - inputs].memory == nullptr
@@ -263,7 +264,7 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
     others[other_count++] = {shared.cells, shared.all_bytes, false};
   }
   for (int i = 0; p.loop == strategy::tiled && i < of.compiled().states; ++i)
-    if (is_beside(of, i)) {
+    if (has_second_buffer(of, i)) {
       const buffer_ref& second = of.second_buffer(i);
       use(second.get(), on, true);
       others[other_count++] = {

@@ -58,13 +58,14 @@ void loop::require_apart() const {
 
 struct loop_buffers {
   buffer_ref memory[max_inputs];  // A buffer for each variable whose neighbours are read.
-  // For a launch a step: steps lead from the variables' own memory to the buffers, and back.
-  struct ways {
-    std::vector<operand> own, others;
-    prepared there, back;
-    bool away = false;  // Whether the current values are in the buffers.
+  // For a launch a step: steps lead from the variables' own memory to the buffers, and
+  // from_buffers.
+  struct alternation {
+    std::vector<operand> own, buffers;
+    prepared to_buffers, from_buffers;
+    bool in_buffers = false;  // Whether the current values are in the buffers.
   };
-  std::optional<ways> by_launches{};
+  std::optional<alternation> alternating{};
 };
 
 loop::~loop() { delete buffers_; }
@@ -75,41 +76,43 @@ void loop::make_buffers(bool by_tiles) {
   const std::uint64_t beside = by_tiles ? compiled_->tiles.beside : beside_;
   if (beside == 0 || buffers_ != nullptr) return;
   auto made = std::make_unique<loop_buffers>();
-  std::vector<operand> own, others, there = operands_, back = operands_;
+  std::vector<operand> own, buffers, to_buffers = operands_, from_buffers = operands_;
   for (int i = 0; i < compiled_->states; ++i) {
     if ((beside >> i & 1) == 0) continue;
     const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(code_->inputs + i);
     own.push_back(operands_[to]);
-    others.push_back(temporary_for(operands_[to], made->memory[i], false));
-    there[to] = others.back();
-    back[from].memory = others.back().memory;
-    back[from].word[0] = others.back().word[0];
-    std::copy_n(others.back().strides, others.back().rank, back[from].strides);
+    buffers.push_back(temporary_for(operands_[to], made->memory[i], false));
+    to_buffers[to] = buffers.back();
+    from_buffers[from].memory = buffers.back().memory;
+    from_buffers[from].word[0] = buffers.back().word[0];
+    std::copy_n(buffers.back().strides, buffers.back().rank, from_buffers[from].strides);
   }
   if (!by_tiles)
-    made->by_launches.emplace(loop_buffers::ways{std::move(own), std::move(others),
-                                                 prepared(*code_, there.data(), fixed_),
-                                                 prepared(*code_, back.data(), fixed_)});
+    made->alternating.emplace(loop_buffers::alternation{
+        std::move(own), std::move(buffers), prepared(*code_, to_buffers.data(), fixed_),
+        prepared(*code_, from_buffers.data(), fixed_)});
   buffers_ = made.release();
 }
 
 void loop::bring_back() {
-  if (buffers_ == nullptr || !buffers_->by_launches) return;
-  loop_buffers::ways& ways = *buffers_->by_launches;
-  for (std::size_t i = 0; i < ways.own.size() && ways.away; ++i)
-    copy_elements(ways.others[i], ways.own[i]);
-  ways.away = false;
+  if (buffers_ == nullptr || !buffers_->alternating) return;
+  loop_buffers::alternation& alternation = *buffers_->alternating;
+  for (std::size_t i = 0; i < alternation.own.size() && alternation.in_buffers; ++i)
+    copy_elements(alternation.buffers[i], alternation.own[i]);
+  alternation.in_buffers = false;
 }
 
 // Runs one step. With two buffers, it reads the current one and writes the other.
 void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
-  loop_buffers::ways* const ways =
-      buffers_ != nullptr && buffers_->by_launches ? &*buffers_->by_launches : nullptr;
-  prepared& step = ways == nullptr ? *this : ways->away ? ways->back : ways->there;
+  loop_buffers::alternation* const alternation =
+      buffers_ != nullptr && buffers_->alternating ? &*buffers_->alternating : nullptr;
+  prepared& step = alternation == nullptr    ? *this
+                   : alternation->in_buffers ? alternation->from_buffers
+                                             : alternation->to_buffers;
   step.count_step(number);
   step.prepared::run(recorded, stop);
-  if (ways == nullptr) return;
-  ways->away = !ways->away;
+  if (alternation == nullptr) return;
+  alternation->in_buffers = !alternation->in_buffers;
   // The host does not know how many steps run until a condition holds, so the values always end in
   // their own memory.
   if (stop != nullptr) bring_back();

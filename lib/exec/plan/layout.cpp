@@ -407,8 +407,8 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   if (g.kept != 0 || (pass.reductions > 0 && !g.linear))
     layout_services::of(g.where).order_reduced(g, all, inputs, count, pass);
   for (int k = 0; k < count; ++k) {
-    const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
-    g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs && !is_beside, lanes);
+    const bool reads_neighbours = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+    g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs && !reads_neighbours, lanes);
   }
 }
 

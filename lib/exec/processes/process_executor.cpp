@@ -73,7 +73,7 @@ class process_executor final : public executor {
     for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
       is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
     if (is_whole) return run_whole(pass, recorded, stop);
-    if (mine.keeps_aside() && has_ended(stop)) return;
+    if (mine.redirects() && has_ended(stop)) return;
     if (!mine.are_divided() || !code.reduces() ||
         (reduced_axes(targets, code.outputs()) & 1) == 0) {
       if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
@@ -94,7 +94,7 @@ class process_executor final : public executor {
   // the steps and the exchange of their partial results.
   loop_support supports(const loop& of) const override {
     const local_operands mine = local(of, false, true);
-    if (!mine.stand_alone(of.operands(), of.space())) return {};
+    if (!mine.are_self_contained(of.operands(), of.space())) return {};
     const loop own = own_loop(of, mine, strategy::automatic);
     loop_support can = runs_.supports(own);
     can.carries_scalars = can.carries_scalars && of.code().reduces() && cells->are_shared();
@@ -272,7 +272,7 @@ class process_executor final : public executor {
   // Each process computes all rows.
   void run_whole(const prepared& pass, const std::uint64_t* recorded, const bool* stop) const {
     const local_operands all = local(pass, true);
-    if (all.keeps_aside() && has_ended(stop)) return;
+    if (all.redirects() && has_ended(stop)) return;
     bound(pass, all).run(recorded, stop);
     all.store();
   }
@@ -328,7 +328,7 @@ class process_executor final : public executor {
                              first + before, 0, stop, on);
     mesh->group().statement = number_of(pass.code().pass.view);
     mesh->all_gather(first, joined->bytes);
-    if (gathered) gathered = side_by_side(gathered, all, joined->forms);
+    if (gathered) gathered = by_group(gathered, all, joined->forms);
     runs_.finish_partials(own, all, gathered ? gathered.data() : first, pass.space().count,
                           recorded, stop, on);
     mine.store();
@@ -336,8 +336,8 @@ class process_executor final : public executor {
   }
 
   // Reorders the partial results of all processes so that those of each group are contiguous.
-  buffer_ref side_by_side(const buffer_ref& gathered, const partial_results_layout& all,
-                          const std::vector<partials_form>& forms) const {
+  buffer_ref by_group(const buffer_ref& gathered, const partial_results_layout& all,
+                      const std::vector<partials_form>& forms) const {
     buffer_ref made = buffer_ref::allocate(all.all_bytes(), mesh->own);
     std::size_t size = 16;
     while (all.bytes % size != 0) size /= 2;

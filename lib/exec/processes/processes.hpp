@@ -40,20 +40,20 @@ class local_operands {
   bool all_have_rows() const;
   /// Whether each process has all that a kernel over its rows reads and writes, in arrays aligned
   /// to vectors.
-  bool stand_alone(const operand* all, const geometry& g) const;
+  bool are_self_contained(const operand* all, const geometry& g) const;
   /// Whether a target is redirected to a temporary.
-  bool keeps_aside() const { return !copies_.empty(); }
+  bool redirects() const { return !copies_.empty(); }
   /// Copies the temporaries to their targets.
   void store() const;
 
  private:
   struct late_copy { operand from, to; };
   void divide(const operand* all, int inputs, int count, const geometry& g);
-  bool lies_at_home(const operand& o, bool by_rows) const;
+  bool is_local(const operand& o, bool by_rows) const;
   void localize(operand& o, bool is_target, const geometry& g, const pass_view& pass,
                 const operand* all);
-  void bring(operand& o);
-  void keep_aside(operand& o, const pass_view& pass, const operand* all);
+  void gather(operand& o);
+  void redirect(operand& o, const pass_view& pass, const operand* all);
 
   const process_mesh& mesh_;
   bool whole_;

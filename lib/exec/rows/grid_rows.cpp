@@ -65,15 +65,15 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
 }
 
 // The number of threads side by side when rows lie across memory. Each thread takes a vector of
-// columns; each of `planes` planes has `across` of these vectors, and a block has memory for
-// `vectors` of them. A row's contiguous piece is whole cache lines. It is longer if whole columns
-// still fit into a block and all multiprocessors still have blocks.
-int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows,
-                   std::int64_t vectors, int multiprocessors) {
+// columns; each of `planes` planes has `vectors_a_plane` of these vectors, and a block has memory
+// for `vectors` of them. A row's contiguous piece is whole cache lines. It is longer if whole
+// columns still fit into a block and all multiprocessors still have blocks.
+int row_parallel_threads(std::int64_t vectors_a_plane, std::int64_t planes, std::int64_t rows,
+                         std::int64_t vectors, int multiprocessors) {
   constexpr int line = 8;
-  int side = std::min(line, power_of_two_from(across));
-  while (side < 32 && side < across && rows * 2 * side <= vectors &&
-         planes * pieces(across, 2 * side) >= multiprocessors)
+  int side = std::min(line, power_of_two_from(vectors_a_plane));
+  while (side < 32 && side < vectors_a_plane && rows * 2 * side <= vectors &&
+         planes * pieces(vectors_a_plane, 2 * side) >= multiprocessors)
     side *= 2;
   return side;
 }
@@ -108,7 +108,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass},
                       kernels.policy.block, g.where.index);
   };
-  if (const int lanes = lanes_of_columns(code.lanes); lie_side_by_side(rows, lanes)) {
+  if (const int lanes = lanes_of_columns(code.lanes); columns_are_in_vectors(rows, lanes)) {
     p.kernel = row_kernel::columns;
     p.lanes = lanes;
   }
@@ -161,7 +161,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return made;
   };
   const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
-  p.in_vectors = columns || (rows.lies_along_rows() && goes_in_vectors(rows));
+  p.in_vectors = columns || (rows.lies_along_rows() && rows_are_in_vectors(rows));
   const bool whole = !columns && p.in_vectors && in_vectors <= widest;
   p.registers = known.registers;
   if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
@@ -178,8 +178,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   } else {
     int& side = p.rows_side_by_side;
     if (columns)
-      side = threads_across(inner / p.lanes, g.results / inner, g.count,
-                            target / std::max(1, vector_bytes), device.multiprocessors);
+      side = row_parallel_threads(inner / p.lanes, g.results / inner, g.count,
+                                  target / std::max(1, vector_bytes), device.multiprocessors);
     else if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
     const std::int64_t threads = p.in_registers ? pieces(vectors, held)
                                  : columns || rows.lies_along_rows()
@@ -200,13 +200,13 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   }
   // `known` may be the kernel for whole rows by now.
   p.registers = known.registers;
-  const int crew = p.threads_a_row * p.rows_side_by_side;
-  int crews = 1;
-  if (crew <= 32 || (crew & (crew - 1)) == 0) {
-    crews = std::max(
-        1, std::min<int>(usual / crew, power_of_two_from(pieces(
+  const int group_threads = p.threads_a_row * p.rows_side_by_side;
+  int groups = 1;
+  if (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0) {
+    groups = std::max(1, std::min<int>(usual / group_threads,
+                                       power_of_two_from(pieces(
                                            g.results, p.rows_side_by_side * rows_of_vector(p)))));
-    if (crew * crews < 32) crews = 32 / crew;
+    if (group_threads * groups < 32) groups = 32 / group_threads;
   }
   const auto vectors_of = [&](std::int64_t part) {
     return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * elements_of_vector(p));
@@ -214,11 +214,11 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const auto bytes_of = [&](std::int64_t count) -> std::int64_t {
     return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
   };
-  p.block = crew * crews;
+  p.block = group_threads * groups;
   std::int64_t part = g.count;
-  while (crews > 1 && bytes_of(vectors_of(part)) > target) {
-    crews /= 2;
-    p.block = crew * crews;
+  while (groups > 1 && bytes_of(vectors_of(part)) > target) {
+    groups /= 2;
+    p.block = group_threads * groups;
   }
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
   // A row that does not fit into a block goes to several: to a cluster if possible, otherwise to
@@ -228,7 +228,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
           ? held
           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
                                           (std::int64_t{std::max(1, vector_bytes)} * p.block));
-  if (crews == 1 && vectors_of(part) > fit) {
+  if (groups == 1 && vectors_of(part) > fit) {
     const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * elements_of_vector(p));
     p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster &&
                    (fixed.grid == 0 || needed <= fixed.grid);
@@ -241,7 +241,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     }
     part = part_of_block(g.count, p);
   }
-  p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * crews;
+  p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * groups;
   p.vectors = static_cast<int>(vectors_of(part));
   if (p.in_registers ? p.vectors > held
                      : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
@@ -326,14 +326,14 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
       if (k >= rows.leaves() || code.vector_bytes[k] > 0) {
         const int bytes = staged_bytes(rows, k, p.rows_a_block);
         if (bytes > 0) {
-          const staged_piece piece{at, staged_pitch(rows, k), varies_along_row(rows, k) ? 1 : 0};
+          const staged_piece piece{at, staged_pitch(rows, k), varies_in_row(rows, k) ? 1 : 0};
           places[static_cast<std::size_t>(k)] = piece.word();
           at += bytes;
         }
         a.descriptor = places[static_cast<std::size_t>(k < rows.leaves() ? kept_as(rows, k) : k)];
       }
     } else if (k < rows.leaves() && code.vector_bytes[k] > 0) {
-      const bool varies = varies_along_row(rows, k);
+      const bool varies = varies_in_row(rows, k);
       const int first = kept_as(rows, k);
       if (first == k) {
         places[static_cast<std::size_t>(k)] = static_cast<std::uint64_t>(shared_before_rows + at) |

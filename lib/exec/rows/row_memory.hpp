@@ -6,7 +6,7 @@
 namespace dsl::detail {
 
 /// Whether an operand differs between the elements of a row (its stride along rows is not 0).
-bool varies_along_row(const row_chain& rows, int k);
+bool varies_in_row(const row_chain& rows, int k);
 
 /// The first kept leaf that is the same array as leaf k; both use the same place.
 int kept_as(const row_chain& rows, int k);
@@ -17,11 +17,11 @@ int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf);
 int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies);
 
 /// Whether every operand that varies along rows is read and written in whole vectors.
-bool goes_in_vectors(const row_chain& rows);
+bool rows_are_in_vectors(const row_chain& rows);
 
 /// Whether rows lie across memory in groups of `lanes` adjacent rows, and every operand that varies
 /// across rows is read and written in whole vectors of them.
-bool lie_side_by_side(const row_chain& rows, int lanes);
+bool columns_are_in_vectors(const row_chain& rows, int lanes);
 
 /// Rows that a thread's vector covers, and elements of each row in it.
 int rows_of_vector(const row_plan& p);

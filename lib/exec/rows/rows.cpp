@@ -63,7 +63,8 @@ std::optional<row_chain> row_chain::of(const prepared* passes, int count,
 }
 
 // Whether each element that `read` reads is the result that `left` holds for this element's row.
-bool row_chain::has_row_of(const operand& read, const operand& left, const geometry& reader) const {
+bool row_chain::reads_own_row(const operand& read, const operand& left,
+                              const geometry& reader) const {
   if (read.memory == nullptr || read.memory != left.memory || read.word[0] != left.word[0])
     return false;
   if (left.rank == 0) return true;
@@ -112,7 +113,8 @@ bool row_chain::bind() {
         if (o.kind == operand_kind::neighbour) return false;
         operands_[k] = o;
         is_bound[k] = 1;
-      } else if (!has_row_of(o, targets_of(phases_[from.phase()])[from.number()], phase.space())) {
+      } else if (!reads_own_row(o, targets_of(phases_[from.phase()])[from.number()],
+                                phase.space())) {
         return false;
       }
     }

@@ -49,7 +49,7 @@ class row_chain {
   bool bind();
   bool lay_out();
   void make_plan();
-  bool has_row_of(const operand& read, const operand& left, const geometry& reader) const;
+  bool reads_own_row(const operand& read, const operand& left, const geometry& reader) const;
 
   const chain_code* code_;
   const prepared* phases_;

@@ -15,14 +15,14 @@ namespace dsl::detail {
 inline std::uint64_t descriptor_of(const operand* operands, int k, const geometry& g,
                                    const pass_view& pass) {
   const operand& o = operands[k];
-  const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+  const bool reads_neighbours = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
   const reach how = g.layouts[k].how == access::wide ? in_vectors : by_elements;
   // In a linear kernel, an element's number is its place, so a shared address needs no unit.
   const std::int64_t unit = g.linear && is_one_address(g, o, k) ? 0 : o.size;
   const std::uint64_t reached =
       o.kind == operand_kind::address ? static_cast<std::uint64_t>(unit) : how;
   if (o.kind == operand_kind::value || o.kind == operand_kind::device_scalar) return o.word[1];
-  if (o.kind != operand_kind::step && !is_beside)
+  if (o.kind != operand_kind::step && !reads_neighbours)
     return o.kind == operand_kind::index ? 0 : reached;
   std::uint32_t single = 0;
   for (int axis = 0; axis < max_rank; ++axis)
@@ -76,12 +76,12 @@ class kernel_parameters {
  private:
   // Bytes for parameters other than the operands' addresses and strides. A loop by tiles has two
   // more addresses for each operand, which need as many bytes as the halos' fields.
-  static constexpr std::size_t beside =
+  static constexpr std::size_t other_bytes =
       256 + sizeof(halo_tiles) + max_operands * 2 * sizeof(std::uint64_t);
   alignas(
       16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
                                max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) +
-                               beside];
+                               other_bytes];
   std::size_t used_ = 0;
 };
 

@@ -172,9 +172,9 @@ workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
     const std::lock_guard lock(s.mutex);
     of = &stream_scratch::of(s);
   }
-  auto queues = of->lock_launches();
+  auto launch_lock = of->lock_launches();
   const std::lock_guard lock(s.mutex);
-  return {of->between_launches(bytes), nullptr, 0, {}, std::move(queues)};
+  return {of->between_launches(bytes), nullptr, 0, {}, std::move(launch_lock)};
 }
 
 member_workspace scratch_of_members(const stream& on, std::size_t bytes) {
@@ -192,7 +192,7 @@ member_workspace scratch_of_members(const stream& on, std::size_t bytes) {
     const std::lock_guard lock(s.mutex);
     of = &stream_scratch::of(s);
   }
-  w.queues = of->lock_launches();
+  w.launch_lock = of->lock_launches();
   const std::lock_guard lock(s.mutex);
   of->of_members(w, bytes);
   return w;

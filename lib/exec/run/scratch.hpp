@@ -23,7 +23,7 @@ struct workspace {
   std::uint32_t ticket_step;
   buffer_ref own{};
   // For two launches: keeps other threads from launching between them.
-  std::unique_lock<std::mutex> queues{};
+  std::unique_lock<std::mutex> launch_lock{};
 };
 /// Scratch memory for `bytes` of partial results.
 workspace scratch_of(const stream& on, std::size_t bytes);
@@ -39,7 +39,7 @@ struct member_workspace {
   std::size_t copy_bytes, all_bytes;
   buffer_ref own{};
   // Keeps other threads from launching between these launches.
-  std::unique_lock<std::mutex> queues{};
+  std::unique_lock<std::mutex> launch_lock{};
 };
 member_workspace scratch_of_members(const stream& on, std::size_t bytes);
 

@@ -246,7 +246,7 @@ bool find_vectors(found_halos& found, const geometry& g, const operand* operands
 }
 
 // The distance in bytes from the last 16-byte boundary to the first byte of an array's tile.
-std::uint32_t bytes_behind(const found_halos& found, const halo_tile& t) {
+std::uint32_t misalignment_of(const found_halos& found, const halo_tile& t) {
   const std::int64_t bytes = (t.first[0] - found.before) * std::int64_t{t.size} +
                              t.first[1] * std::int64_t{t.row_bytes} +
                              t.first[2] * std::int64_t{t.plane_bytes};
@@ -255,8 +255,8 @@ std::uint32_t bytes_behind(const found_halos& found, const halo_tile& t) {
 
 // The number of elements by which the first tile of a row begins earlier, so that a warp writes
 // whole cache lines, or at least whole sectors: less than what the warp writes at once.
-int elements_before(const geometry& g, const operand* operands, int inputs, int count,
-                    const program_view& program) {
+int elements_before_rows(const geometry& g, const operand* operands, int inputs, int count,
+                         const program_view& program) {
   for (int i = 0; i < program.nodes; ++i) {
     // The elements before the first one do not exist, so a gather or call must not run for them.
     const op code = head{program.heads[i]}.code();
@@ -293,7 +293,7 @@ counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, 
   auto made = std::make_unique<found_halos>();
   found_halos& found = *made;
   if (!halo_finder(found, g, operands, inputs, count, pass).find()) return {};
-  found.before = elements_before(g, operands, inputs, count, pass.view.elements);
+  found.before = elements_before_rows(g, operands, inputs, count, pass.view.elements);
   if (!find_vectors(found, g, operands, inputs, count)) return {};
   constexpr int least_rows = 8, most_bytes = 24 << 10;
   if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return {};
@@ -308,31 +308,31 @@ int lay_out_halos(found_halos& found, int width, int height, int planes) {
       found.arrays, found.arrays + found.count,
       [&](const found_halos::array& a) { return a.tile.size == found.arrays[0].tile.size; });
   // By how many bytes the offset from a 16-byte boundary grows from row to row.
-  const std::uint32_t row_behind = alike ? found.arrays[0].tile.row_bytes % whole : 0;
+  const std::uint32_t row_misalignment = alike ? found.arrays[0].tile.row_bytes % whole : 0;
   found.pitch = 0;
   std::int32_t rows = 0;
   for (int i = 0; i < found.count; ++i) {
     found_halos::array& a = found.arrays[i];
     halo_tile& t = a.tile;
-    const std::uint32_t behind = bytes_behind(found, t);
-    t.in_vectors = a.may_be_in_vectors && t.row_bytes % whole == row_behind &&
-                   row_behind * static_cast<unsigned>(height) % whole == 0 &&
-                   (!a.is_written || (row_behind == 0 && behind == 0));
+    const std::uint32_t misalignment = misalignment_of(found, t);
+    t.in_vectors = a.may_be_in_vectors && t.row_bytes % whole == row_misalignment &&
+                   row_misalignment * static_cast<unsigned>(height) % whole == 0 &&
+                   (!a.is_written || (row_misalignment == 0 && misalignment == 0));
     const std::int32_t piece = t.in_vectors != 0 ? 16 / t.size : 1;
-    t.before = t.in_vectors == 0 ? 0
-               : row_behind == 0 ? static_cast<std::int32_t>(behind) / t.size
-                                 : piece - 1;
+    t.before = t.in_vectors == 0       ? 0
+               : row_misalignment == 0 ? static_cast<std::int32_t>(misalignment) / t.size
+                                       : piece - 1;
     const std::int64_t columns = pieces(width + a.reach[0] + t.before, piece);
     t.columns = divisor::of(columns);
-    t.behind = static_cast<std::int32_t>(columns * piece) - (row_behind == 0 ? t.before : 0);
+    t.behind = static_cast<std::int32_t>(columns * piece) - (row_misalignment == 0 ? t.before : 0);
     t.rows = static_cast<std::int32_t>(height + a.reach[1]);
     t.planes = static_cast<std::int32_t>(1 + a.reach[2]);
-    t.offset = t.in_vectors != 0 ? behind : 0;
+    t.offset = t.in_vectors != 0 ? misalignment : 0;
     found.pitch = std::max(found.pitch, static_cast<std::uint32_t>(columns * piece * t.size));
     rows = std::max(rows, t.rows);
   }
-  found.pitch =
-      (found.pitch + whole - 1) / whole * whole + (row_behind == 0 ? 0 : whole + row_behind);
+  found.pitch = (found.pitch + whole - 1) / whole * whole +
+                (row_misalignment == 0 ? 0 : whole + row_misalignment);
   found.plane = (found.pitch * static_cast<std::uint32_t>(rows) + whole - 1) / whole * whole;
   std::uint32_t bytes = 0;
   for (int i = 0; i < found.count; ++i) {
