@@ -1,4 +1,4 @@
-// Operands and results that begin 4, 8 or 12 bytes beyond a multiple of 16.
+// Measures operands and results that begin 4, 8 or 12 bytes beyond a multiple of 16.
 #include "works.hpp"
 
 namespace bench {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::int64_t n = 1 << 27;
 
-/// Operands whose elements begin so many places further on.
+/// Operands whose first elements are shifted by `of_a`, `of_b` and `of_out` elements.
 struct shifted {
   shifted(std::int64_t of_a, std::int64_t of_b, std::int64_t of_out)
       : a(operand<float>(slot::a, n + 4)(dsl::slice(of_a, of_a + n))),

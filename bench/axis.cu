@@ -1,5 +1,5 @@
-// Reductions along axes, and formulas that use them, beside CUB's DeviceSegmentedReduce and kernels
-// that keep a row in registers.
+// Measures reductions along axes, and formulas that use them. Peers: CUB's DeviceSegmentedReduce,
+// and kernels that keep a row in registers.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/block/block_reduce.cuh>
@@ -18,7 +18,7 @@ struct times {
 
 constexpr int row_block = 1024, row_width = 8192;
 
-/// Combines a value of each thread of a block, for all threads.
+/// Combines the values of a block's threads; each thread gets the result.
 template <class F> __device__ float of_block(float value, F f) {
   using reduction = cub::BlockReduce<float, row_block>;
   __shared__ typename reduction::TempStorage memory;
@@ -37,7 +37,7 @@ struct larger {
   __device__ float operator()(float x, float y) const { return fmaxf(x, y); }
 };
 
-/// A block a row of 8192 floats, of which each thread keeps two vectors.
+/// A block for each row of 8192 floats; each thread keeps two vectors.
 struct row_of_block {
   float4 v[2];
   __device__ explicit row_of_block(const float* m) {
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(row_block) layer_norm_by_hand(float* out, cons
   row.store(out);
 }
 
-/// A warp a point.
+/// A warp for each point.
 __global__ void pairs_by_hand(float* out, const float* x, const float* y, int n) {
   const int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (i >= n) return;

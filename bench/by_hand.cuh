@@ -1,4 +1,5 @@
-// Elementwise kernels as a CUDA programmer writes them, for any formula, and the same by CUB and by Thrust.
+// Elementwise kernels for any formula, as a CUDA programmer writes them, and the same with CUB and
+// Thrust.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -16,14 +17,16 @@
 
 namespace bench {
 
-/// A complex number whose arithmetic is written out.
+/// A complex number with its arithmetic written out.
 template <class T> struct alignas(2 * sizeof(T)) pair {
   T re, im;
   __device__ friend pair operator+(pair a, pair b) { return {a.re + b.re, a.im + b.im}; }
-  __device__ friend pair operator*(pair a, pair b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+  __device__ friend pair operator*(pair a, pair b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
 };
 
-/// CUDA's own type for a dtype's elements.
+/// CUDA's own type of a dtype's elements.
 template <class T> struct native { using type = T; };
 template <> struct native<dsl::half> { using type = __half; };
 template <> struct native<dsl::bfloat16> { using type = __nv_bfloat16; };
@@ -36,9 +39,12 @@ template <class T, int R> auto* pointer(const dsl::view<T, R>& v) {
 
 template <class T> struct alignas(16) sixteen_bytes { T lane[16 / sizeof(T)]; };
 
-template <class F, class T, class... In> __global__ void sixteen_bytes_a_thread(F f, std::int64_t n, T* out, const In*... in) {
+template <class F, class T, class... In> __global__ void sixteen_bytes_a_thread(F f, std::int64_t n,
+                                                                                T* out,
+                                                                                const In*... in) {
   constexpr int lanes = 16 / sizeof(T);
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, first = i * lanes;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+                     first = i * lanes;
   if (first + lanes <= n) {
     const auto all = [&](const auto&... vector) {
       sixteen_bytes<T> result;
@@ -46,13 +52,16 @@ template <class F, class T, class... In> __global__ void sixteen_bytes_a_thread(
       for (int k = 0; k < lanes; ++k) result.lane[k] = f(vector.lane[k]...);
       return result;
     };
-    reinterpret_cast<sixteen_bytes<T>*>(out)[i] = all(sixteen_bytes<In>(reinterpret_cast<const sixteen_bytes<In>*>(in)[i])...);
+    reinterpret_cast<sixteen_bytes<T>*>(out)[i] =
+        all(sixteen_bytes<In>(reinterpret_cast<const sixteen_bytes<In>*>(in)[i])...);
   } else {
     for (std::int64_t k = first; k < n; ++k) out[k] = f(in[k]...);
   }
 }
 
-template <class F, class T, class... In> __global__ void one_element_a_thread(F f, std::int64_t n, T* out, const In*... in) {
+template <class F, class T, class... In> __global__ void one_element_a_thread(F f, std::int64_t n,
+                                                                              T* out,
+                                                                              const In*... in) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) out[i] = f(in[i]...);
 }
@@ -62,19 +71,20 @@ inline unsigned grid_by_hand(std::int64_t threads) {
   return static_cast<unsigned>((threads + block_by_hand - 1) / block_by_hand);
 }
 
-/// The operands of a call in the order of a formula's parameters, by the number of them.
+/// Calls `call` with the first N operands, in the order of the formula's parameters.
 template <int N, class Arrays, class Call> void with_operands(const Arrays& x, Call call) {
   if constexpr (N == 1) call(pointer(x.out), pointer(x.a));
   else if constexpr (N == 2) call(pointer(x.out), pointer(x.a), pointer(x.b));
   else call(pointer(x.out), pointer(x.a), pointer(x.b), pointer(x.c));
 }
 
-/// A peer: `F`, an element's formula with N parameters, of all elements.
+/// A peer that computes all elements of a formula; F computes one element from N parameters.
 template <class F, int N> struct by_sixteen_bytes {
   template <class Arrays> void operator()(const Arrays& x) const {
     with_operands<N>(x, [&](auto* out, auto*... in) {
       const std::int64_t lanes = 16 / sizeof(*out);
-      sixteen_bytes_a_thread<<<grid_by_hand((x.n + lanes - 1) / lanes), block_by_hand, 0, stream()>>>(F{}, x.n, out, in...);
+      sixteen_bytes_a_thread<<<grid_by_hand((x.n + lanes - 1) / lanes), block_by_hand, 0,
+                               stream()>>>(F{}, x.n, out, in...);
     });
   }
 };
@@ -96,7 +106,8 @@ template <class F, int N> struct by_thrust {
   template <class Arrays> void operator()(const Arrays& x) const {
     with_operands<N>(x, [&](auto* out, auto*... in) {
       const auto all = thrust::make_zip_iterator(in...);
-      thrust::transform(thrust::cuda::par_nosync.on(stream()), all, all + x.n, out, thrust::make_zip_function(F{}));
+      thrust::transform(thrust::cuda::par_nosync.on(stream()), all, all + x.n, out,
+                        thrust::make_zip_function(F{}));
     });
   }
 };

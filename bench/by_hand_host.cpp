@@ -160,8 +160,8 @@ void exp(float* out, const float* a, std::int64_t n) {
   std::transform(parallel::par_unseq, a, a + n, out, [](float x) { return std::exp(x); });
 }
 void three_operands(float* out, const float* a, const float* b, const float* c, std::int64_t n) {
-  // An element's place is known from its address, since the standard has no transformation of three
-  // ranges.
+  // The standard has no transformation of three ranges, so an element's place is computed from its
+  // address.
   std::for_each(parallel::par_unseq, out, out + n, [=](float& x) {
     const std::int64_t i = &x - out;
     x = a[i] * std::exp(-b[i] * b[i]) + std::sqrt(std::fabs(c[i]));

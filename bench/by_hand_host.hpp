@@ -1,4 +1,4 @@
-// Plain loops over n elements, which the compiler vectorises, by one thread; and the same by the
+// Plain loops over n elements, which the compiler vectorises, by one thread; and the same with the
 // standard library's parallel algorithms.
 #pragma once
 
@@ -28,7 +28,7 @@ void cumsum(float* out, const float* a, std::int64_t n);
 void weighted(double* out, const double* a, std::int64_t n);
 void fill(float* out, float value, std::int64_t n);
 void add_by_key(float* sums, const std::int32_t* keys, const float* values, std::int64_t n);
-/// Of sums and sums of squares.
+/// Standard deviations, from sums and sums of squares.
 void deviations_by_key(float* out, const std::int32_t* keys, const float* values, std::int64_t n,
                        std::int64_t groups);
 void take(float* out, const float* from, const std::int32_t* at, std::int64_t n);

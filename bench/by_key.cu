@@ -1,4 +1,5 @@
-// Reductions by key, selections and sorting beside CUB. CUB has no sum by key of unsorted keys.
+// Measures reductions by key, selections and sorting, with CUB as peer. CUB has no sum by unsorted
+// keys.
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>

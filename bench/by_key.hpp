@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// Random keys of so many groups, and values.
+/// Random keys below the given number of groups, and values.
 template <class K>
 struct keyed {
   keyed(std::int64_t count, std::int64_t group_count)

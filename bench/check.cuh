@@ -1,4 +1,4 @@
-// Errors of the CUDA runtime, and the stream on which dsl works.
+// Checks errors of the CUDA runtime, and gives the stream on which dsl works.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// One formula and one function in every dtype, each over 2^29 bytes an operand.
+// Measures one formula and one function in every dtype, each with 2^29 bytes an operand.
 #include "by_hand.cuh"
 
 namespace bench {

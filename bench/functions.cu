@@ -1,4 +1,4 @@
-// Functions whose arithmetic may cost more than their memory.
+// Measures functions whose arithmetic may cost more than their memory accesses.
 #include "by_hand.cuh"
 
 namespace bench {
@@ -27,7 +27,7 @@ __global__ void option_prices_by_hand(std::int64_t n, float4* call, float4* put,
                                       const float4* stock, const float4* strike,
                                       const float4* years) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (4 * i >= n) return;  // n is a multiple of 4
+  if (4 * i >= n) return;  // n is a multiple of 4.
   const float4 s = stock[i], k = strike[i], t = years[i];
   const auto of = [](float s, float k, float t) {
     const float deviation = volatility * sqrtf(t),

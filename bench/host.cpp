@@ -1,4 +1,4 @@
-// The other rows of bench_host: maps, shapes and loops.
+// Further rows of bench_host: maps, shapes and loops.
 #include "by_hand_host.hpp"
 #include "works.hpp"
 

@@ -1,5 +1,5 @@
-// The other rows of bench_host: reductions by key, elements from elsewhere, and a recurrence,
-// beside plain loops.
+// Further rows of bench_host: reductions by key, gathered elements and a recurrence, with plain
+// loops as peers.
 #include <complex>
 
 #include <dsl/by_key.hpp>
@@ -44,7 +44,7 @@ const rows by_keys([] {
           by_hand::add_by_key(x.sums.data(), x.keys.data(), x.values.data(), x.n);
         });
   }
-  for (const std::int64_t groups : {10, 1000, 10'000})  // none of them without elements
+  for (const std::int64_t groups : {10, 1000, 10'000})  // Groups small enough that none is empty.
     work_on_keys("std by key", groups, 8, of_groups)
         .within(1e-2)
         .by("dsl",
@@ -70,8 +70,8 @@ const rows by_keys([] {
   }
 });
 
-// y(i) = 0.9 y(i - 1) + 0.1 a(i), as docs/scans.md has it: a scan of the functions that make one
-// value of the one before.
+// y(i) = 0.9 y(i - 1) + 0.1 a(i), as in docs/scans.md: a scan of functions that compute a value
+// from the previous one.
 const rows recurrences([] {
   using namespace std::complex_literals;
   map<double>("0.9 * y + 0.1 * a", n, 2, "scan")

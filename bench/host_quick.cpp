@@ -1,5 +1,5 @@
-// The rows of bench_host that cost little to compile: maps and sums beside plain loops.
-// bench_host_quick has no others.
+// Rows of bench_host that compile quickly: maps and sums, with plain loops as peers.
+// bench_host_quick has only these.
 #include "by_hand_host.hpp"
 #include "works.hpp"
 

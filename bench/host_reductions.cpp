@@ -1,4 +1,4 @@
-// The other rows of bench_host: reductions and scans.
+// Further rows of bench_host: reductions and scans.
 #include <dsl/scan.hpp>
 
 #include "by_hand_host.hpp"

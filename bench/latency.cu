@@ -1,4 +1,5 @@
-// What a call costs the program: wall time of one of many in a row, of few elements.
+// Measures what a call on few elements costs the program: the wall time of one of many calls in a
+// row.
 #include "by_hand.cuh"
 
 #include <cub/device/device_reduce.cuh>

@@ -1,4 +1,5 @@
-// Time loops by every strategy: wall time of a call of iterate and of the wait for its end.
+// Measures time loops by every strategy: the wall time of a call of iterate and of the wait for its
+// end.
 #include "rk4_by_hand.hpp"
 #include "works.hpp"
 

@@ -24,13 +24,13 @@ template <class T> __global__ void fill_all(T* data, std::int64_t n, std::uint32
     data[i] = random_element<T>(static_cast<std::uint64_t>(i), seed);
 }
 
-// Numbers that are not negative are in the order of their bits.
+// Numbers that are not negative have the same order as their bits.
 __device__ void at_least(double* most, double here) {
   atomicMax(reinterpret_cast<unsigned long long*>(most),
             static_cast<unsigned long long>(__double_as_longlong(here)));
 }
 
-/// The largest difference, and the largest magnitude of y.
+/// Computes the largest difference, and the largest magnitude of y.
 template <class T> __global__ void differ(const T* x, const T* y, std::int64_t n, double* most) {
   double off = 0, magnitude = 0;
   for (std::int64_t i = first(); i < n; i += stride()) {

@@ -1,4 +1,5 @@
-// Elementwise formulas of floats over all sizes, and the functions that cost more than the memory.
+// Measures elementwise formulas of floats over all sizes, and functions that cost more than the
+// memory accesses.
 #include "by_hand.cuh"
 
 namespace bench {

@@ -1,6 +1,6 @@
-// Works on one GPU and on several as one device: `bench_mesh cuda:0 cuda:0-1`, after Google
-// Benchmark's options. A row is named mesh/float32/536870912/dsl cuda:0-1/a + b. Its time is a
-// call's: of ten in a row, with the wait for their end, the median.
+// Measures works on one GPU and on several as one device: `bench_mesh cuda:0 cuda:0-1`, after
+// Google Benchmark's options. A row's name is such as mesh/float32/536870912/dsl cuda:0-1/a + b.
+// Its time is that of a call: the median of ten in a row, each with the wait for its end.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Seconds of a call, on the current device.
+/// Seconds of a call on the current device.
 double median_of(const std::function<void()>& call, int calls) {
   constexpr int measurements = 9;
   const dsl::device where = dsl::device::current();
@@ -38,13 +38,13 @@ double median_of(const std::function<void()>& call, int calls) {
     const double begin = seconds();
     for (int c = 0; c < calls; ++c) call();
     where.synchronize();
-    if (i > 0) times.push_back((seconds() - begin) / calls);  // the first one is to warm up
+    if (i > 0) times.push_back((seconds() - begin) / calls);  // The first round is a warm-up.
   }
   std::nth_element(times.begin(), times.begin() + measurements / 2, times.end());
   return times[measurements / 2];
 }
 
-/// A row: `make()` on the device gives the call that is timed.
+/// Adds a row. `make()`, called on the device, returns the call to time.
 void add(const std::string& where, const char* type, const std::string& size,
          const std::string& work, int calls, const std::function<std::function<void()>()>& make) {
   const std::string name = std::string("mesh/") + type + "/" + size + "/dsl " + where + "/" + work;
@@ -110,9 +110,9 @@ void add_loops(const std::string& where) {
             dsl::iterate(100, coupled, dsl::state(x->F, x->G, x->delta), step_size, scale);
           };
         });
-  // Little is computed: what is left is that all blocks learn the sum of each step, and without the
-  // mean nothing is. Of 4 MiB each of two GPUs has the least that it may, and in many steps the
-  // launch is nothing.
+  // Steps with almost no arithmetic: their time is that of the exchange of each step's sum between
+  // all blocks; without the mean there is no exchange. 4 MiB is the least that each of two GPUs may
+  // have, and with many steps the launch does not matter.
   for (const auto& [n, steps] : {std::pair{1 << 21, 1000}, {1 << 20, 10000}}) {
     add(where, "float32", std::to_string(n), std::to_string(steps) + " steps of x + h mean(x)", 1,
         [n = n, steps = steps] {

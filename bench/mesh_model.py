@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Fits a model of a loop's step to what bench_mesh measured, and says what it predicts for more GPUs.
+"""Fits a model of a loop's step to the measurements of bench_mesh, and predicts steps on more GPUs.
 
     bench_mesh cuda:0 cuda:0-1 --benchmark_out=mesh.json --benchmark_out_format=json
     bench/mesh_model.py mesh.json
 
-A step of n elements a GPU takes  start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange  microseconds, the last
-only where there are several GPUs: what each step takes whatever its size (a block's sums, and the way to the other blocks), what an
-element takes that stays on the chip, what one takes that comes and goes, and how much longer the way to another GPU's blocks is.
-`chip`, how many elements stay, is the number that fits best. NumPy is needed.
+A step of n elements a GPU takes
+
+    start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange
+
+microseconds. `start` is independent of the size: a block's sums, and their exchange with the other
+blocks. `arithmetic` is the time of an element that stays on the chip, `memory` that of an element
+that is loaded and stored in each step. `exchange`, only with several GPUs, is the additional time
+to reach another GPU's blocks. `chip` is the number of elements that stay on the chip; the value
+that fits best is chosen. Needs NumPy.
 """
 
 import re
@@ -18,13 +23,13 @@ import numpy
 
 from peer.devices import gpus_of
 
-# GPUs for which it is evaluated.
+# Numbers of GPUs for which the model is evaluated.
 COUNTS = (1, 2, 4, 8, 64)
 
 
 @dataclass
 class Point:
-    """A step that was measured, in microseconds."""
+    """A measured step, in microseconds."""
 
     gpus: int
     elements: int
@@ -38,16 +43,16 @@ class Model:
     memory: float
     exchange: float
     chip: float
-    worst: float  # relative error
+    worst: float  # Relative error.
 
     def step(self, gpus, elements):
-        """Microseconds."""
+        """The predicted time in microseconds."""
         found = self.start, self.arithmetic, self.memory, self.exchange
         return float(numpy.dot(terms(gpus, elements, self.chip), found))
 
 
 def points_of(table):
-    """Those of a table by report.py."""
+    """The measured points in a table by report.py."""
     points = []
     for (_, group, dtype, size, work), row in table.rows.items():
         loop, shape = re.match(r"(\d+) RK4 steps", work), re.fullmatch(r"(\d+)x(\d+)", size)
@@ -66,37 +71,54 @@ def terms(gpus, elements, chip):
 
 
 def fit(points):
-    """The Model for which the squares of relative errors are least; None where there are too few points."""
+    """The Model with the least squares of relative errors; None if there are too few points."""
     if len(points) < 6 or len({point.gpus for point in points}) < 2:
         return None
     best, least = None, numpy.inf
     times = numpy.array([point.time for point in points])
     for chip in numpy.arange(5e5, 2e7, 2.5e4):
-        matrix = numpy.array([terms(point.gpus, point.elements, chip) for point in points]) / times[:, None]
+        matrix = (
+            numpy.array([terms(point.gpus, point.elements, chip) for point in points])
+            / times[:, None]
+        )
         found = numpy.linalg.lstsq(matrix, numpy.ones(len(points)), rcond=None)[0]
         errors = matrix @ found - 1
         if errors @ errors < least:
-            best, least = Model(*map(float, found), float(chip), float(abs(errors).max())), errors @ errors
+            best, least = (
+                Model(*map(float, found), float(chip), float(abs(errors).max())),
+                errors @ errors,
+            )
     return best
 
 
 def lines_of(points):
-    """What a page says of it."""
+    """Lines for a page about the model."""
     model = fit(points)
     if model is None:
         return []
     measured = {(point.gpus, point.elements): point.time for point in points}
 
     def cell(gpus, elements, digits):
-        """100 steps, in milliseconds; 3162 squared stands for 10^7 elements, 4472 squared for 2 x 10^7."""
-        here = [time for (count, size), time in measured.items() if count == gpus and abs(size / elements - 1) < 1e-3]
-        return f"{0.1 * model.step(gpus, elements):.{digits}f}" + (f" ({0.1 * here[0]:.{digits}f})" if here else "")
+        """The time of 100 steps in milliseconds. 3162 squared stands for 10^7 elements, 4472
+        squared for 2 x 10^7."""
+        here = [
+            time
+            for (count, size), time in measured.items()
+            if count == gpus and abs(size / elements - 1) < 1e-3
+        ]
+        return f"{0.1 * model.step(gpus, elements):.{digits}f}" + (
+            f" ({0.1 * here[0]:.{digits}f})" if here else ""
+        )
 
     lines = [
-        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange` for n elements a GPU, the last "
-        f"where there are several, fitted to these {len(points)} loops: start {model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
-        f"an element, chip {1e-6 * model.chip:.2f} million elements, memory {1e6 * model.memory:.2f} ps an element, exchange "
-        f"{model.exchange:.2f} us; the worst point is {100 * model.worst:.1f} % off. Milliseconds for 100 steps, measured ones in brackets:",
+        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, "
+        "n - chip) + exchange` for n elements a GPU, the last "
+        f"where there are several, fitted to these {len(points)} loops: start "
+        f"{model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
+        f"an element, chip {1e-6 * model.chip:.2f} million elements, memory "
+        f"{1e6 * model.memory:.2f} ps an element, exchange "
+        f"{model.exchange:.2f} us; the worst point is {100 * model.worst:.1f} % off. "
+        "Milliseconds for 100 steps, measured ones in brackets:",
         "",
         "| GPUs | 10^7 elements | 10^7 a GPU | 512 x 512 |",
         "| --- | --- | --- | --- |",

@@ -1,4 +1,5 @@
-// Steps of differential equations beside kernels by hand, and what the GPU computes at most.
+// Measures steps of differential equations, with kernels by hand as peers, and the GPU's peak rate
+// of arithmetic.
 #include <dsl/ode.hpp>
 
 #include "check.cuh"
@@ -67,7 +68,7 @@ __global__ void lorenz_by_hand(float* x, float* y, float* z, float h, int steps,
 constexpr int chains = 8, unrolled = 16, chain_steps = 250, chain_blocks = 132 * 8 * 16,
               chain_threads = chain_blocks * 256;
 
-// Independent chains of fused multiplications and additions, as many as keep every unit busy.
+// Independent chains of fused multiply-adds, enough to keep every unit busy.
 __global__ void multiply_add(float* out, float a, float b) {
   float x[chains];
   for (int i = 0; i < chains; ++i) x[i] = static_cast<float>(threadIdx.x + i);
@@ -107,7 +108,7 @@ const rows steps([] {
       return job{[=] { run(*p); }, p->x, [=] { p->start(); }};
     };
   };
-  // 4 slopes of 8 operations, 3 points ahead of 6, and a weighted sum of 21.
+  // Operations a step: 4 slopes of 8, 3 intermediate points of 6, and a weighted sum of 21.
   work("ode", dsl::dtype::float32, std::to_string(members), "1000 RK4 steps of Lorenz",
        24.0 * members, timing::call)
       .within(1e-2)

@@ -1,4 +1,4 @@
-// One kernel of 1 to 32 operands.
+// Measures one kernel with 1 to 32 operands.
 #include "works.hpp"
 
 #include <utility>

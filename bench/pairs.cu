@@ -1,12 +1,12 @@
-// Sums over pairs, nothing of which is stored, beside a kernel that passes a tile of bodies through
-// shared memory.
+// Measures sums over pairs, which are not stored. Peer: a kernel that passes a tile of bodies
+// through shared memory.
 #include "check.cuh"
 #include "works.hpp"
 
 namespace bench {
 namespace {
 
-// A body's attraction, along axis K.
+// The attraction between two bodies along axis K.
 template <int K>
 constexpr auto pull = dsl::vectorize(
     [](auto xi, auto yi, auto zi, auto xj, auto yj, auto zj, auto mj, auto softening) {
@@ -20,8 +20,8 @@ constexpr auto pull = dsl::vectorize(
 
 constexpr int bodies_a_tile = 256;
 
-// The bodies are packed, four floats each. A thread a body (L. Nyland, M. Harris, J. Prins, Fast
-// N-Body Simulation with CUDA, GPU Gems 3, 2007).
+// Bodies are packed, four floats each; one thread for each body (L. Nyland, M. Harris, J. Prins,
+// Fast N-Body Simulation with CUDA, GPU Gems 3, 2007).
 __global__ void __launch_bounds__(bodies_a_tile)
     pull_by_hand(float* out, const float4* bodies, int n, float softening) {
   __shared__ float4 tile[bodies_a_tile];

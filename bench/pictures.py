@@ -1,4 +1,4 @@
-"""The pictures of docs/performance.md, from report.py's table."""
+"""Draws the pictures of docs/performance.md from report.py's table."""
 
 import io
 import math
@@ -16,7 +16,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from peer.devices import gpus_of
 from report import best, columns_of, elements, milliseconds, size_text
 
-# Colours that colour-blind readers tell apart, and a mark for each, so that colour is not all.
+# Colours that colour-blind readers can distinguish; each has a mark as well, so that colour is not
+# needed.
 STYLE = {
     "dsl": ("#000000", "o"),
     "hand": ("#7f7f7f", "s"),
@@ -35,7 +36,8 @@ STYLE = {
 }
 DARK = ("#000000", "#0072b2", "#7f7f7f", "#8c5a2b")
 NAMES = {"hand": "by hand", "std": "std::par_unseq", "Numba": "Numba"}
-# Arithmetic operations an element, as the formula is written; a function counts as one, a complex multiplication as six.
+# Arithmetic operations an element as the formula is written. A function counts as one, a complex
+# multiplication as six.
 OPERATIONS = {
     "a + b": 1,
     "exp(a)": 1,
@@ -60,19 +62,31 @@ def style(heading):
 
 
 def shorter(svg):
-    """The same picture with coordinates in tenths of a point and without what only an editor needs: a quarter of the bytes."""
+    """The same picture with coordinates in tenths of a point, and without data that only an
+    editor needs: a quarter of the bytes."""
     tenths = lambda number: f"{float(number[0]):.1f}".removesuffix(".0")
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{2,}", tenths, tag[0]), svg)
-    svg = re.sub(r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; text-anchor: start', "", svg)
-    svg = svg.replace("*{stroke-linejoin", "*{font-family: 'DejaVu Sans', Verdana, sans-serif; stroke-linejoin")
-    for _ in range(4):  # groups of nothing, and of one thing, within each other
-        svg = re.sub(r"<g>\s*</g>|<g/>|<defs/>", "", re.sub(r"<g>\s*(<(\w+)[^>]*/>|<(\w+)[^>]*>[^<]*</\3>)\s*</g>", r"\1", svg))
+    svg = re.sub(
+        r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; '
+        r'text-anchor: start',
+        "",
+        svg,
+    )
+    svg = svg.replace(
+        "*{stroke-linejoin", "*{font-family: 'DejaVu Sans', Verdana, sans-serif; stroke-linejoin"
+    )
+    for _ in range(4):  # Groups that are empty or have one member may be nested.
+        svg = re.sub(
+            r"<g>\s*</g>|<g/>|<defs/>",
+            "",
+            re.sub(r"<g>\s*(<(\w+)[^>]*/>|<(\w+)[^>]*>[^<]*</\3>)\s*</g>", r"\1", svg),
+        )
     return re.sub(r"\s*\n\s*", "\n", svg)
 
 
 def save(figure, folder, name):
-    """Neither a date nor random names in the file, so the same numbers make the same file."""
+    """Omits the date and random names, so that the same numbers give the same file."""
     svg = io.StringIO()
     figure.savefig(svg, format="svg", metadata={"Date": None}, bbox_inches="tight")
     plt.close(figure)
@@ -97,21 +111,40 @@ def legend_below(figure, headings, **more):
                 label=NAMES.get(heading, heading),
             )
         )
-    figure.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=min(7, len(handles)), frameon=False, **more)
+    figure.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncols=min(7, len(handles)),
+        frameon=False,
+        **more,
+    )
 
 
 def swept(table, device, least):
-    """(work, dtype) -> size -> row, of the works with at least so many sizes: powers of two on the GPU, of ten on the host."""
+    """(work, dtype) -> size -> row, for works with at least `least` sizes that are powers of two
+    (GPU) or of ten (host)."""
     works = {}
-    regular = (lambda n: n & (n - 1) == 0) if device == "cuda" else (lambda n: str(n).strip("0") == "1")
+    regular = (
+        (lambda n: n & (n - 1) == 0) if device == "cuda" else (lambda n: str(n).strip("0") == "1")
+    )
     for (where, group, dtype, size, work), row in table.rows.items():
-        if where == device and group in ("map", "reduction") and size.isdigit() and regular(int(size)):
+        if (
+            where == device
+            and group in ("map", "reduction")
+            and size.isdigit()
+            and regular(int(size))
+        ):
             works.setdefault((work, dtype), {})[int(size)] = row
-    return {key: dict(sorted(by_size.items())) for key, by_size in works.items() if len(by_size) >= least}
+    return {
+        key: dict(sorted(by_size.items()))
+        for key, by_size in works.items()
+        if len(by_size) >= least
+    }
 
 
 def series(by_size, heading, value):
-    """Sizes and values of a column, where it has some."""
+    """Sizes and values of a column, where it has values."""
     points = [
         (size, value(best(row, heading), row))
         for size, row in by_size.items()
@@ -133,8 +166,15 @@ def size_name(n):
 
 
 def moved(row):
-    """The bytes of a call, as dsl's row states them, or any other's."""
-    return next((m.counters["bytes"] for m in [row.get("dsl"), *row.values()] if m and "bytes" in m.counters), math.nan)
+    """The bytes of a call as dsl's row states them, or any other row."""
+    return next(
+        (
+            m.counters["bytes"]
+            for m in [row.get("dsl"), *row.values()]
+            if m and "bytes" in m.counters
+        ),
+        math.nan,
+    )
 
 
 def lines_over_sizes(axes, by_size, value, headings):
@@ -142,7 +182,15 @@ def lines_over_sizes(axes, by_size, value, headings):
         sizes, values = series(by_size, heading, value)
         colour, mark = style(heading)
         mine = heading == "dsl"
-        axes.plot(sizes, values, color=colour, marker=mark, markersize=4, linewidth=2 if mine else 1, zorder=5 if mine else 3)
+        axes.plot(
+            sizes,
+            values,
+            color=colour,
+            marker=mark,
+            markersize=4,
+            linewidth=2 if mine else 1,
+            zorder=5 if mine else 3,
+        )
     axes.set_xscale("log")
     powers(axes.xaxis, sorted(by_size))
     axes.set_xlabel("elements")
@@ -158,7 +206,9 @@ def bandwidth(table, device, folder):
         return []
     columns = 2 if len(works) < 5 else 3
     lines = math.ceil(len(works) / columns)
-    figure, panels = plt.subplots(lines, columns, figsize=(4.6 * columns, 3.2 * lines), squeeze=False, layout="constrained")
+    figure, panels = plt.subplots(
+        lines, columns, figsize=(4.6 * columns, 3.2 * lines), squeeze=False, layout="constrained"
+    )
     gb_a_second = lambda measured, row: moved(row) / measured.ms * 1e-6
     used = ["dsl", *columns_of(row for by_size in works.values() for row in by_size.values())]
     for panel, ((work, dtype), by_size) in zip(panels.flat, works.items()):
@@ -173,35 +223,52 @@ def bandwidth(table, device, folder):
     legend_below(figure, [*used, "copy"] if copies else used)
     save(figure, folder, f"bandwidth-{device}.svg")
     where = "the GPU" if device == "cuda" else "the host"
-    return [(f"bandwidth-{device}.svg", f"Bandwidth over the number of elements on {where}; dashed, a copy")]
+    return [
+        (
+            f"bandwidth-{device}.svg",
+            f"Bandwidth over the number of elements on {where}; dashed, a copy",
+        )
+    ]
 
 
 def compared(table, device, peers=2):
-    """The works with dsl and at least so many peers, each at its largest size: key -> column -> milliseconds."""
+    """The works with dsl and at least `peers` peers, each at its largest size: key -> column ->
+    milliseconds."""
     largest = {}
     for key, row in table.rows.items():
         where, group, dtype, size, work = key
         mine = row.get("dsl")
         if where != device or group in ("latency", "loop") or not mine or mine.error:
             continue
-        times = {"dsl": mine.ms, **{h: best(row, h).ms for h in columns_of([row]) if not best(row, h).error}}
+        times = {
+            "dsl": mine.ms,
+            **{h: best(row, h).ms for h in columns_of([row]) if not best(row, h).error},
+        }
         known = largest.get((group, dtype, work))
-        if len(times) > peers and (not known or (len(times), elements(size)) > (len(known[1]), elements(known[0][3]))):
+        if len(times) > peers and (
+            not known or (len(times), elements(size)) > (len(known[1]), elements(known[0][3]))
+        ):
             largest[group, dtype, work] = key, times
     return dict(largest.values())
 
 
 def relative_bars(panel, times, title):
-    """Times relative to dsl's; those that are longer than four times end there, and say so."""
+    """Times relative to dsl's. Bars longer than four times dsl's time are cut there and
+    labelled."""
     most = 4.0
     names = list(times)
     ratios = [times[name] / times["dsl"] for name in names]
-    panel.barh(range(len(names)), [min(r, most) for r in ratios], color=[style(name)[0] for name in names], height=0.72)
+    panel.barh(
+        range(len(names)),
+        [min(r, most) for r in ratios],
+        color=[style(name)[0] for name in names],
+        height=0.72,
+    )
     for k, (name, ratio) in enumerate(zip(names, ratios)):
         text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
         inside = ratio > 0.6 * most
         colour = "white" if inside and style(name)[0] in DARK else "black"
-        beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
+        beside = 1 if 0.22 < ratio < 1 else ratio  # Do not cross the line at 1.
         panel.text(
             most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06,
             k,
@@ -230,7 +297,9 @@ def bars(works, folder, name, caption):
     columns = 4
     lines = math.ceil(len(works) / columns)
     height = 0.55 + 0.16 * max(len(times) for times in works.values())
-    figure, panels = plt.subplots(lines, columns, figsize=(12, height * lines), squeeze=False, layout="constrained")
+    figure, panels = plt.subplots(
+        lines, columns, figsize=(12, height * lines), squeeze=False, layout="constrained"
+    )
     for panel, ((_, _, dtype, size, work), times) in zip(panels.flat, works.items()):
         title = work if len(work) < 34 else work[:31] + "..."
         relative_bars(panel, times, f"{title}\n{dtype}, {size_text(size)}")
@@ -242,24 +311,34 @@ def bars(works, folder, name, caption):
 
 
 def all_bars(table, device, folder):
-    """Those works that most libraries do."""
+    """Bars of the works that most libraries have."""
     works = compared(table, device)
     most = sorted(works, key=lambda key: -len(works[key]))[:16]
     where = "the GPU" if device == "cuda" else "the host"
     return bars(
-        {key: works[key] for key in works if key in most}, folder, f"bars-{device}.svg", f"Times relative to dsl's on {where}"
+        {key: works[key] for key in works if key in most},
+        folder,
+        f"bars-{device}.svg",
+        f"Times relative to dsl's on {where}",
     )
 
 
 def drawn(table, folder):
-    """Random numbers."""
-    return bars(compared(table, "cuda", peers=1), folder, "random.svg", "Random numbers: times relative to dsl's")
+    """Pictures of random numbers."""
+    return bars(
+        compared(table, "cuda", peers=1),
+        folder,
+        "random.svg",
+        "Random numbers: times relative to dsl's",
+    )
 
 
 def keyed(table, folder):
-    """Sums over the number of groups, and bars of all else."""
+    """Pictures of works by key: sums over the number of groups, and bars of all others."""
     sums = {int(key[3].split("x")[1]): row for key, row in table.rows.items() if key[4] == "sum_by"}
-    others = {key: times for key, times in compared(table, "cuda", peers=1).items() if key[4] != "sum_by"}
+    others = {
+        key: times for key, times in compared(table, "cuda", peers=1).items() if key[4] != "sum_by"
+    }
     pictures = []
     if len(sums) > 1:
         figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
@@ -273,13 +352,18 @@ def keyed(table, folder):
         save(figure, folder, "sum-by.svg")
         count = size_text(next(key[3] for key in table.rows if key[4] == "sum_by").split("x")[0])
         pictures.append(("sum-by.svg", f"Sums by key of {count} floats over the number of groups"))
-    return pictures + bars(others, folder, "by-key.svg", "By key, selections and sorting: times relative to dsl's")
+    return pictures + bars(
+        others, folder, "by-key.svg", "By key, selections and sorting: times relative to dsl's"
+    )
 
 
 def several_gpus(table, folder):
-    """A loop over the number of elements, what the model makes of it for more GPUs, and how much faster the largest mesh is."""
+    """A loop over the number of elements, the model's prediction for more GPUs, and the speedup
+    of the largest mesh."""
     rows = {
-        key[3:]: {tuple(by.split(" ")): measured.ms for by, measured in row.items() if not measured.error}
+        key[3:]: {
+            tuple(by.split(" ")): measured.ms for by, measured in row.items() if not measured.error
+        }
         for key, row in table.rows.items()
     }
     every = [column for row in rows.values() for column in row]
@@ -300,7 +384,11 @@ def several_gpus(table, folder):
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
     for library in libraries:
         for device, dashes in zip((devices[0], devices[-1]), ("--", "-")):
-            points = [(size, row[library, device]) for size, row in sorted(loops.items()) if (library, device) in row]
+            points = [
+                (size, row[library, device])
+                for size, row in sorted(loops.items())
+                if (library, device) in row
+            ]
             colour, mark = style(library)
             left.plot(
                 *zip(*points),
@@ -311,16 +399,29 @@ def several_gpus(table, folder):
                 linewidth=1.2,
                 label=f"{library}, {gpus(device)}",
             )
-    left.set(xscale="log", yscale="log", xlabel="elements", ylabel="milliseconds", title="100 RK4 steps, their sum fed back")
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="elements",
+        ylabel="milliseconds",
+        title="100 RK4 steps, their sum fed back",
+    )
     left.legend(fontsize=7, frameon=False)
     model_panel(middle, table)
     height = 0.8 / len(libraries)
     for k, library in enumerate(libraries):
-        places = [(place + k * height, times[library]) for place, times in enumerate(faster.values()) if library in times]
+        places = [
+            (place + k * height, times[library])
+            for place, times in enumerate(faster.values())
+            if library in times
+        ]
         right.barh(*zip(*places), height=height, color=style(library)[0], label=library)
     right.set_yticks(
         [place + 0.4 - height / 2 for place in range(len(faster))],
-        [f"{work if len(work) < 34 else work[:31] + '...'}\n{size_text(size)}" for work, size in faster],
+        [
+            f"{work if len(work) < 34 else work[:31] + '...'}\n{size_text(size)}"
+            for work, size in faster
+        ],
         fontsize=6,
     )
     right.invert_yaxis()
@@ -330,7 +431,13 @@ def several_gpus(table, folder):
     for panel in (left, middle):
         panel.grid(color="#dddddd", linewidth=0.6)
     save(figure, folder, "gpus.svg")
-    return [("gpus.svg", "Several GPUs: a loop, what the model predicts of it, and how much faster they are than one")]
+    return [
+        (
+            "gpus.svg",
+            "Several GPUs: a loop, what the model predicts of it, and how much faster they "
+            "are than one",
+        )
+    ]
 
 
 def gpus(device):
@@ -339,7 +446,8 @@ def gpus(device):
 
 
 def model_panel(panel, table):
-    """Lines by the model, points that were measured. Nothing where NumPy is missing or there are too few points."""
+    """The model as lines, measurements as points. Empty if NumPy is missing or there are too few
+    points."""
     try:
         import mesh_model
     except ImportError as missing:
@@ -349,7 +457,10 @@ def model_panel(panel, table):
     model = mesh_model.fit(points)
     if model is None:
         return panel.set_axis_off()
-    for elements_of, dashes, name in ((lambda n: 1e7, "-", "$10^7$ elements"), (lambda n: 1e7 * n, "--", "$10^7$ a GPU")):
+    for elements_of, dashes, name in (
+        (lambda n: 1e7, "-", "$10^7$ elements"),
+        (lambda n: 1e7 * n, "--", "$10^7$ a GPU"),
+    ):
         panel.plot(
             mesh_model.COUNTS,
             [0.1 * model.step(n, elements_of(n)) for n in mesh_model.COUNTS],
@@ -358,16 +469,24 @@ def model_panel(panel, table):
             label=name,
         )
         measured = [
-            (point.gpus, 0.1 * point.time) for point in points if abs(point.elements / elements_of(point.gpus) - 1) < 1e-3
+            (point.gpus, 0.1 * point.time)
+            for point in points
+            if abs(point.elements / elements_of(point.gpus) - 1) < 1e-3
         ]
         if measured:
             panel.plot(*zip(*measured), color="black", marker="o", markersize=5, linestyle="")
     panel.set(
-        xscale="log", yscale="log", xlabel="GPUs", title="the model; dots were measured", ylabel="milliseconds for 100 steps"
+        xscale="log",
+        yscale="log",
+        xlabel="GPUs",
+        title="the model; dots were measured",
+        ylabel="milliseconds for 100 steps",
     )
     panel.xaxis.set_major_locator(FixedLocator(mesh_model.COUNTS))
     panel.xaxis.set_minor_locator(NullLocator())
-    panel.yaxis.set_major_locator(FixedLocator([base * 10**power for power in range(-2, 3) for base in (1, 2, 5)]))
+    panel.yaxis.set_major_locator(
+        FixedLocator([base * 10**power for power in range(-2, 3) for base in (1, 2, 5)])
+    )
     panel.yaxis.set_minor_locator(NullLocator())
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:g}"))
@@ -375,7 +494,8 @@ def model_panel(panel, table):
 
 
 def roofline(table, folder):
-    """Operations a second over operations a byte, below what a copy and what multiply-adds reach in the same run."""
+    """Operations a second over operations a byte, below the limits set by a copy and by
+    multiply-adds in the same run."""
     rows = {key: row for key, row in table.rows.items() if key[0] == "cuda"}
     peak = max(
         (
@@ -387,10 +507,14 @@ def roofline(table, folder):
         ),
         default=0,
     )
-    copies = {elements(key[3]): row for key, row in rows.items() if key[4] == "copy" and key[1] == "map"}
+    copies = {
+        elements(key[3]): row for key, row in rows.items() if key[4] == "copy" and key[1] == "map"
+    }
     if not peak or not copies:
         return []
-    copied = min((m for m in copies[max(copies)].values() if not m.error), key=lambda m: m.ms, default=None)
+    copied = min(
+        (m for m in copies[max(copies)].values() if not m.error), key=lambda m: m.ms, default=None
+    )
     bandwidth_tb = copied.counters["GB/s"] * 1e-3
     points = {}
     for key, row in rows.items():
@@ -410,7 +534,11 @@ def roofline(table, folder):
         else:
             continue
         if work not in points or elements(size) > points[work][0]:
-            points[work] = elements(size), operations / mine.counters["bytes"], operations / mine.ms * 1e-9
+            points[work] = (
+                elements(size),
+                operations / mine.counters["bytes"],
+                operations / mine.ms * 1e-9,
+            )
     if not points:
         return []
     figure, axes = plt.subplots(figsize=(8, 4.8), layout="constrained")
@@ -420,13 +548,16 @@ def roofline(table, folder):
     axes.plot([left, ridge], [left * bandwidth_tb, peak], color="#7f7f7f", linestyle="--")
     axes.plot([ridge, right], [peak, peak], color="#7f7f7f", linestyle="-")
     handles = [
-        Line2D([], [], color="#7f7f7f", linestyle="--", label=f"copy, {1e3 * bandwidth_tb:.0f} GB/s"),
+        Line2D(
+            [], [], color="#7f7f7f", linestyle="--", label=f"copy, {1e3 * bandwidth_tb:.0f} GB/s"
+        ),
         Line2D([], [], color="#7f7f7f", linestyle="-", label=f"multiply-adds, {peak:.1f} TFLOP/s"),
     ]
     last, further = [0, 0], [0, 0]
     for k, (work, (_, x, y)) in enumerate(ordered, 1):
         axes.plot(x, y, color="black", marker="o", markersize=4, linestyle="")
-        # Numbers stand in turn above and below; further off where the one before on that side is near.
+        # Numbers are alternately above and below, and further away if the previous one on that side
+        # is near.
         side = k % 2
         further[side] = further[side] + 1 if x < 1.4 * last[side] else 0
         last[side] = x
@@ -438,28 +569,47 @@ def roofline(table, folder):
             textcoords="offset points",
             ha="center",
             fontsize=8,
-            arrowprops={"arrowstyle": "-", "color": "#999999", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": "#999999",
+                "linewidth": 0.5,
+                "shrinkA": 0,
+                "shrinkB": 2,
+            },
         )
-        handles.append(Line2D([], [], linestyle="", label=f"{k}  {work if len(work) < 40 else work[:37] + '...'}"))
+        handles.append(
+            Line2D(
+                [], [], linestyle="", label=f"{k}  {work if len(work) < 40 else work[:37] + '...'}"
+            )
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left, right)
     axes.set_xlabel("operations a byte that must be moved")
     axes.set_ylabel("TFLOP/s")
     axes.grid(color="#dddddd", linewidth=0.6)
-    # Beside the axes: the "outside" places of a figure's legend are matplotlib 3.7's, and Debian 12 has 3.6.
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=8, handlelength=1.5)
+    # The legend is outside the axes. matplotlib has "outside" locations for a figure's legend only
+    # since 3.7, and Debian 12 has 3.6.
+    axes.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1, 1),
+        frameon=False,
+        fontsize=8,
+        handlelength=1.5,
+    )
     save(figure, folder, "roofline.svg")
     return [
         (
             "roofline.svg",
-            "Operations a second over operations a byte, by dsl; the ceilings are a copy and multiply-adds of the same run",
+            "Operations a second over operations a byte, by dsl; the ceilings are a copy and "
+            "multiply-adds of the same run",
         )
     ]
 
 
 def latency(table, folder):
-    """Microseconds a call of few elements."""
+    """Microseconds a call on few elements."""
     works = {
         key: {n: row for n, row in by_size.items() if n <= 1 << 22}
         for key, by_size in swept(table, "cuda", 6).items()
@@ -469,7 +619,11 @@ def latency(table, folder):
     if not works and not calls:
         return []
     figure, panels = plt.subplots(
-        1, len(works) + bool(calls), figsize=(4.2 * (len(works) + bool(calls)), 4.8), squeeze=False, layout="constrained"
+        1,
+        len(works) + bool(calls),
+        figsize=(4.2 * (len(works) + bool(calls)), 4.8),
+        squeeze=False,
+        layout="constrained",
     )
     panels = list(panels.flat)
     used = ["dsl", *columns_of(row for by_size in works.values() for row in by_size.values())]
@@ -494,7 +648,13 @@ def latency(table, folder):
                 measured = best(row, heading)
                 if measured and not measured.error:
                     panel.barh(place, 1e3 * measured.ms, color=style(heading)[0], height=0.75)
-                    panel.text(1e3 * measured.ms, place, f" {1e3 * measured.ms:.1f}", va="center", fontsize=7)
+                    panel.text(
+                        1e3 * measured.ms,
+                        place,
+                        f" {1e3 * measured.ms:.1f}",
+                        va="center",
+                        fontsize=7,
+                    )
                     ticks.append((place, NAMES.get(heading, heading)))
                     place += 1
             place += 0.6
@@ -509,11 +669,17 @@ def latency(table, folder):
     if works:
         legend_below(figure, used)
     save(figure, folder, "latency.svg")
-    return [("latency.svg", "Microseconds a call on the GPU over the number of elements, and wall time of calls in a row")]
+    return [
+        (
+            "latency.svg",
+            "Microseconds a call on the GPU over the number of elements, and wall time of "
+            "calls in a row",
+        )
+    ]
 
 
 def draw(table, folder, part=""):
-    """All that one of report.py's PARTS has data for: (file name, what it shows)."""
+    """All pictures for which a part of report.py's PARTS has data: (file name, caption)."""
     plt.rcParams.update(
         {
             "svg.hashsalt": "dsl",

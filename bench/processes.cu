@@ -1,5 +1,6 @@
-// Works of bench_mesh on processes with a GPU each, as one device: `mpirun -n 2 bench_processes`. A
-// row's time is a call's, with the wait for its end, the median of nine, in milliseconds.
+// Measures works of bench_mesh on processes with a GPU each, as one device: `mpirun -n 2
+// bench_processes`. A row's time is that of a call with the wait for its end, in milliseconds, the
+// median of nine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -34,7 +35,7 @@ void report(const char* type, const std::string& size, const char* work, int cal
     MPI_Barrier(MPI_COMM_WORLD);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (i > 0) times.push_back(1e3 * seconds / calls);  // the first one is to warm up
+    if (i > 0) times.push_back(1e3 * seconds / calls);  // The first round is a warm-up.
   }
   std::nth_element(times.begin(), times.begin() + measurements / 2, times.end());
   if (rank == 0)

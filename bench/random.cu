@@ -1,5 +1,5 @@
-// Random numbers, written and averaged, and a stochastic differential equation, beside kernels by
-// hand that draw the same numbers by cuRAND's Philox.
+// Measures random numbers, stored and averaged, and a stochastic differential equation. Peers:
+// kernels by hand that draw the same numbers with cuRAND's Philox.
 #include <curand_kernel.h>
 
 #include <dsl/ode.hpp>
@@ -26,7 +26,7 @@ work filled(const char* name, Formula formula) {
       });
 }
 
-/// Four words of a block of 4 elements; `stream` tells bits from keys.
+/// The four words of a block of 4 elements; `stream` distinguishes bits from keys.
 __device__ uint4 words(std::int64_t block, std::uint64_t key, unsigned stream = 0) {
   const auto low = [](std::uint64_t x) { return static_cast<unsigned>(x); };
   const auto number = static_cast<std::uint64_t>(block);
@@ -57,7 +57,8 @@ struct as_normal {
   __device__ float4 operator()(uint4 w) const { return normals_of(w); }
 };
 
-// A thread makes a block of four elements. n is a multiple of what a block of threads writes.
+// Each thread computes a block of four elements. n is a multiple of the elements that a block of
+// threads writes.
 constexpr int threads = 256;
 template <class Made, class Four>
 __global__ void fill_by_hand(Four* out, std::uint64_t key, Made made) {
@@ -77,7 +78,7 @@ std::function<job()> filled_by_hand(Made made) {
   };
 }
 
-// Of pairs of numbers under two keys, 4 times the share of those that lie within the unit circle.
+// For pairs of numbers under two keys: 4 times the share of pairs inside the unit circle.
 __global__ void pi_by_hand(double* pi, std::uint64_t key_x, std::uint64_t key_y) {
   int inside = 0;
   for (std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
@@ -90,7 +91,7 @@ __global__ void pi_by_hand(double* pi, std::uint64_t key_x, std::uint64_t key_y)
   if (threadIdx.x % 32 == 0) atomicAdd(pi, 4.0 * inside / n);
 }
 
-// dX = 1.5 X dt + 0.01 X dW of three states from 0.1, time 1 in 256 steps: that of DiffEqGPU's
+// dX = 1.5 X dt + 0.01 X dW for three states from 0.1, to time 1 in 256 steps, as in DiffEqGPU's
 // benchmark.
 constexpr std::int64_t paths = 8'388'608, states = 3;
 constexpr int steps = 256;
@@ -99,7 +100,7 @@ struct linear_step;
 constexpr auto linear = dsl::ode::sde<linear_step>([](auto x) { return drift * x; },
                                                    [](auto x) { return diffusion * x; });
 
-// A thread has four elements, a block of threads the keys of all steps.
+// Each thread has four elements; a block of threads has the keys of all steps.
 __global__ void linear_by_hand(float4* x, std::uint64_t key) {
   __shared__ std::uint64_t keys[steps];
   for (int s = static_cast<int>(threadIdx.x); s < steps; s += threads) {

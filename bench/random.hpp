@@ -1,5 +1,5 @@
-// Random elements and relative differences, each from an element's number alone, so that a GPU and
-// the host compute them alike.
+// Random elements and relative differences. Each element depends only on its number, so a GPU and
+// the host compute the same.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Parts of a complex number are elements of their own.
+/// A complex number's parts are elements of their own.
 template <class T> struct parts {
   using type = T;
   static constexpr int count = 1;
@@ -23,7 +23,7 @@ template <> struct parts<std::complex<double>> {
   static constexpr int count = 2;
 };
 
-/// 32 random bits of a number (the finalizer of MurmurHash3, by Austin Appleby).
+/// 32 random bits for a number (the finalizer of MurmurHash3, by Austin Appleby).
 DSL_FN inline std::uint32_t hash(std::uint64_t i, std::uint32_t seed) {
   std::uint32_t h =
       (static_cast<std::uint32_t>(i) ^ static_cast<std::uint32_t>(i >> 32) * 0x9e3779b9u) +
@@ -33,7 +33,7 @@ DSL_FN inline std::uint32_t hash(std::uint64_t i, std::uint32_t seed) {
   return h ^ h >> 16;
 }
 
-/// Element number i: uniform in [0.5, 1.5), or a whole number in 0 to 7, or a bool.
+/// Element number i: uniform in [0.5, 1.5), an integer in 0 to 7, or a bool.
 template <class T> DSL_FN inline T random_element(std::uint64_t i, std::uint32_t seed) {
   const std::uint32_t h = hash(i, seed);
   if constexpr (std::is_same_v<T, bool>) return (h & 1u) != 0;
@@ -41,7 +41,7 @@ template <class T> DSL_FN inline T random_element(std::uint64_t i, std::uint32_t
   else return static_cast<T>(0.5f + static_cast<float>(h >> 8) * 0x1p-24f);
 }
 
-/// An element as a double, and its magnitude, where it is a number.
+/// An element as a double, and its magnitude if it is a number.
 template <class T> DSL_FN inline double as_double(T x) {
   if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
     return static_cast<double>(static_cast<float>(x));
@@ -52,14 +52,14 @@ template <class T> DSL_FN inline double magnitude_of(T x) {
   return a > 0 ? a : a < 0 ? -a : 0;
 }
 
-/// |x - y|, or infinity where one of them alone is NaN.
+/// |x - y|; infinity if only one of them is NaN.
 template <class T> DSL_FN inline double difference_of(T x, T y) {
   const double a = as_double(x), b = as_double(y), off = a < b ? b - a : a - b;
   if (a == b || (a != a && b != b)) return 0;
   return off >= 0 ? off : __builtin_huge_val();
 }
 
-/// The largest difference in relation to the largest magnitude.
+/// The largest difference relative to the largest magnitude.
 inline double relative_difference(double difference, double magnitude) {
   return difference > 0 ? difference / magnitude : 0;
 }

@@ -1,4 +1,4 @@
-// Reductions of all elements beside CUB's DeviceReduce.
+// Measures reductions of all elements, with CUB's DeviceReduce as peer.
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/zip_function.h>
 #include <cub/device/device_reduce.cuh>
@@ -24,8 +24,8 @@ struct larger {
   __device__ float operator()(float x, float y) const { return fabsf(x) > fabsf(y) ? x : y; }
 };
 
-/// Each thread adds vectors that lie a grid apart, then each warp, then each block what its warps
-/// have; blocks add to the result in any order.
+/// Each thread adds vectors that are a grid apart; then each warp and each block add their threads'
+/// sums. Blocks add to the result in any order.
 __global__ void sum_by_hand(float* out, const float* a, std::int64_t n) {
   __shared__ float warps[32];
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x,
@@ -47,7 +47,7 @@ __global__ void sum_by_hand(float* out, const float* a, std::int64_t n) {
   }
 }
 
-/// CUB's sum of two operands' formula.
+/// CUB's sum of a formula of two operands.
 template <class F> auto cub_sum_of_two(F f) {
   return [f](const reduced<float>& x) {
     const auto both = thrust::make_zip_iterator(x.a.data(), x.b.data());

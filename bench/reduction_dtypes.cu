@@ -1,4 +1,4 @@
-// Sums in every dtype, each over 2^29 bytes.
+// Measures sums in every dtype, each over 2^29 bytes.
 #include <cub/device/device_reduce.cuh>
 
 #include "works.hpp"

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Joins the JSON files of bench_cuda, bench_host and peers.py into one table, and writes docs/performance.md and its pictures.
+"""Joins the JSON files of bench_cuda, bench_host and peers.py into one table, and writes
+docs/performance.md and its pictures.
 
-report.py FILE...                                   prints the table
-report.py FILE... --pictures DIR                    draws the pictures as well
-report.py FILE... --page docs/performance.md        rewrites the page between its markers, and docs/performance/*.svg
+report.py FILE...                             prints the table
+report.py FILE... --pictures DIR              draws the pictures as well
+report.py FILE... --page docs/performance.md  rewrites the page between its markers, and
+                                              docs/performance/*.svg
 
-A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay.
+A page has a section between two markers for each of PARTS. Sections for which the files have rows
+are rewritten; the others are kept.
 """
 
 import argparse
@@ -19,7 +22,8 @@ from dataclasses import dataclass, field
 
 from peer.devices import gpus_of
 
-# The columns beside dsl's. It shows the best of what runs under its name or under that and more, as "hand, cooperative".
+# The columns beside dsl's. Each shows the best of the rows whose `by` is its name or begins with
+# it, such as "hand, cooperative".
 PEERS = [
     "hand",
     "copy",
@@ -35,17 +39,26 @@ PEERS = [
     "Numba",
     "NumPy",
 ]
-SHOWN_AS = {"cudaMemcpy": "copy", "memcpy": "copy", "par_unseq": "std", "Numba parallel": "Numba", "Numba vectorize": "Numba"}
-# What a page shows apart from all else: rows of these groups, from runs of their own.
+SHOWN_AS = {
+    "cudaMemcpy": "copy",
+    "memcpy": "copy",
+    "par_unseq": "std",
+    "Numba parallel": "Numba",
+    "Numba vectorize": "Numba",
+}
+# Groups of rows that a page shows separately, from separate runs.
 PARTS = ["", "mesh", "random", "by key"]
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
-# What Google Benchmark appends to a name.
-APPENDED = re.compile(r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*|manual_time|real_time|process_time))+$")
+# The suffix that Google Benchmark adds to names.
+APPENDED = re.compile(
+    r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*"
+    r"|manual_time|real_time|process_time))+$"
+)
 
 
 @dataclass
 class Row:
-    """One measurement: of a work by a library."""
+    """One measurement: a work by a library."""
 
     ms: float = math.nan
     counters: dict = field(default_factory=dict)
@@ -54,18 +67,29 @@ class Row:
 
 @dataclass
 class Table:
-    """rows[device, group, dtype, size, work][by] is a Row, in the order of the files; contexts[file name] is a file's context, and
-    groups[file name] those that it has rows of."""
+    """The measurements and their files.
+
+    rows[device, group, dtype, size, work][by] is a Row, in the order of the files. contexts[file
+    name] is a file's context, and groups[file name] the groups of its rows.
+    """
 
     rows: dict = field(default_factory=dict)
     contexts: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
 
     def part(self, name):
-        """The rows of one of PARTS, and the files that they are from."""
+        """The rows of one of PARTS, and the files that contain them."""
         rows = {key: row for key, row in self.rows.items() if part_of(key[1]) == name}
-        files = [file for file, groups in self.groups.items() if any(part_of(group) == name for group in groups)]
-        return Table(rows, {file: self.contexts[file] for file in files}, {file: self.groups[file] for file in files})
+        files = [
+            file
+            for file, groups in self.groups.items()
+            if any(part_of(group) == name for group in groups)
+        ]
+        return Table(
+            rows,
+            {file: self.contexts[file] for file in files},
+            {file: self.groups[file] for file in files},
+        )
 
 
 def part_of(group):
@@ -73,16 +97,19 @@ def part_of(group):
 
 
 def device_of(context):
-    """Where a file's rows ran: "cuda" or "host"."""
-    return context.get("backend") or ("cuda" if "cuda" in os.path.basename(context.get("executable", "")) else "host")
+    """The device of a file's rows: "cuda" or "host"."""
+    return context.get("backend") or (
+        "cuda" if "cuda" in os.path.basename(context.get("executable", "")) else "host"
+    )
 
 
 def read(paths):
-    """The join of Google Benchmark's JSON files by device, group, dtype, size and work. Of repetitions the median counts."""
+    """Joins Google Benchmark's JSON files by device, group, dtype, size and work. Of
+    repetitions, the median is used."""
     table = Table()
     for path in paths:
         if os.path.getsize(path) == 0:
-            continue  # what Google Benchmark leaves where no row is asked for
+            continue  # Google Benchmark leaves this if no row matches.
         with open(path) as file:
             content = json.load(file)
         table.contexts[os.path.basename(path)] = context = content["context"]
@@ -105,9 +132,13 @@ def read(paths):
                     entry["real_time"] * TO_MS[entry.get("time_unit", "ns")],
                     {k: v for k, v in entry.items() if isinstance(v, (int, float))},
                 )
-            repeated.setdefault(((device_of(context), group, dtype, size, work), by), []).append((aggregate, row))
+            repeated.setdefault(((device_of(context), group, dtype, size, work), by), []).append(
+                (aggregate, row)
+            )
         for (key, by), measured in repeated.items():
-            of_median = [row for aggregate, row in measured if aggregate] or [row for _, row in measured]
+            of_median = [row for aggregate, row in measured if aggregate] or [
+                row for _, row in measured
+            ]
             row = next((row for row in of_median if row.error), of_median[0])
             if not row.error:
                 row.ms = statistics.median(row.ms for row in of_median)
@@ -116,7 +147,7 @@ def read(paths):
 
 
 def heading_of(by):
-    """The column of `by`. dsl's own is "dsl"; what it does in a way that was asked for, as "dsl graph", is no column."""
+    """The column of `by`, such as "dsl". Variants of dsl, such as "dsl graph", have no column."""
     return SHOWN_AS.get(by, by.split(",")[0])
 
 
@@ -125,31 +156,37 @@ def is_variant(by):
 
 
 def columns_of(cell_rows):
-    """The columns beside dsl's that these rows need, in the order of PEERS, others after them."""
+    """The columns beside dsl's that these rows need: first those of PEERS, in their order, then
+    others."""
     seen = {heading_of(by) for row in cell_rows for by in row if by != "dsl" and not is_variant(by)}
     return [heading for heading in PEERS if heading in seen] + sorted(seen - set(PEERS))
 
 
 def best(row, heading):
-    """The fastest Row of a column; one with an error if there is no other; None if there is none."""
+    """The fastest Row of a column; one with an error if there is no other; None if there is
+    none."""
     found = [measured for by, measured in row.items() if heading_of(by) == heading]
-    return min(found, key=lambda measured: math.inf if measured.error else measured.ms, default=None)
+    return min(
+        found, key=lambda measured: math.inf if measured.error else measured.ms, default=None
+    )
 
 
 def milliseconds(ms):
-    """Four digits, and never an exponent."""
+    """Four digits, without an exponent."""
     if ms <= 0 or math.isnan(ms):
         return ""
     return f"{ms:.{min(7, max(0, 3 - math.floor(math.log10(ms))))}f}"
 
 
 def elements(size):
-    """The number of elements of "1024" or "32x32"."""
-    return math.prod(int(part) for part in re.findall(r"\d+", size)) if re.search(r"\d", size) else 0
+    """The number of elements of a size such as "1024" or "32x32"."""
+    return (
+        math.prod(int(part) for part in re.findall(r"\d+", size)) if re.search(r"\d", size) else 0
+    )
 
 
 def size_text(size):
-    """2^27 and 10^7 for such powers; 8192 x 8192 and 8 x 10^7 for shapes."""
+    """2^27 or 10^7 for such powers; 8192 x 8192 or 8 x 10^7 for shapes."""
     if "x" in size:
         return " x ".join(size_text(part) if len(part) > 5 else part for part in size.split("x"))
     if re.fullmatch("10{5,}", size):
@@ -163,10 +200,14 @@ def line_of(key, row, columns, mark):
     _, _, dtype, size, work = key
     mine = row.get("dsl")
     times = {heading: best(row, heading) for heading in columns}
-    everyone = [measured.ms for measured in [mine, *times.values()] if measured and not measured.error]
+    everyone = [
+        measured.ms for measured in [mine, *times.values()] if measured and not measured.error
+    ]
     fastest = min(everyone, default=math.nan)
-    # A work that dsl has no row for, as the copy, shows another's bandwidth.
-    shown = next((measured for measured in [mine, *row.values()] if measured and not measured.error), Row()).counters
+    # A work without a row by dsl, such as the copy, shows the bandwidth of another row.
+    shown = next(
+        (measured for measured in [mine, *row.values()] if measured and not measured.error), Row()
+    ).counters
     if "TFLOP/s" in shown:
         work += f", {shown['TFLOP/s']:.1f} TFLOP/s"
 
@@ -207,7 +248,8 @@ LAST = "dsl / best peer"
 
 
 def print_table(table, out=sys.stdout):
-    """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest."""
+    """Prints the table on the terminal: a line for each work, each group with the columns that
+    it needs, * at the fastest."""
     for (device, group), keys in groups_of(table).items():
         if group == "mesh":
             lines = mesh_lines(table, keys, "*{}".format)
@@ -215,12 +257,17 @@ def print_table(table, out=sys.stdout):
         else:
             columns = columns_of(table.rows[key] for key in keys)
             lines = [[f"{device}: {group}", *HEAD[1:], *columns, LAST]]
-            lines += [line for key in keys for line in lines_of(key, table.rows[key], columns, "*{}".format)]
+            lines += [
+                line
+                for key in keys
+                for line in lines_of(key, table.rows[key], columns, "*{}".format)
+            ]
         widths = [max(map(len, column)) for column in zip(*lines)]
         for line in lines:
             print(
                 "  ".join(
-                    text.ljust(width) if k < 3 else text.rjust(width) for k, (text, width) in enumerate(zip(line, widths))
+                    text.ljust(width) if k < 3 else text.rjust(width)
+                    for k, (text, width) in enumerate(zip(line, widths))
                 ).rstrip(),
                 file=out,
             )
@@ -232,7 +279,8 @@ def print_table(table, out=sys.stdout):
 
 
 def mesh_lines(table, keys, mark):
-    """Of rows whose `by` is a library and a device, "dsl cuda:0-1": the head, and a line a work, in which mark(text) marks the fastest."""
+    """The header and a line for each work, from rows whose `by` is a library and a device ("dsl
+    cuda:0-1"); mark(text) marks the fastest."""
     every = dict.fromkeys(tuple(by.split(" ")) for key in keys for by in table.rows[key])
     libraries = sorted({library for library, _ in every}, key=lambda library: library != "dsl")
     devices = sorted({device for _, device in every}, key=gpus_of)
@@ -240,10 +288,21 @@ def mesh_lines(table, keys, mark):
     plural = lambda device: "1 GPU" if gpus_of(device) == 1 else f"{gpus_of(device)} GPUs"
     heads = [f"{library}, {plural(device)}" for library, device in columns]
     faster = len(devices) > 1 and "dsl" in libraries
-    lines = [["work", "dtype", "size", *heads[: len(devices)], *["times as fast"] * faster, *heads[len(devices) :]]]
+    lines = [
+        [
+            "work",
+            "dtype",
+            "size",
+            *heads[: len(devices)],
+            *["times as fast"] * faster,
+            *heads[len(devices) :],
+        ]
+    ]
     for key in keys:
         row = {tuple(by.split(" ")): measured for by, measured in table.rows[key].items()}
-        fastest = min((measured.ms for measured in row.values() if not measured.error), default=math.nan)
+        fastest = min(
+            (measured.ms for measured in row.values() if not measured.error), default=math.nan
+        )
 
         def cell(column):
             measured = row.get(column)
@@ -262,10 +321,16 @@ def mesh_lines(table, keys, mark):
 
 
 def mesh_table(table, keys):
-    """The same for a page, and what the model of mesh_model.py makes of it, where there is NumPy."""
+    """The same for a page, and, if there is NumPy, the prediction of mesh_model.py."""
     head, *lines = mesh_lines(table, keys, "**{}**".format)
     lines = [[code(work), *cells] for work, *cells in lines]
-    page = ["Milliseconds:", "", markdown_row(head), "|" + " --- |" * len(head), *map(markdown_row, lines)]
+    page = [
+        "Milliseconds:",
+        "",
+        markdown_row(head),
+        "|" + " --- |" * len(head),
+        *map(markdown_row, lines),
+    ]
     try:
         import mesh_model
     except ImportError as missing:
@@ -276,7 +341,7 @@ def mesh_table(table, keys):
 
 
 def groups_of(table):
-    """(device, group) -> keys, cuda first, groups and rows in the order in which they came."""
+    """(device, group) -> keys, cuda first; groups and rows in the order of the files."""
     groups = {}
     for key in table.rows:
         groups.setdefault(key[:2], []).append(key)
@@ -284,18 +349,25 @@ def groups_of(table):
 
 
 def split(keys):
-    """The keys that a page shows a line each, and those of works that run over many sizes, with a column for each size."""
+    """The keys with a line each on a page, and the keys of works that run over many sizes, with
+    a column for each size."""
     sizes = {}
     for key in keys:
         if key[1] == "loop" or key[3].isdigit() and int(key[3]) & (int(key[3]) - 1) == 0:
             sizes.setdefault((key[2], key[4]), set()).add(key[3])
-    is_swept = lambda key: key[3] in sizes.get((key[2], key[4]), ()) and (key[1] == "loop" or len(sizes[key[2], key[4]]) >= 6)
+    is_swept = lambda key: (
+        key[3] in sizes.get((key[2], key[4]), ())
+        and (key[1] == "loop" or len(sizes[key[2], key[4]]) >= 6)
+    )
     swept = [key for key in keys if is_swept(key)]
     single = [key for key in keys if not is_swept(key)]
-    # One of the sizes stands in the first table as well: the one that most others there have, else the largest.
+    # One of the sizes is in the first table as well: the one that most others there have, or else
+    # the largest.
     others = [key[2:4] for key in single]
     for dtype, work in dict.fromkeys((key[2], key[4]) for key in swept if key[1] != "loop"):
-        size = max(sizes[dtype, work], key=lambda size: (others.count((dtype, size)), elements(size)))
+        size = max(
+            sizes[dtype, work], key=lambda size: (others.count((dtype, size)), elements(size))
+        )
         single.append(next(key for key in swept if key[2:] == (dtype, size, work)))
     order = {key: k for k, key in enumerate(keys)}
     return sorted(single, key=order.get), swept
@@ -306,19 +378,21 @@ def markdown_row(cells):
 
 
 def code(work):
-    """A formula in code font; words, and what is said after it, as they are."""
+    """A formula in code font; words, and text after a formula, unchanged."""
     formula, said = re.fullmatch(r"(.*?)((?:: [a-z ]+|, [\d.]+ TFLOP/s)?)", work).groups()
     return (f"`{formula}`" if re.search(r"[()*+\[\]=]|^x1$", formula) else formula) + said
 
 
 def plain_table(table, keys):
-    """A line a work: dsl's time, GB/s and part of the copy, then the peers' times."""
+    """A line for each work: dsl's time, GB/s and percent of the copy, then the peers' times."""
     columns = columns_of(table.rows[key] for key in keys)
     dtypes = {key[2] for key in keys}
     sizes = {key[3] for key in keys}
-    # A column that says the same in every line is said once, above the table.
+    # A value that is the same in every line is written once, above the table.
     hidden = [1] * (len(dtypes) == 1) + [2] * (len(sizes) == 1)
-    said = ", ".join([*dtypes] * (len(dtypes) == 1) + [size_text(size) for size in sizes] * (len(sizes) == 1))
+    said = ", ".join(
+        [*dtypes] * (len(dtypes) == 1) + [size_text(size) for size in sizes] * (len(sizes) == 1)
+    )
     keep = lambda cells: [cell for i, cell in enumerate(cells) if i not in hidden]
     lines = [f"{said}, milliseconds:" if said else "Milliseconds:", ""]
     head = keep([*HEAD, *columns, LAST])
@@ -350,21 +424,31 @@ def sweep_table(table, keys):
                 row = by_size.get(size, {})
                 measured = best(row, heading)
                 fastest = min((m.ms for by, m in row.items() if not m.error), default=math.nan)
-                text = "" if measured is None else "failed" if measured.error else milliseconds(factor * measured.ms)
-                cells.append(f"**{text}**" if measured and measured.ms == fastest and len(row) > 1 else text)
+                text = (
+                    ""
+                    if measured is None
+                    else "failed"
+                    if measured.error
+                    else milliseconds(factor * measured.ms)
+                )
+                cells.append(
+                    f"**{text}**" if measured and measured.ms == fastest and len(row) > 1 else text
+                )
             if any(cells):
                 lines.append(markdown_row([code(work), dtype, heading, *cells]))
     return lines
 
 
-# Of a file's context, what names the machine or says nothing about the measurement.
+# Entries of a file's context that identify the machine or say nothing about the measurement.
 NOT_SHOWN = re.compile(
-    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type"
+    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg"
+    r"|json_schema_version|library_build_type"
 )
 
 
 def context_lines(table):
-    """What was measured with what: a line for each device, of the contexts of all its files, each value once."""
+    """The machines and versions of the measurements: a line for each device, from all its files,
+    each value once."""
     said = {}
     for context in table.contexts.values():
         values = said.setdefault(device_of(context), {})
@@ -379,7 +463,9 @@ def context_lines(table):
         first = [values.pop("date", ""), values.pop("device", "")]
         lines += [
             f"{'GPU' if device == 'cuda' else 'Host'}: "
-            + ", ".join([*filter(None, first), *(f"{name} {value}" for name, value in values.items())])
+            + ", ".join(
+                [*filter(None, first), *(f"{name} {value}" for name, value in values.items())]
+            )
             + ".",
             "",
         ]
@@ -387,7 +473,7 @@ def context_lines(table):
 
 
 def page_part(table, pictures):
-    """What stands between the page's markers; pictures are (path, what it shows)."""
+    """The text between the page's markers; pictures are (path, caption)."""
     lines = context_lines(table)
     for path, caption in pictures:
         lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
@@ -403,21 +489,31 @@ def page_part(table, pictures):
 
 
 def markers(name):
-    """Between which a page has one of PARTS."""
+    """The markers around a part of PARTS on a page."""
     of = f" of {name}" if name else ""
-    return f"<!-- What the last run{of} printed: from here -->", f"<!-- What the last run{of} printed: to here -->"
+    return (
+        f"<!-- What the last run{of} printed: from here -->",
+        f"<!-- What the last run{of} printed: to here -->",
+    )
 
 
 def between_markers(page, part, name=""):
-    """The page with `part` between its markers. ValueError if they are not there once each, in order."""
+    """The page with `part` between its markers. ValueError if they are not there once each, in
+    order."""
     begin, end = markers(name)
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
         raise ValueError(f"the page needs one line '{begin}' and after it one line '{end}'")
-    return page[: page.index(begin) + len(begin)] + "\n\n" + part.strip() + "\n\n" + page[page.index(end) :]
+    return (
+        page[: page.index(begin) + len(begin)]
+        + "\n\n"
+        + part.strip()
+        + "\n\n"
+        + page[page.index(end) :]
+    )
 
 
 def draw(table, folder, part):
-    """The pictures of a part as (file name, what it shows); none where matplotlib is missing."""
+    """The pictures of a part as (file name, caption); none if matplotlib is missing."""
     try:
         import pictures
     except ImportError as missing:
@@ -428,10 +524,14 @@ def draw(table, folder, part):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="+")
     parser.add_argument("--pictures", metavar="DIR", help="draw the pictures there")
-    parser.add_argument("--page", help="rewrite this page between its markers, its pictures in a folder of its name")
+    parser.add_argument(
+        "--page", help="rewrite this page between its markers, its pictures in a folder of its name"
+    )
     arguments = parser.parse_args()
     table = read(arguments.files)
     if not table.rows:
@@ -445,7 +545,10 @@ def main():
             draw(part, arguments.pictures, name)
         if arguments.page:
             folder = os.path.splitext(arguments.page)[0]
-            drawn = [(f"{os.path.basename(folder)}/{file}", caption) for file, caption in draw(part, folder, name)]
+            drawn = [
+                (f"{os.path.basename(folder)}/{file}", caption)
+                for file, caption in draw(part, folder, name)
+            ]
             with open(arguments.page) as file:
                 page = between_markers(file.read(), page_part(part, drawn), name)
             with open(arguments.page, "w") as file:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What report.py makes of small files: the join, what is missing, errors, the page between its markers, the pictures."""
+"""Tests report.py with small files: the join, missing rows, errors, the page between its
+markers, the pictures."""
 
 import contextlib
 import io
@@ -19,7 +20,7 @@ def row(name, ms, **more):
 
 
 def measured(name, ms, moved):
-    """A row with the counters that bench_cuda's have."""
+    """A row with the same counters as those of bench_cuda."""
     return row(name, ms, **{"bytes": moved, "GB/s": 1e-6 * moved / ms, "percent of copy": 100.4})
 
 
@@ -46,7 +47,13 @@ CUDA = {
     ],
 }
 PEERS = {
-    "context": {"date": "2026-01-02T03:05:00+00:00", "executable": "peers.py", "num_cpus": 8, "backend": "cuda", "CuPy": "14.0"},
+    "context": {
+        "date": "2026-01-02T03:05:00+00:00",
+        "executable": "peers.py",
+        "num_cpus": 8,
+        "backend": "cuda",
+        "CuPy": "14.0",
+    },
     "benchmarks": [
         row("map/float32/64/CuPy/a + b", 0.5),
         row("map/float32/64/Numba/a + b", 0.75),
@@ -63,11 +70,19 @@ HOST = {
         "backend": "host",
         "device": "Some CPU",
     },
-    "benchmarks": [measured("map/float32/64/dsl/a + b", 2.0, 768), row("map/float32/64/NumPy/a + b", 1.0)],
+    "benchmarks": [
+        measured("map/float32/64/dsl/a + b", 2.0, 768),
+        row("map/float32/64/NumPy/a + b", 1.0),
+    ],
 }
-# Several GPUs, from a run of their own.
+# Several GPUs, from a separate run.
 MESH = {
-    "context": {"date": "2026-01-03", "executable": "bench_mesh", "backend": "cuda", "device": "2 x Some GPU"},
+    "context": {
+        "date": "2026-01-03",
+        "executable": "bench_mesh",
+        "backend": "cuda",
+        "device": "2 x Some GPU",
+    },
     "benchmarks": [
         row("mesh/float32/64/dsl cuda:0/a + b", 4.0),
         row("mesh/float32/64/JAX cuda:0-1/a + b", 5.0),
@@ -77,7 +92,7 @@ MESH = {
         row("mesh/float32/64/JAX cuda:0/sum(a)", 3.0),
     ],
 }
-# A work over many sizes, and repetitions of which the median is given.
+# A work over many sizes, with repetitions and their median.
 SWEEP = {
     "context": {"date": "2026-01-02", "executable": "bench_cuda", "backend": "cuda"},
     "benchmarks": [
@@ -88,8 +103,20 @@ SWEEP = {
     + [measured(f"map/float32/{1 << k}/cudaMemcpy/copy", 1e-3 * k, 8 << k) for k in range(10, 18)]
     + [
         row("map/float32/7/dsl/x", 9.0, run_name="map/float32/7/dsl/x"),
-        row("map/float32/7/dsl/x_median", 3.0, run_name="map/float32/7/dsl/x", run_type="aggregate", aggregate_name="median"),
-        row("map/float32/7/dsl/x_mean", 4.0, run_name="map/float32/7/dsl/x", run_type="aggregate", aggregate_name="mean"),
+        row(
+            "map/float32/7/dsl/x_median",
+            3.0,
+            run_name="map/float32/7/dsl/x",
+            run_type="aggregate",
+            aggregate_name="median",
+        ),
+        row(
+            "map/float32/7/dsl/x_mean",
+            4.0,
+            run_name="map/float32/7/dsl/x",
+            run_type="aggregate",
+            aggregate_name="mean",
+        ),
     ],
 }
 
@@ -146,7 +173,12 @@ class Lines(unittest.TestCase):
     def line(self, table, *key):
         rows = table.rows[key]
         columns = report.columns_of([rows])
-        return dict(zip([*report.HEAD, *columns, report.LAST], report.line_of(key, rows, columns, "*{}".format)))
+        return dict(
+            zip(
+                [*report.HEAD, *columns, report.LAST],
+                report.line_of(key, rows, columns, "*{}".format),
+            )
+        )
 
     def test_the_fastest_is_marked_and_dsl_is_divided_by_the_best_peer(self):
         line = self.line(table_of(CUDA, PEERS), "cuda", "map", "float32", "64", "a + b")
@@ -213,7 +245,16 @@ class Lines(unittest.TestCase):
         self.assertEqual(
             report.mesh_lines(table_of(MESH), list(table_of(MESH).rows), "*{}".format),
             [
-                ["work", "dtype", "size", "dsl, 1 GPU", "dsl, 2 GPUs", "times as fast", "JAX, 1 GPU", "JAX, 2 GPUs"],
+                [
+                    "work",
+                    "dtype",
+                    "size",
+                    "dsl, 1 GPU",
+                    "dsl, 2 GPUs",
+                    "times as fast",
+                    "JAX, 1 GPU",
+                    "JAX, 2 GPUs",
+                ],
                 ["a + b", "float32", "64", "4.000", "*2.000", "2.00", "", "5.000"],
                 ["sum(a)", "float32", "64", "4.000", "failed", "", "*3.000", ""],
             ],
@@ -221,11 +262,17 @@ class Lines(unittest.TestCase):
 
     def test_numbers(self):
         self.assertEqual(
-            [report.milliseconds(ms) for ms in (123.456, 12.3456, 0.123456, 0.00123456, 0.0000123, 0)],
+            [
+                report.milliseconds(ms)
+                for ms in (123.456, 12.3456, 0.123456, 0.00123456, 0.0000123, 0)
+            ],
             ["123.5", "12.35", "0.1235", "0.001235", "0.0000123", ""],
         )
         self.assertEqual(
-            [report.size_text(size) for size in ("1000", "134217728", "10000000", "8192x8192", "8x10000000")],
+            [
+                report.size_text(size)
+                for size in ("1000", "134217728", "10000000", "8192x8192", "8x10000000")
+            ],
             ["1000", "2^27", "10^7", "8192 x 8192", "8 x 10^7"],
         )
 
@@ -235,7 +282,9 @@ class Page(unittest.TestCase):
         (begin, end), (begin_mesh, end_mesh) = report.markers(""), report.markers("mesh")
         page = f"before\n{begin}\nold\n{end}\nafter\n{begin_mesh}\nold\n{end_mesh}\n"
         once = report.between_markers(page, "new")
-        self.assertEqual(once, f"before\n{begin}\n\nnew\n\n{end}\nafter\n{begin_mesh}\nold\n{end_mesh}\n")
+        self.assertEqual(
+            once, f"before\n{begin}\n\nnew\n\n{end}\nafter\n{begin_mesh}\nold\n{end_mesh}\n"
+        )
         self.assertEqual(report.between_markers(once, "new"), once)
         self.assertEqual(report.between_markers(once, "other", "mesh").count("old"), 0)
 
@@ -246,7 +295,9 @@ class Page(unittest.TestCase):
                 report.between_markers(page, "new")
 
     def test_the_page_of_this_repository_has_them(self):
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "performance.md")) as file:
+        with open(
+            os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "performance.md")
+        ) as file:
             page = file.read()
         for part in report.PARTS:
             self.assertIn("new", report.between_markers(page, "new", part))
@@ -284,13 +335,19 @@ class Page(unittest.TestCase):
 
 
 def measured_loops():
-    """Rows by a model without errors: 1 us, 5 ps an element on the chip, of which it holds 2 million, 8 ps of others, 0.5 us an exchange."""
+    """Rows from a model without errors: 1 us, 5 ps for each element on the chip, which holds 2
+    million, 8 ps for others, 0.5 us for an exchange."""
     rows = []
     for side in (512, 1024, 2048, 3162):
         for device, gpus in (("cuda:0", 1), ("cuda:0-1", 2)):
             each = side * side / gpus
             step = 1 + 5e-6 * min(each, 2e6) + 8e-6 * max(0, each - 2e6) + 0.5 * (gpus - 1)
-            rows.append(row(f"mesh/complex64/{side}x{side}/dsl {device}/100 RK4 steps, sum(F) fed back", 0.1 * step))
+            rows.append(
+                row(
+                    f"mesh/complex64/{side}x{side}/dsl {device}/100 RK4 steps, sum(F) fed back",
+                    0.1 * step,
+                )
+            )
     return {"context": {"executable": "bench_mesh", "backend": "cuda"}, "benchmarks": rows}
 
 
@@ -301,7 +358,13 @@ class Model(unittest.TestCase):
         except ImportError as missing:
             self.skipTest(str(missing))
         model = mesh_model.fit(mesh_model.points_of(table_of(measured_loops())))
-        found = model.start, 1e6 * model.arithmetic, 1e6 * model.memory, model.exchange, 1e-6 * model.chip
+        found = (
+            model.start,
+            1e6 * model.arithmetic,
+            1e6 * model.memory,
+            model.exchange,
+            1e-6 * model.chip,
+        )
         for got, right in zip(found, (1, 5, 8, 0.5, 2)):
             self.assertAlmostEqual(got, right, delta=0.02)
         self.assertAlmostEqual(model.step(4, 4e6), 1 + 5 + 0.5, delta=0.02)
@@ -332,11 +395,21 @@ class Pictures(unittest.TestCase):
                         contents[-1][name] = file.read()
         self.assertEqual(contents[0], contents[1])
         with tempfile.TemporaryDirectory() as folder:
-            keyed = [row(f"by key/float32/9x{k}/{by}/sum_by", 1.0 * k) for k in (1, 10) for by in ("dsl", "CuPy")]
+            keyed = [
+                row(f"by key/float32/9x{k}/{by}/sum_by", 1.0 * k)
+                for k in (1, 10)
+                for by in ("dsl", "CuPy")
+            ]
             keyed += [row(f"by key/float32/9/{by}/sort(a)", 1.0) for by in ("dsl", "CuPy")]
             drawn = [row(f"random/float32/9/{by}/uniform", 1.0) for by in ("dsl", "cuRAND")]
-            every = table_of(measured_loops(), {"context": {"backend": "cuda"}, "benchmarks": keyed + drawn})
-            found = [name for part in report.PARTS for name, _ in pictures.draw(every.part(part), folder, part)]
+            every = table_of(
+                measured_loops(), {"context": {"backend": "cuda"}, "benchmarks": keyed + drawn}
+            )
+            found = [
+                name
+                for part in report.PARTS
+                for name, _ in pictures.draw(every.part(part), folder, part)
+            ]
         self.assertEqual(found, ["gpus.svg", "random.svg", "sum-by.svg", "by-key.svg"])
         labels = {
             "bandwidth-cuda.svg": ["GB/s", "elements", "exp(a), float32"],

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(loop_block, 2)
     if (threadIdx.x == 0) places[blockIdx.x] = {sum.re, sum.im};
     cooperative_groups::this_grid().sync();
     sum = {0, 0};
-    if (threadIdx.x < gridDim.x) {  // there are fewer blocks than threads in one
+    if (threadIdx.x < gridDim.x) {  // A grid has fewer blocks than a block has threads.
       const float2 of_block = __ldcg(places + threadIdx.x);
       sum = {of_block.x, of_block.y};
     }

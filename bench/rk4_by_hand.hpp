@@ -1,4 +1,5 @@
-// The hand-written RK4 step (tests/codegen/by_hand.cu), to launch, and what feeds its sum back.
+// Launches the hand-written RK4 step (tests/codegen/by_hand.cu), and computes the sum that is fed
+// back.
 #pragma once
 
 #include <complex>
@@ -10,7 +11,7 @@ namespace bench {
 void launch_rk4_by_hand(std::complex<float>* F, std::complex<float>* G,
                         const std::complex<float>* delta, float h, std::int64_t n);
 
-/// The mean of F by CUB's DeviceReduce, with memory of its own.
+/// The mean of F with CUB's DeviceReduce. Has memory of its own.
 class rk4_by_hand_sum {
  public:
   explicit rk4_by_hand_sum(std::int64_t n);
@@ -26,8 +27,9 @@ class rk4_by_hand_sum {
   std::size_t size_ = 0;
 };
 
-/// All steps with the mean of F fed back in one cooperative kernel, the fields in registers: up to
-/// so many elements. `sums` holds so many numbers.
+/// Runs all steps, with the mean of F fed back, in one cooperative kernel that keeps the fields in
+/// registers: at most `most_in_registers` elements. `sums` has room for `sums_in_registers`
+/// numbers.
 inline constexpr std::int64_t most_in_registers = 2 * 132 * 2 * 512,
                               sums_in_registers = 2 * 132 * 2;
 void launch_rk4_loop_by_hand(std::complex<float>* F, std::complex<float>* G,

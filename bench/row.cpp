@@ -32,7 +32,7 @@ double wall_time(const job& j) {
   return since(begin);
 }
 
-/// Seconds of a call, measured so many times in a row.
+/// Seconds of a call, measured over `calls` calls in a row.
 double time_of_calls(const job& j, int calls) {
   const clock::time_point begin = clock::now();
   for (int k = 0; k < calls; ++k) j.run();
@@ -45,8 +45,8 @@ double time_on_device(const job& j, int calls) {
   return machine::end() / calls;
 }
 
-/// Seconds of a call, sorted: up to 20 measurements, as many as the time allowed for a row has room
-/// for, after some to warm up.
+/// Seconds of a call, sorted: up to 20 measurements after a warm-up, as many as fit into the time
+/// allowed for a row.
 std::vector<double> measure(const job& j, timing how) {
   constexpr double seconds_for_a_row = 0.1, seconds_of_a_batch = 200e-6;
   wall_time(j);
@@ -69,7 +69,7 @@ std::vector<double> measure(const job& j, timing how) {
   return seconds;
 }
 
-/// Bytes a second of a copy that moves so many bytes.
+/// Bytes a second of a copy that moves the given bytes.
 double copy_bandwidth(double bytes) {
   static std::map<std::int64_t, double> known;
   const std::int64_t half =
@@ -82,7 +82,7 @@ double copy_bandwidth(double bytes) {
   return known[half] = 2.0 * static_cast<double>(half) / seconds[seconds.size() / 2];
 }
 
-/// What rounding may make of results in this dtype, relative to the first row's.
+/// The relative difference from the first row's results that rounding may cause in this dtype.
 double rounding_of(dsl::dtype type) {
   if (type == dsl::dtype::bfloat16) return 2e-2;
   if (type == dsl::dtype::float16) return 2e-3;
@@ -92,7 +92,7 @@ double rounding_of(dsl::dtype type) {
                                                                               : 1e-12;
 }
 
-/// How far a peer's results are from the first row's.
+/// The largest difference of a peer's results from the first row's.
 double difference(const job& first, const job& peer) {
   if (first.out.count != peer.out.count || first.out.type != peer.out.type)
     throw std::logic_error("a peer's results are of another size or dtype");
@@ -100,7 +100,7 @@ double difference(const job& first, const job& peer) {
   const auto reference = bytes_of(slot::reference, bytes);
   const auto run = [&](const job& j) {
     if (j.start) j.start();
-    else machine::erase(j.out.data, bytes);  // what neither writes is NaN in both
+    else machine::erase(j.out.data, bytes);  // Elements that neither call writes are NaN in both.
     j.run();
     if (j.collect) j.collect();
   };
@@ -112,7 +112,7 @@ double difference(const job& first, const job& peer) {
   return machine::difference(peer.out.data, reference.data(), peer.out.type, peer.out.count);
 }
 
-/// What `dsl::explain` predicts for the statements that a call runs; 0 where it runs none, or
+/// The seconds that `dsl::explain` predicts for the statements of a call; 0 if it runs none, or if
 /// nothing is predicted.
 double predicted_seconds(const job& j) {
   const dsl::detail::explained_runs runs;
@@ -203,12 +203,12 @@ namespace {
 struct shared_memory {
   dsl::array<unsigned char> bytes;
   dsl::dtype type = dsl::dtype::boolean;
-  std::int64_t filled = 0;  // elements
+  std::int64_t filled = 0;  // Number of elements that are filled.
 };
 
 shared_memory& memory_at(slot where, std::int64_t bytes) {
-  static shared_memory* const all =
-      new shared_memory[8];  // never freed: at the program's end the driver may be gone
+  // Never freed: when the program ends, the driver may be gone.
+  static shared_memory* const all = new shared_memory[8];
   shared_memory& m = all[static_cast<int>(where)];
   if (m.bytes.size() < bytes) {
     m = {};
@@ -244,7 +244,7 @@ void add_copy(const char* group, std::string size, std::int64_t floats) {
 
 namespace {
 
-/// The context, and a line for each row.
+/// Prints the context, and a line for each row.
 class table : public benchmark::BenchmarkReporter {
  public:
   explicit table(std::map<std::string, std::string> context) : context_(std::move(context)) {}
@@ -276,7 +276,7 @@ class table : public benchmark::BenchmarkReporter {
   std::map<std::string, std::string> context_;
 };
 
-/// Names without what Google Benchmark appends to them, "/iterations:1/manual_time".
+/// Writes JSON with names without Google Benchmark's suffix, such as "/iterations:1/manual_time".
 class file : public benchmark::JSONReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {

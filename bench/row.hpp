@@ -1,5 +1,5 @@
-// Rows of the benchmarks: a work, at one size, by one library. A row's name, its timing and its
-// counters are made in row.cpp alone.
+// Rows of the benchmarks: a work, at one size, by one library. Only row.cpp makes a row's name,
+// timing and counters.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// What a row has computed: contiguous elements, which the peers' are compared with.
+/// The contiguous elements that a row has computed, with which the peers' are compared.
 struct result {
   result() = default;
   template <class T, int R> result(const dsl::view<T, R>& v)
@@ -26,34 +26,35 @@ struct result {
 
 /// A row that is ready to be timed. It is made when its turn comes, and holds its arrays.
 struct job {
-  std::function<void()> run;  ///< one call, queued
-  result out;                 ///< what the call has written
-  std::function<void()> start =
-      {};  ///< what comes before a call and is not timed: values that calls change
-  std::function<void()> collect =
-      {};  ///< what brings results to `out`, where a call leaves them elsewhere; not timed
+  std::function<void()> run;  ///< Queues one call.
+  result out;                 ///< The call's result.
+  /// Runs before a call and is not timed: sets values that calls change.
+  std::function<void()> start = {};
+  /// Copies results to `out` if a call leaves them elsewhere; not timed.
+  std::function<void()> collect = {};
 };
 
 enum class timing {
-  device,  ///< some calls between two events; on the host between two readings of the clock
-  call,    ///< wall time of one call and of the wait for its end
-  calls,   ///< wall time of ten thousand calls in a row, a call
+  /// Time of some calls between two events; on the host between two readings of the clock.
+  device,
+  call,   ///< Wall time of one call and of the wait for its end.
+  calls,  ///< Wall time a call, of ten thousand calls in a row.
 };
 
-/// A work at one size, to which its rows are added. The first row's results are what the others'
-/// have to be.
+/// A work at one size, to which its rows are added. The others' results must agree with the first
+/// row's.
 class work {
  public:
-  /// `bytes` are those that a call must move, each once.
+  /// `bytes` are the bytes that a call must move, each counted once.
   work(const char* group, dsl::dtype type, std::string size, std::string name, double bytes,
        timing how = timing::device);
 
-  /// A row by this library.
+  /// Adds a row by this library.
   work& by(const char* who, std::function<job()> make);
-  /// The largest relative difference from the first row that a peer may have. Without it, what
-  /// rounding makes of the dtype.
+  /// The largest relative difference from the first row that a peer may have. Otherwise it depends
+  /// on the dtype's rounding.
   work& within(double tolerance);
-  /// Floating point operations of a call, for a counter TFLOP/s.
+  /// Floating point operations of a call, for the counter TFLOP/s.
   work& flops(double count);
 
  private:
@@ -61,34 +62,34 @@ class work {
   std::shared_ptr<shared> it_;
 };
 
-/// "8192x8192"
+/// A size such as "8192x8192".
 std::string shape_of(std::int64_t rows, std::int64_t columns);
 
-/// Memory that all rows share, by number. Rows of another dtype or of more bytes find other memory
-/// or values there.
+/// Memory that all rows share, by number. A row with another dtype or more bytes gets other memory
+/// or values.
 enum class slot { a, b, c, out, second_out, reference, copied, copy };
-/// Random elements, the same for each call with the same dtype.
+/// Random elements, the same in each call with the same dtype.
 dsl::view<unsigned char> random_bytes(slot where, dsl::dtype type, std::int64_t count);
-/// Memory to be written to.
+/// Memory to write to.
 dsl::view<unsigned char> bytes_of(slot where, std::int64_t count);
 
 template <class T> dsl::view<T> view_as(const dsl::view<unsigned char>& bytes, std::int64_t count) {
   return {bytes.owner(), reinterpret_cast<T*>(bytes.data()), {count}, {1}};
 }
-/// n random elements, uniform in [0.5, 1.5), or whole numbers in 0 to 7; complex numbers have both
-/// parts so.
+/// n random elements: uniform in [0.5, 1.5), or integers in 0 to 7. So are both parts of complex
+/// numbers.
 template <class T> dsl::view<const T> operand(slot where, std::int64_t n) {
   return view_as<const T>(random_bytes(where, dsl::dtype_v<T>, n), n);
 }
-/// n elements to be written. A rank of 0 is one element.
+/// n elements to write. With rank 0, one element.
 template <class T, int Rank = 1> dsl::view<T, Rank> target(slot where, std::int64_t n) {
   const auto line = view_as<T>(bytes_of(where, n * static_cast<std::int64_t>(sizeof(T))), n);
   if constexpr (Rank == 0) return {line.owner(), line.data(), {}, {}};
   else return line;
 }
 
-/// Operands of one dtype in one dimension, and what is made of them: `Out` is an array or one
-/// value, of any dtype.
+/// Operands of one dtype in one dimension, and the result: `Out` is an array or a single value of
+/// any dtype.
 template <class T, class Out = dsl::view<T>> struct arrays {
   explicit arrays(std::int64_t count)
       : n(count),
@@ -102,8 +103,8 @@ template <class T, class Out = dsl::view<T>> struct arrays {
 };
 template <class T, class R = T> using reduced = arrays<T, dsl::view<R, 0>>;
 
-/// What a row does each time: `call(x)`, or, where that gives a function, as after having prepared
-/// something, that function.
+/// The function that a row calls: `call(x)`, or the function that `call(x)` returns after preparing
+/// something.
 template <class X, class Call> std::function<void()> bound(const X& x, const Call& call) {
   if constexpr (std::is_void_v<std::invoke_result_t<const Call&, const X&>>)
     return [x, call] { call(x); };
@@ -133,10 +134,10 @@ template <class Arrays> class work_on {
   work work_;
 };
 
-/// A row of a copy of so many floats, by what the others' bandwidth is compared with.
+/// Adds a row that copies `floats` floats, with which the bandwidth of the others is compared.
 void add_copy(const char* group, std::string size, std::int64_t floats);
 
-/// Rows that a file adds before main.
+/// Rows that a file adds before main starts.
 struct rows {
   explicit rows(void (*add)()) { add(); }
 };

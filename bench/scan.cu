@@ -1,5 +1,5 @@
-// Scans beside CUB's DeviceScan and Thrust. CUB's sums of floating point numbers vary from run to
-// run; dsl's do not.
+// Measures scans, with CUB's DeviceScan and Thrust as peers. CUB's floating point sums vary from
+// run to run; dsl's do not.
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/zip_iterator.h>

@@ -1,5 +1,5 @@
-// Stencils in two and three dimensions, each the mean of the points that it covers, beside kernels
-// by hand; and loops of stencils.
+// Measures stencils in two and three dimensions, each the mean of the points that it covers, with
+// kernels by hand as peers; and loops of stencils.
 #include "check.cuh"
 #include "works.hpp"
 
@@ -21,7 +21,7 @@ constexpr auto star = dsl::vectorize([](auto m) {
   return sum * (1.0 / (4 * Radius + 1));
 });
 
-/// All points no further away than `Radius` along each of two axes.
+/// All points within `Radius` along each of two axes.
 template <int Radius>
 constexpr auto box = dsl::vectorize([](auto m) {
   const auto along = [](auto x, int axis) {
@@ -40,7 +40,7 @@ constexpr auto seven_points = dsl::vectorize([](auto m) {
     sum = sum + shift(m, 1, boundary::wrap, axis) + shift(m, -1, boundary::wrap, axis);
   return sum * (1.0 / 7);
 });
-/// A cube of three points a side.
+/// A cube with three points a side.
 constexpr auto cube = dsl::vectorize([](auto m) {
   const auto along = [](auto x, int axis) {
     return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis);
@@ -48,7 +48,7 @@ constexpr auto cube = dsl::vectorize([](auto m) {
   return along(along(along(m, 2), 1), 0) * (1.0 / 27);
 });
 
-// ---- by hand: a thread an element, whose points come through the L1 cache
+// ---- by hand: one thread for each element; the points are read through the L1 cache
 
 template <int Radius> struct star_points {
   static constexpr int radius = Radius, depth = 0, count = 4 * Radius + 1;
@@ -157,7 +157,7 @@ const rows stencils([] {
 
 // ---- loops
 
-/// The Laplacian by five points, on a grid whose opposite edges meet.
+/// The Laplacian from five points, on a grid whose opposite edges meet.
 constexpr auto laplacian = [](auto x) {
   return shift(x, 1, boundary::wrap, 0) + shift(x, -1, boundary::wrap, 0) +
          shift(x, 1, boundary::wrap, 1) + shift(x, -1, boundary::wrap, 1) - 4 * x;
@@ -176,11 +176,11 @@ constexpr auto life_step = dsl::vectorize([](auto alive) {
   const auto along = [](auto x, int axis) {
     return x + shift(x, 1, boundary::wrap, axis) + shift(x, -1, boundary::wrap, axis);
   };
-  auto around = along(along(alive, 0), 1);  // with the cell itself
+  auto around = along(along(alive, 0), 1);  // Including the cell itself.
   return dsl::cast<std::uint8_t>(around == 3 || (around == 4 && alive == 1));
 });
 
-/// One or two fields on a square, carried over so many steps.
+/// One or two fields on a square, which the steps of a loop change in place.
 template <class T, int Fields> struct carried {
   explicit carried(std::int64_t side) : u(side, side), v(Fields > 1 ? side : 0, side), side(side) {}
   void start() {

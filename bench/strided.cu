@@ -1,4 +1,4 @@
-// Operands of a square that are broadcast, shifted, transposed or have gaps, and stencils.
+// Measures operands of a square that are broadcast, shifted, transposed or have gaps, and stencils.
 #include "check.cuh"
 #include "works.hpp"
 
@@ -17,7 +17,8 @@ __global__ void row_and_column(float4* out, const float4* m, const float4* row, 
 
 constexpr int tile = 32, tile_rows = 8;
 
-/// By tiles in shared memory, whose rows are one element longer so that a column lies in 32 banks.
+/// Transposes tiles in shared memory. Rows of a tile have an extra element, so that a column lies
+/// in 32 banks.
 __global__ void transposed(float* out, const float* m, int side) {
   __shared__ float part[tile][tile + 1];
   const int x = blockIdx.x * tile, y = blockIdx.y * tile;

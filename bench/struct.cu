@@ -1,5 +1,5 @@
-// A step of a struct's members: a struct of arrays, the same by tie, an array of structs, and by
-// hand.
+// Measures a step of a struct's members: a struct of arrays, the same with tie, an array of
+// structs, and by hand.
 #include <dsl/hana.hpp>
 
 #include "check.cuh"
@@ -35,7 +35,7 @@ __global__ void step_by_hand(float4* x, float4* v, float h, std::int64_t vectors
   v[i] = q;
 }
 
-/// Places and velocities that a step changes, beside those that each row starts from.
+/// Positions and velocities that a step changes, and those from which each row starts.
 struct places {
   dsl::view<const float> x0 = operand<float>(slot::a, n), v0 = operand<float>(slot::b, n);
   dsl::view<float> x = target<float>(slot::out, n), v = target<float>(slot::second_out, n);
@@ -68,7 +68,7 @@ const rows structs([] {
       .by("dsl array of structs", [] {
         dsl::structured_array<oscillator<float, float>> all(n);
         const places p;
-        const auto members = dsl::members(all);  // views, which keep the memory
+        const auto members = dsl::members(all);  // Views, which keep the memory alive.
         const auto step = [=] {
           auto both = members;
           dsl::tie(both) = step_of_struct(both, h);

@@ -1,5 +1,5 @@
-// Works that are measured on a GPU and on the host, each with its row by dsl; peers are added where
-// they are.
+// Works that are measured on a GPU and on the host, each with its row by dsl. The files that use
+// them add peers.
 #pragma once
 
 #include <tuple>
@@ -9,12 +9,12 @@
 
 namespace bench {
 
-/// An elementwise work, which moves so many of its arrays' elements.
+/// An elementwise work; a call moves `moved` elements for each element.
 template <class T> work_on<arrays<T>> map(const char* name, std::int64_t n, int moved,
                                           const char* group = "map") {
   return {group, dsl::dtype_v<T>, name, n, moved * static_cast<double>(sizeof(T))};
 }
-/// A work that makes one value of so many arrays.
+/// A work that reduces `moved` arrays to one value.
 template <class T, class R = T> work_on<reduced<T, R>> reduction_work(const char* name,
                                                                       std::int64_t n, int moved) {
   return {"reduction", dsl::dtype_v<T>, name, n, moved * static_cast<double>(sizeof(T))};
@@ -38,7 +38,7 @@ inline auto three_operands(std::int64_t n) {
   });
 }
 
-/// Prices of a call and a put of a stock, by strike and years, for an interest rate and a
+/// Prices of a call and a put option of a stock, by strike and years, for an interest rate and a
 /// volatility.
 inline constexpr float rate = 0.02f, volatility = 0.3f;
 inline constexpr auto option_prices = dsl::vectorize([](auto stock, auto strike, auto years) {
@@ -77,7 +77,7 @@ inline auto largest_at(std::int64_t n) {
       .by("dsl", [](const reduced<float, std::int64_t>& x) { x.out = dsl::argmax(x.a); });
 }
 
-/// A matrix and what is made of its rows and columns.
+/// A matrix, and the results for its rows and columns.
 struct matrix {
   matrix(std::int64_t rows, std::int64_t columns)
       : height(rows),
@@ -94,7 +94,7 @@ struct matrix {
   dsl::view<std::int64_t> at;
 };
 
-/// A work on such a matrix; `out` is what its calls write.
+/// A work on such a matrix. Calls write `out`.
 class work_on_matrix {
  public:
   work_on_matrix(const char* group, const char* name, std::int64_t rows, std::int64_t columns,
@@ -124,7 +124,7 @@ inline constexpr auto of_rows = [](const matrix& x) -> result { return x.of_rows
 inline constexpr auto of_columns = [](const matrix& x) -> result { return x.of_columns; };
 inline constexpr auto places = [](const matrix& x) -> result { return x.at; };
 
-/// Bytes of a matrix of floats, and of results along an axis.
+/// Bytes of a matrix of floats, and of the results along an axis.
 inline double bytes_of_matrix(std::int64_t rows, std::int64_t columns, std::int64_t results = 0) {
   return 4.0 * static_cast<double>(rows * columns + results);
 }
@@ -145,7 +145,7 @@ inline auto largest_of_rows(std::int64_t rows, std::int64_t columns) {
       .by("dsl", [](const matrix& x) { x.at = dsl::argmax(x.m, dsl::axis(1)); });
 }
 
-/// A square of T beside its row, column and neighbours.
+/// A square of T, with a row, a column and neighbours.
 template <class T> struct square {
   explicit square(std::int64_t n)
       : side(n),
@@ -160,7 +160,7 @@ template <class T> struct square {
   dsl::view<T, 2> out;
 };
 
-/// A work on such a square, which moves so many bytes for each of its elements.
+/// A work on such a square; a call moves `bytes` bytes for each of its elements.
 template <class T> class work_on_square {
  public:
   work_on_square(const char* name, std::int64_t side, double bytes)
@@ -219,7 +219,8 @@ inline constexpr auto coupled =
       return std::tuple{Fn, Gn, dsl::sum(scale * Fn)};
     });
 
-/// A loop of such steps, to which its rows are added: wall time of a call and the wait for its end.
+/// A loop of such steps, to which its rows are added. Its time is the wall time of a call and the
+/// wait for its end.
 inline work loop_of(std::int64_t steps, std::int64_t side) {
   return work("loop", dsl::dtype::complex64, shape_of(side, side),
               std::to_string(steps) + " RK4 steps, sum(F) fed back",

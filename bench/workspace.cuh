@@ -1,4 +1,4 @@
-// CUB's functions ask for memory, which is given to them once, outside of what is measured.
+// CUB's functions need memory. It is allocated once, outside of the measurement.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace bench {
 
-/// A call of one of CUB's functions, `call(memory, size)`, with memory of the size that it asks for.
+/// Returns a call of one of CUB's functions, `call(memory, size)`, with memory of the size that the
+/// function asks for.
 template <class Call> auto with_workspace(Call call) {
   std::size_t size = 0;
   check(call(nullptr, size));

@@ -1,4 +1,4 @@
-# libzip: LibZip::LibZip. Debian's own CMake file asks for the command line tools as well.
+# Finds libzip, as LibZip::LibZip. Debian's own CMake file requires the command line tools as well.
 include(FindPackageHandleStandardArgs)
 find_path(LibZip_INCLUDE_DIR zip.h)
 find_library(LibZip_LIBRARY zip)

@@ -1,5 +1,6 @@
-# SLEEF's library of vector functions under the names that GCC calls (_ZGVdN8v_expf and so on): SleefGnuAbi::SleefGnuAbi.
-# The headers ask GCC for such calls on x86-64 only; elsewhere the target is empty.
+# Finds SLEEF's library of vector functions under the names that GCC calls (such as _ZGVdN8v_expf),
+# as SleefGnuAbi::SleefGnuAbi. The headers make GCC emit such calls only on x86-64; elsewhere the
+# target is empty.
 include(FindPackageHandleStandardArgs)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   find_library(SleefGnuAbi_LIBRARY sleefgnuabi)
@@ -11,5 +12,6 @@ else()
 endif()
 if(SleefGnuAbi_FOUND AND NOT TARGET SleefGnuAbi::SleefGnuAbi)
   add_library(SleefGnuAbi::SleefGnuAbi INTERFACE IMPORTED)
-  set_target_properties(SleefGnuAbi::SleefGnuAbi PROPERTIES INTERFACE_LINK_LIBRARIES "${SleefGnuAbi_LIBRARY}")
+  set_target_properties(SleefGnuAbi::SleefGnuAbi PROPERTIES INTERFACE_LINK_LIBRARIES
+    "${SleefGnuAbi_LIBRARY}")
 endif()

@@ -1,7 +1,9 @@
-# The examples of the pages in docs/: a page is their only source, and the tests include them.
-cmake_minimum_required(VERSION 3.25)  # as a script it is a project's beginning
+# Extracts the examples of the pages in docs/. A page is the only source of its examples; the tests
+# include them.
+cmake_minimum_required(VERSION 3.25)  # Needed if this runs as a script.
 
-# doc_anchor(variable heading): the anchor of a heading: small letters, digits, - and _; spaces become -, the rest vanishes.
+# doc_anchor(variable heading): sets the variable to the anchor of a heading. Letters become lower
+# case, spaces become -, and all but letters, digits, - and _ is removed.
 function(doc_anchor variable heading)
   string(TOLOWER "${heading}" anchor)
   string(REGEX REPLACE "[^a-z0-9 _-]" "" anchor "${anchor}")
@@ -9,14 +11,15 @@ function(doc_anchor variable heading)
   set(${variable} "${anchor}" PARENT_SCOPE)
 endfunction()
 
-# doc_examples(page folder variable): writes each ```cpp block of the page into folder/ANCHOR.inc, ANCHOR being that of the heading above it;
-# the second one under a heading into folder/ANCHOR-2.inc. Those called ```cuda, kernels and programs that are not of dsl, go to
-# folder/cuda/ANCHOR.inc. The variable gets the files' names. A file that would not change is left alone.
+# doc_examples(page folder variable): writes each ```cpp block of the page to folder/ANCHOR.inc,
+# with the anchor of the heading above it; the second one under a heading to folder/ANCHOR-2.inc.
+# Blocks marked ```cuda, which show kernels and programs without dsl, go to folder/cuda/ANCHOR.inc.
+# Sets the variable to the files' names. Does not touch files that would not change.
 function(doc_examples page folder variable)
   file(READ "${page}" rest)
   string(CONCAT rest "\n" "${rest}")
   set(names)
-  set(line 0)  # of what is left
+  set(line 0)  # Line number of the rest of the page.
   set(heading "")
   set(fence "\n```")
   while(TRUE)
@@ -45,7 +48,7 @@ function(doc_examples page folder variable)
 
     string(REGEX REPLACE "[^\n]" "" newlines "${text}")
     string(LENGTH "${newlines}" lines)
-    math(EXPR line "${line} + ${lines} + 2")  # of the block's first line
+    math(EXPR line "${line} + ${lines} + 2")  # Line number of the block's first line.
     if(language MATCHES "^(cpp|cuda)$")
       doc_anchor(anchor "${heading}")
       if(language STREQUAL "cuda")
@@ -58,7 +61,8 @@ function(doc_examples page folder variable)
         set(name "${anchor}-${number}")
       endwhile()
       list(APPEND names "${name}")
-      file(CONFIGURE OUTPUT "${folder}/${name}.inc" CONTENT "#line ${line} \"${page}\"\n@block@" @ONLY)
+      file(CONFIGURE OUTPUT "${folder}/${name}.inc" CONTENT "#line ${line} \"${page}\"\n@block@"
+        @ONLY)
     endif()
     string(REGEX REPLACE "[^\n]" "" newlines "${block}")
     string(LENGTH "${newlines}" lines)
@@ -68,10 +72,12 @@ function(doc_examples page folder variable)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  # As a test: cmake -DSOURCE=... -DWORK=... -P doc_examples.cmake. Every example of every page is included by a test, or stands word for
-  # word (but for its indentation) in a program of examples/, which a test runs.
+  # As a test: cmake -DSOURCE=... -DWORK=... -P doc_examples.cmake. Checks that a test includes
+  # every example of every page, or that a program of examples/, which a test runs, contains it
+  # literally except for its indentation.
   file(GLOB pages "${SOURCE}/docs/*.md")
-  file(GLOB_RECURSE tests "${SOURCE}/tests/*_test.cpp" "${SOURCE}/tests/*_test.cu" "${SOURCE}/tests/docs/*.cpp" "${SOURCE}/tests/python/*.cpp" "${SOURCE}/tests/*.sh"
+  file(GLOB_RECURSE tests "${SOURCE}/tests/*_test.cpp" "${SOURCE}/tests/*_test.cu"
+    "${SOURCE}/tests/docs/*.cpp" "${SOURCE}/tests/python/*.cpp" "${SOURCE}/tests/*.sh"
     "${SOURCE}/examples/*.cpp" "${SOURCE}/examples/*.cu")
   set(sources "")
   foreach(test ${tests})
@@ -98,7 +104,10 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
         string(FIND "${program_sources}" "${block}" at)
       endif()
       if(at EQUAL -1)
-        message(SEND_ERROR "docs/${stem}.md has an example that no test compiles: a test should #include <docs/${stem}/${name}.inc>, or a program of examples/ have it word for word")
+        message(SEND_ERROR
+          "docs/${stem}.md has an example that no test compiles: a test should \
+#include <docs/${stem}/${name}.inc>, or a program of examples/ have it word for \
+word")
       endif()
       math(EXPR all "${all} + 1")
     endforeach()
@@ -107,7 +116,9 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     list(LENGTH fences fences)
     list(LENGTH names found)
     if(NOT fences EQUAL found)
-      message(SEND_ERROR "docs/${stem}.md: a ```cpp or ```cuda block should begin and end at the beginning of a line, with nothing behind the language")
+      message(SEND_ERROR
+        "docs/${stem}.md: a ```cpp or ```cuda block should begin and end \
+at the beginning of a line, with nothing behind the language")
     endif()
   endforeach()
   message(STATUS "${all} examples")

@@ -1,4 +1,5 @@
-# Enables CUDA as DSL_CUDA asks, and sets DSL_HAS_CUDA and DSL_HAS_GPU; DSL_WITHOUT_CUDA says why it is not there.
+# Enables CUDA according to DSL_CUDA. Sets DSL_HAS_CUDA and DSL_HAS_GPU, and DSL_WITHOUT_CUDA to the
+# reason if CUDA is missing.
 set(DSL_HAS_CUDA OFF)
 set(DSL_HAS_GPU OFF)
 if(NOT DSL_CUDA STREQUAL "AUTO" AND NOT DSL_CUDA)
@@ -6,18 +7,21 @@ if(NOT DSL_CUDA STREQUAL "AUTO" AND NOT DSL_CUDA)
   return()
 endif()
 
-# The toolkit's own installer puts nvcc in /usr/local/cuda/bin and leaves PATH alone.
+# The toolkit's own installer puts nvcc into /usr/local/cuda/bin and does not change PATH.
 if(NOT CMAKE_CUDA_COMPILER AND "$ENV{CUDACXX}" STREQUAL "")
-  find_program(DSL_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  find_program(DSL_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES
+    bin)
   mark_as_advanced(DSL_NVCC)
   if(DSL_NVCC)
     set(ENV{CUDACXX} "${DSL_NVCC}")
   endif()
 endif()
 
-# The GPU of this machine, so that the program starts without compiling anything. Where there is none, the code is for compute
-# capability 9.0 and holds PTX, which newer GPUs compile when they load it. Set the variable for anything else.
-execute_process(COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/with_gpu.sh" true RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
+# By default, code is compiled for this machine's GPU, so that programs start without compiling.
+# Without a GPU it is compiled for compute capability 9.0, with PTX that newer GPUs compile when
+# they load it. Set the variable for anything else.
+execute_process(COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/with_gpu.sh" true RESULT_VARIABLE no_gpu
+  OUTPUT_QUIET ERROR_QUIET)
 if(NOT no_gpu)
   set(DSL_HAS_GPU ON)
 endif()
@@ -38,12 +42,16 @@ if(CMAKE_CUDA_COMPILER)
 endif()
 
 if(NOT CMAKE_CUDA_COMPILER OR NOT TARGET CUDA::cudart_static)
-  set(DSL_WITHOUT_CUDA "no usable CUDA toolkit was found (looked for nvcc in CMAKE_CUDA_COMPILER, CUDACXX, CUDA_PATH, PATH and /usr/local/cuda)")
+  set(DSL_WITHOUT_CUDA
+    "no usable CUDA toolkit was found (looked for nvcc in \
+CMAKE_CUDA_COMPILER, CUDACXX, CUDA_PATH, PATH and /usr/local/cuda)")
 elseif(CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
-  set(DSL_WITHOUT_CUDA "nvcc ${CMAKE_CUDA_COMPILER_VERSION} cannot compile C++20; 12.0 or later is needed")
+  set(DSL_WITHOUT_CUDA
+    "nvcc ${CMAKE_CUDA_COMPILER_VERSION} cannot compile C++20; 12.0 or later is needed")
 else()
   set(DSL_HAS_CUDA ON)
-  message(STATUS "dsl: with CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+  message(STATUS
+    "dsl: with CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
   return()
 endif()
 if(NOT DSL_CUDA STREQUAL "AUTO")

@@ -1,5 +1,6 @@
-# find_package(CUDAToolkit). CMake 3.25.1, Debian 12's, ends with an error there if the toolkit has no libnvToolsExt, as from CUDA 13 on, and the project asks
-# for CMake 3.25 or later: it then deprecates a target that it has not made. So the project is taken to ask for less meanwhile.
+# Calls find_package(CUDAToolkit). In CMake 3.25.1 (Debian 12) that call fails if the toolkit has no
+# libnvToolsExt, as since CUDA 13, and the project requires CMake 3.25 or later: it deprecates a
+# target that it has not created. So the required version is lowered during the call.
 macro(dsl_find_cuda_toolkit)
   set(dsl_minimum_required "${CMAKE_MINIMUM_REQUIRED_VERSION}")
   if(CMAKE_VERSION VERSION_LESS 3.26)

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the library, the headers, and what find_package and pkg-config read.
+# Installs the library, the headers, and the files for find_package and pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,19 +8,27 @@ install(TARGETS dsl EXPORT dsl_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET dsl_nccl)
-  install(TARGETS dsl_nccl EXPORT dsl_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+  install(TARGETS dsl_nccl EXPORT dsl_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    COMPONENT development)
 endif()
-install(DIRECTORY include/dsl DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
-install(EXPORT dsl_targets FILE dsl-targets.cmake NAMESPACE dsl:: DESTINATION "${package_dir}" COMPONENT development)
+install(DIRECTORY include/dsl DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
+install(EXPORT dsl_targets FILE dsl-targets.cmake NAMESPACE dsl:: DESTINATION "${package_dir}"
+  COMPONENT development)
 
-configure_package_config_file(cmake/dsl-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake" INSTALL_DESTINATION "${package_dir}")
-write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake"
-  cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindSleefGnuAbi.cmake cmake/dsl_cuda_toolkit.cmake cmake/dsl_python.cmake DESTINATION "${package_dir}" COMPONENT development)
+configure_package_config_file(cmake/dsl-config.cmake.in
+  "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake"
+  cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindSleefGnuAbi.cmake
+  cmake/dsl_cuda_toolkit.cmake cmake/dsl_python.cmake DESTINATION "${package_dir}" COMPONENT
+  development)
 install(DIRECTORY lib/python DESTINATION "${package_dir}" COMPONENT development)
 
-# dsl_pc_library(name LOCATION file): adds a library to what pkg-config says, with its folder, which pkg-config leaves out where the linker
-# looks anyway.
+# dsl_pc_library(name location): adds a library and its folder to the pkg-config file. pkg-config
+# omits folders that the linker searches anyway.
 set(pc_libs)
 function(dsl_pc_library name location)
   set(flags "${pc_libs}")
@@ -57,4 +65,5 @@ endif()
 file(RELATIVE_PATH prefix_from_pc "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/dsl.pc.in dsl.pc @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+  COMPONENT development)

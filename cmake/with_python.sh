@@ -1,6 +1,7 @@
 #!/bin/sh
-# with_python.sh REQUIREMENTS ARGUMENT...: runs python3 with these arguments and the packages of a requirements file. PyPI has them; a copy
-# is kept in build/python. Exits with 77, which CTest takes for skipped, where they cannot be had.
+# with_python.sh REQUIREMENTS ARGUMENT...: runs python3 with these arguments and the packages of a
+# requirements file. They come from PyPI; a copy is kept in build/python. Exits with 77, CTest's
+# code for "skipped", if they cannot be installed.
 set -eu
 requirements=$1
 shift
@@ -11,12 +12,14 @@ if [ ! -d "$folder" ]; then
   mkdir -p "$kept"
   made=$(mktemp -d "$kept/XXXXXX")
   trap 'rm -rf "$made"' EXIT
-  if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check --retries 1 --timeout 10 \
-    --no-deps --only-binary :all: --target "$made/packages" --requirement "$requirements"; then
+  if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check \
+    --retries 1 --timeout 10 --no-deps --only-binary :all: --target "$made/packages" \
+    --requirement "$requirements"; then
     echo "the packages of $requirements cannot be installed from PyPI: nothing is done" >&2
     exit 77
   fi
-  mv -T "$made/packages" "$folder" 2>/dev/null || [ -d "$folder" ]  # another process may have been first
+  # Another process may have been faster.
+  mv -T "$made/packages" "$folder" 2>/dev/null || [ -d "$folder" ]
   rm -rf "$made"
   trap - EXIT
 fi

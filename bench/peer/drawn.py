@@ -1,4 +1,5 @@
-"""Random numbers, of bench/random.cu: how each library draws them, and what their moments have to be."""
+"""Random numbers, as in bench/random.cu: how each library draws them, and which moments they
+must have."""
 
 import math
 
@@ -27,20 +28,25 @@ def moments_of(work):
 
 
 def check(work, got):
-    """Throws unless the moments are those of the distribution, within six standard errors; of pi unless it is pi."""
+    """Raises an error unless the moments are those of the distribution, within six standard
+    errors; for pi, unless it is pi."""
     (x,) = got
     if work.name == "pi":
         wrong = abs(float(x) - math.pi) > 6 * math.sqrt(math.pi * (4 - math.pi) / work.elements)
     else:
         x = np.asarray(x).astype(np.float64).ravel()
         mean, variance = moments_of(work)
-        wrong = abs(x.mean() - mean) > 6 * math.sqrt(variance / x.size) or abs(x.var() / variance - 1) > 0.1
+        wrong = (
+            abs(x.mean() - mean) > 6 * math.sqrt(variance / x.size)
+            or abs(x.var() / variance - 1) > 0.1
+        )
     if wrong:
         raise ValueError("the moments are not the distribution's")
 
 
 def ways_of(makers):
-    """A way for each (name, what makes a call); a call is compared by some of its elements."""
+    """A way for each (name, function that makes a call). Some elements of a call's result are
+    compared."""
 
     def prepare(make):
         made = make()
@@ -52,7 +58,7 @@ def ways_of(makers):
 
 
 def curand_call(work, cp):
-    """NVIDIA's library with the same generator as dsl's, through CuPy."""
+    """NVIDIA's library, with the same generator as dsl's, through CuPy."""
     from cupy_backends.cuda.libs import curand
 
     generator = curand.createGenerator(curand.CURAND_RNG_PSEUDO_PHILOX4_32_10)
@@ -91,14 +97,23 @@ def cupy_call(work, cp):
         return pi
     if "Euler" in work.name:
         step = cp.ElementwiseKernel(
-            "float32 x, float32 z, float32 drift, float32 width", "float32 y", "y = x + drift * x + width * x * z", "euler"
+            "float32 x, float32 z, float32 drift, float32 width",
+            "float32 y",
+            "y = x + drift * x + width * x * z",
+            "euler",
         )
         x, h = cp.empty((3, PATHS), np.float32), 1 / SDE_STEPS
 
         def paths():
             x.fill(START)
             for _ in range(SDE_STEPS):
-                step(x, rng.standard_normal(x.shape, np.float32), np.float32(GROWTH * h), np.float32(NOISE * h**0.5), x)
+                step(
+                    x,
+                    rng.standard_normal(x.shape, np.float32),
+                    np.float32(GROWTH * h),
+                    np.float32(NOISE * h**0.5),
+                    x,
+                )
             return x
 
         return paths
@@ -156,12 +171,18 @@ def compiled_ways(work, torch, device):
 
 
 def compiled_call(work, torch, device):
-    """torch.compile draws within the kernel of the formula."""
-    where, n, dtype = {"device": "cuda" if device == "cuda" else "cpu"}, work.shape, getattr(torch, work.dtype)
+    """torch.compile draws within the formula's kernel."""
+    where, n, dtype = (
+        {"device": "cuda" if device == "cuda" else "cpu"},
+        work.shape,
+        getattr(torch, work.dtype),
+    )
     torch._dynamo.reset()
     if "Euler" in work.name:
         h = 1 / SDE_STEPS
-        step = torch.compile(lambda x: x + GROWTH * h * x + NOISE * h**0.5 * x * torch.randn_like(x), dynamic=False)
+        step = torch.compile(
+            lambda x: x + GROWTH * h * x + NOISE * h**0.5 * x * torch.randn_like(x), dynamic=False
+        )
 
         def paths():
             x = torch.full((3, PATHS), START, **where)
@@ -185,7 +206,9 @@ def compiled_call(work, torch, device):
 
 def jax_ways(work, jax, jnp):
     kinds = "threefry2x32", "rbg"
-    return ways_of({f"JAX, {kind}": lambda kind=kind: jax_call(work, jax, jnp, kind) for kind in kinds})
+    return ways_of(
+        {f"JAX, {kind}": lambda kind=kind: jax_call(work, jax, jnp, kind) for kind in kinds}
+    )
 
 
 def jax_call(work, jax, jnp, kind):
@@ -193,12 +216,19 @@ def jax_call(work, jax, jnp, kind):
     key = draw.key(42, impl=kind)
 
     def pi(key):
-        x, y = draw.uniform(draw.fold_in(key, 0), n, dtype), draw.uniform(draw.fold_in(key, 1), n, dtype)
+        x, y = (
+            draw.uniform(draw.fold_in(key, 0), n, dtype),
+            draw.uniform(draw.fold_in(key, 1), n, dtype),
+        )
         return 4 * jnp.mean((x * x + y * y < 1).astype(dtype))
 
     def paths(key):
         h = 1 / SDE_STEPS
-        step = lambda i, x: x + GROWTH * h * x + NOISE * h**0.5 * x * draw.normal(draw.fold_in(key, i), x.shape, dtype)
+        step = lambda i, x: (
+            x
+            + GROWTH * h * x
+            + NOISE * h**0.5 * x * draw.normal(draw.fold_in(key, i), x.shape, dtype)
+        )
         return jax.lax.fori_loop(0, SDE_STEPS, step, jnp.full((3, PATHS), START, dtype))
 
     formula = {

@@ -1,5 +1,8 @@
-"""CuPy, PyTorch, JAX and NumPy: how each takes operands, runs a work, and is timed. ways(work) gives, for each name under which the
-library appears in the table ("by"), a function from operands to a call that runs the work once and returns its result."""
+"""CuPy, PyTorch, JAX and NumPy: how each takes operands, runs a work, and is timed.
+
+ways(work) maps each name under which the library appears in the table ("by") to a function of the
+operands. That function returns a call, which runs the work once and returns its result.
+"""
 
 import math
 import os
@@ -13,12 +16,13 @@ from .works import functions, numpy_functions
 
 
 class Library:
-    """What a library need not say itself: time on the processor's clock."""
+    """Defaults for a library: operands, and times by the processor's clock."""
 
-    fewest_calls = 5  # of a measurement
+    # Least number of calls in a measurement.
+    fewest_calls = 5
 
     def operands(self, works):
-        """What gives the operands of each of these works."""
+        """The function that gives the operands of each of these works."""
         return Operands(self, works)
 
     def cast(self, x, dtype):
@@ -50,11 +54,12 @@ class Library:
         """Gives unused memory back."""
 
     def close(self):
-        """Comes after the last row."""
+        """Called after the last row."""
 
 
 class OnGpu(Library):
-    """A library whose launches can be timed by events: event() gives one, milliseconds(begin, end) the time between two."""
+    """A library whose launches are timed by events: event() records one, milliseconds(begin,
+    end) is the time between two."""
 
     def elapsed(self, call, n, wall):
         if wall:
@@ -118,7 +123,7 @@ class CuPy(OnGpu):
 
 
 def plain_call(xp, work, operands):
-    """A call of the formula, or of its form that writes into memory that is there."""
+    """A call of the formula, or of its form that writes to existing memory."""
     if not work.into:
         return lambda: work.formula(xp, *operands)
     out = work.formula(xp, *operands)
@@ -136,7 +141,7 @@ def fused_call(cp, xp, work, operands):
 
 
 class PyTorch(OnGpu):
-    """Eager; `Compiled` is the same with torch.compile."""
+    """Eager PyTorch; `Compiled` is the same with torch.compile."""
 
     def __init__(self, device):
         import torch
@@ -152,7 +157,9 @@ class PyTorch(OnGpu):
             mean=lambda x, axis=None, keepdims=False: torch.mean(x, **shaped(axis, keepdims)),
             amax=lambda x, axis=None, keepdims=False: torch.amax(x, **shaped(axis, keepdims)),
             amin=lambda x, axis=None, keepdims=False: torch.amin(x, **shaped(axis, keepdims)),
-            var=lambda x, axis=None, keepdims=False: torch.var(x, correction=0, **shaped(axis, keepdims)),
+            var=lambda x, axis=None, keepdims=False: torch.var(
+                x, correction=0, **shaped(axis, keepdims)
+            ),
             argmax=lambda x, axis=None: torch.argmax(x, dim=axis),
             cumsum=lambda x, axis: torch.cumsum(x, dim=axis),
             concatenate=lambda parts, axis=0: torch.cat(parts, dim=axis),
@@ -166,7 +173,9 @@ class PyTorch(OnGpu):
             copy_to=lambda out, a: out.copy_(a),
             softmax_rows=lambda m: torch.softmax(m, dim=1),
             layer_norm_rows=lambda m: torch.nn.functional.layer_norm(m, m.shape[1:]),
-            sum_by=lambda keys, values, groups: values.new_zeros(groups).index_add_(0, keys, values),
+            sum_by=lambda keys, values, groups: values.new_zeros(groups).index_add_(
+                0, keys, values
+            ),
             bincount=lambda keys, groups: torch.bincount(keys, minlength=groups),
             histogram=torch.histc,
             compress=lambda condition, x: x[condition],
@@ -218,7 +227,8 @@ class Compiled(PyTorch):
             return loops.torch_ways(work, self.torch, self.device)
 
         def prepare(operands):
-            # Each work is compiled as if it were the only one; what was compiled before is not counted against it.
+            # Compiles each work as if it were the only one, so that earlier compilations do not
+            # count against it.
             self.torch._dynamo.reset()
             formula, xp = work.formula, self.xp
             compiled = self.torch.compile(lambda *x: formula(xp, *x), dynamic=False)
@@ -228,7 +238,8 @@ class Compiled(PyTorch):
 
 
 class JAX(Library):
-    fewest_calls = 20  # it has no events; many calls hide the wait for the last
+    # It has no events; with many calls, the wait for the last one does not matter.
+    fewest_calls = 20
 
     def __init__(self, device):
         if device == "host":
@@ -293,6 +304,8 @@ class NumPy(Library):
         return np.asarray(x)
 
     def ways(self, work):
-        if work.name == "Black-Scholes" or (work.group == "loop" and math.prod(work.shape) > 1_000_000):
-            return {}  # it has no erfc; a step takes a second
+        if work.name == "Black-Scholes" or (
+            work.group == "loop" and math.prod(work.shape) > 1_000_000
+        ):
+            return {}  # It has no erfc; a step takes a second.
         return {"NumPy": lambda operands: plain_call(self.xp, work, operands)}

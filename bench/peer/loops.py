@@ -1,4 +1,5 @@
-"""The steps and loops of bench/README.md by CuPy, PyTorch and JAX, each as a user who wants speed writes it there."""
+"""The steps and loops of bench/README.md in CuPy, PyTorch and JAX, as a user who wants speed
+writes them in each."""
 
 import math
 
@@ -6,7 +7,7 @@ import numpy as np
 
 from .works import H, lorenz_step, rk4
 
-# Four stages in one kernel; F and G may be Fn and Gn.
+# Four stages in one kernel; F and G may be the same arrays as Fn and Gn.
 CUPY_STEP = """
     const complex<float> d = D[0], m2i(0, -2), mi(0, -1);
     complex<float> a = F, b = G, sumF = 0, sumG = 0;
@@ -24,7 +25,10 @@ def cupy_ways(work, cp):
     if work.operands != "FGd":
         return {}
     step = cp.ElementwiseKernel(
-        "complex64 F, complex64 G, raw complex64 D, float32 h", "complex64 Fn, complex64 Gn", CUPY_STEP, "rk4"
+        "complex64 F, complex64 G, raw complex64 D, float32 h",
+        "complex64 Fn, complex64 Gn",
+        CUPY_STEP,
+        "rk4",
     )
     h = np.float32(H)
 
@@ -54,12 +58,13 @@ def cupy_ways(work, cp):
 
 
 def times(a, b):
-    """The product of two complex numbers, each a pair of its real and imaginary parts."""
+    """The product of two complex numbers, each a pair of real and imaginary part."""
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 
 def rk4_of_pairs(F, G, d, h=H):
-    """rk4 with complex numbers as pairs of real tensors: of complex tensors torch.compile makes no kernels."""
+    """rk4 with complex numbers as pairs of real tensors, since torch.compile generates no
+    kernels for complex tensors."""
     conj = lambda a: (a[0], -a[1])
     ahead = lambda a, h, da: (a[0] + h * da[0], a[1] + h * da[1])
 
@@ -130,7 +135,9 @@ def torch_ways(work, torch, device):
 
 def jax_ways(work, jax, jnp):
     if work.operands == "xyz":
-        loop = jax.jit(lambda *state: jax.lax.fori_loop(0, work.steps, lambda _, s: lorenz_step(*s), state))
+        loop = jax.jit(
+            lambda *state: jax.lax.fori_loop(0, work.steps, lambda _, s: lorenz_step(*s), state)
+        )
         return {"JAX": lambda operands: lambda: loop(*operands)}
     if not work.steps:
         step = jax.jit(lambda F, G, d: work.formula(jnp, F, G, d))

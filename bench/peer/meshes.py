@@ -1,6 +1,9 @@
-"""JAX and PyTorch on several GPUs, and on the first of them alone. The rows that a library appears under end with the devices' name, as
-bench_mesh's do: "JAX cuda:0-1". Outermost dimensions are divided evenly, as a user does it there: in JAX by a sharding, for which the compiler
-finds what devices exchange; in PyTorch by a process for each GPU, as torchrun starts them, and NCCL. host:0-1 are two of the processor, to try it.
+"""JAX and PyTorch on several GPUs, and on the first of them alone.
+
+The names of rows end with the devices, as in bench_mesh: "JAX cuda:0-1". Outermost dimensions are
+divided evenly, as users of each library do it: in JAX by a sharding, from which the compiler
+derives the exchange between devices; in PyTorch by a process for each GPU, as torchrun starts them,
+and NCCL. host:0-1 are two devices on the processor, for trials.
 """
 
 import os
@@ -13,17 +16,22 @@ from .works import ALL_REDUCES, EXCHANGE, MEAN_H, START_D, START_F, START_G, hea
 
 
 class Constants:
-    """Operands of equal elements, as bench/mesh.cu's, without memory: who needs them makes them on the GPUs."""
+    """Operands with equal elements, as in bench/mesh.cu, without memory: they are created on the
+    GPUs where they are needed."""
 
     def of(self, work):
         value = {"b": 2, "F": START_F, "G": START_G, "d": START_D}
         dtype = np.dtype(work.dtype)
         shape = lambda letter: () if letter == "d" else work.shape
-        return [np.broadcast_to(dtype.type(value.get(letter, 1)), shape(letter)) for letter in work.operands]
+        return [
+            np.broadcast_to(dtype.type(value.get(letter, 1)), shape(letter))
+            for letter in work.operands
+        ]
 
 
 class OnMesh:
-    """What both have in common: names of devices, and operands that are placed on them when a call is prepared."""
+    """Common to both libraries: names of devices, and operands that are placed on them when a
+    call is prepared."""
 
     def set_devices(self, device):
         kind, self.count = device.split(":")[0], gpus_of(device)
@@ -46,7 +54,9 @@ class JAX(OnMesh, libraries.JAX):
     def place(self, x, sharding):
         if any(x.strides):
             return self.jax.device_put(x, sharding)
-        return self.jax.jit(lambda: self.jnp.full(x.shape, x.flat[0], x.dtype), out_shardings=sharding)()
+        return self.jax.jit(
+            lambda: self.jnp.full(x.shape, x.flat[0], x.dtype), out_shardings=sharding
+        )()
 
     def ways(self, work):
         if work.name == ALL_REDUCES:
@@ -59,16 +69,26 @@ class JAX(OnMesh, libraries.JAX):
     def prepare(self, work, operands, count):
         sharding = self.jax.sharding
         mesh = sharding.Mesh(np.array(self.jax.devices()[:count]), ("gpu",))
-        divided, everywhere = (sharding.NamedSharding(mesh, sharding.PartitionSpec(*axes)) for axes in (["gpu"], []))
+        divided, everywhere = (
+            sharding.NamedSharding(mesh, sharding.PartitionSpec(*axes)) for axes in (["gpu"], [])
+        )
         placed = [self.place(x, divided if x.ndim else everywhere) for x in operands]
         if work.operands == "FGd":
             (loop,) = loops.jax_ways(work, self.jax, self.jnp).values()
             return loop(placed)
-        to = everywhere if work.name in ("sum(a)", "sum of columns") or EXCHANGE in work.name else divided
+        to = (
+            everywhere
+            if work.name in ("sum(a)", "sum of columns") or EXCHANGE in work.name
+            else divided
+        )
         if EXCHANGE in work.name:
             formula = self.fed_back(work)
-        elif work.name == "cumsum(a)":  # divided by the compiler, 2^18 elements took 1.6 seconds on two devices of the processor
-            formula = self.jax.shard_map(self.summed_up, mesh=mesh, in_specs=divided.spec, out_specs=divided.spec)
+        # If the compiler divides it, 2^18 elements take 1.6 seconds on two devices of the
+        # processor.
+        elif work.name == "cumsum(a)":
+            formula = self.jax.shard_map(
+                self.summed_up, mesh=mesh, in_specs=divided.spec, out_specs=divided.spec
+            )
         else:
             formula = lambda *x: work.formula(self.xp, *x)
         jitted = self.jax.jit(formula, out_shardings=to)
@@ -78,7 +98,9 @@ class JAX(OnMesh, libraries.JAX):
         """A device's part of the sums up to each element."""
         sums, lax = self.jnp.cumsum(a), self.jax.lax
         totals = lax.all_gather(sums[-1], "gpu")
-        return sums + self.jnp.sum(totals, where=self.jnp.arange(totals.size) < lax.axis_index("gpu"))
+        return sums + self.jnp.sum(
+            totals, where=self.jnp.arange(totals.size) < lax.axis_index("gpu")
+        )
 
     def fed_back(self, work):
         def step(_, state):
@@ -90,7 +112,8 @@ class JAX(OnMesh, libraries.JAX):
 
 
 class PyTorch(OnMesh, libraries.PyTorch):
-    """All processes run the same works in the same order; the first one measures. One GPU's rows are its alone."""
+    """All processes run the same works in the same order; the first one measures. It also runs
+    the rows of a single GPU, alone."""
 
     def __init__(self, device):
         import torch.distributed as dist
@@ -101,9 +124,11 @@ class PyTorch(OnMesh, libraries.PyTorch):
         if kind == "cuda":
             self.torch.cuda.set_device(self.rank)
         dist.init_process_group(
-            "nccl" if kind == "cuda" else "gloo", device_id=self.torch.device("cuda", self.rank) if kind == "cuda" else None
+            "nccl" if kind == "cuda" else "gloo",
+            device_id=self.torch.device("cuda", self.rank) if kind == "cuda" else None,
         )
-        self.hosts = dist.new_group(backend="gloo")  # what processes tell each other beside the measurements
+        # For messages between processes outside of the measurements.
+        self.hosts = dist.new_group(backend="gloo")
         if kind == "cuda":
             self.versions["NCCL"] = ".".join(map(str, self.torch.cuda.nccl.version()))
 
@@ -143,7 +168,9 @@ class PyTorch(OnMesh, libraries.PyTorch):
     def joined(self, result, count, is_divided):
         """The whole result, in every process."""
         parts = [None] * self.count
-        self.dist.all_gather_object(parts, None if result is None else self.to_numpy(result), group=self.hosts)
+        self.dist.all_gather_object(
+            parts, None if result is None else self.to_numpy(result), group=self.hosts
+        )
         return np.concatenate(parts[:count]) if is_divided else parts[0]
 
     def to_numpy(self, x):
@@ -158,7 +185,9 @@ class PyTorch(OnMesh, libraries.PyTorch):
         if any(x.strides):
             return self.torch.from_numpy(np.array(x)).to(**where)
         value = x.flat[0] if x.ndim else x[()]
-        return self.torch.full(x.shape, value.item(), dtype=getattr(self.torch, x.dtype.name), **where)
+        return self.torch.full(
+            x.shape, value.item(), dtype=getattr(self.torch, x.dtype.name), **where
+        )
 
     def sum_of_all(self, x):
         if self.parts > 1:
@@ -195,8 +224,9 @@ class PyTorch(OnMesh, libraries.PyTorch):
             return lambda: out.copy_(m.T)
         rows, columns = m.shape[0], m.shape[1] // self.parts
         sent = self.torch.empty((self.parts, columns, rows), dtype=m.dtype, device=m.device)
-        received, out = self.torch.empty_like(sent), self.torch.empty(
-            (columns, self.parts * rows), dtype=m.dtype, device=m.device
+        received, out = (
+            self.torch.empty_like(sent),
+            self.torch.empty((columns, self.parts * rows), dtype=m.dtype, device=m.device),
         )
 
         def call():
@@ -208,7 +238,10 @@ class PyTorch(OnMesh, libraries.PyTorch):
         return call
 
     def summed_up(self, a):
-        out, totals = self.torch.empty_like(a), self.torch.empty(self.parts, dtype=a.dtype, device=a.device)
+        out, totals = (
+            self.torch.empty_like(a),
+            self.torch.empty(self.parts, dtype=a.dtype, device=a.device),
+        )
 
         def call():
             self.torch.cumsum(a, 0, out=out)
@@ -220,16 +253,24 @@ class PyTorch(OnMesh, libraries.PyTorch):
         return call
 
     def heat(self, m):
-        """A row of each neighbour lies above and below one's own."""
+        """A row of each neighbour is above and below the process's own rows."""
         above, below = int(self.rank > 0), int(self.rank < self.parts - 1)
-        padded = self.torch.empty((above + m.shape[0] + below, m.shape[1]), dtype=m.dtype, device=m.device)
+        padded = self.torch.empty(
+            (above + m.shape[0] + below, m.shape[1]), dtype=m.dtype, device=m.device
+        )
         padded[above : above + m.shape[0]] = m
         compiled = self.torch.compile(lambda m: heat_by_slices(None, m), dynamic=False)
         operations, p2p = [], self.dist.P2POp
         if above:
-            operations += [p2p(self.dist.isend, padded[1], self.rank - 1), p2p(self.dist.irecv, padded[0], self.rank - 1)]
+            operations += [
+                p2p(self.dist.isend, padded[1], self.rank - 1),
+                p2p(self.dist.irecv, padded[0], self.rank - 1),
+            ]
         if below:
-            operations += [p2p(self.dist.isend, padded[-2], self.rank + 1), p2p(self.dist.irecv, padded[-1], self.rank + 1)]
+            operations += [
+                p2p(self.dist.isend, padded[-2], self.rank + 1),
+                p2p(self.dist.irecv, padded[-1], self.rank + 1),
+            ]
 
         def call():
             for exchange in self.dist.batch_isend_irecv(operations) if operations else ():
@@ -240,7 +281,7 @@ class PyTorch(OnMesh, libraries.PyTorch):
 
     def all_reduces(self, work):
         zeros = self.torch.zeros(work.shape, device="cuda" if self.device == "cuda" else "cpu")
-        # Behind an addition: in the same memory, one behind the other, they take seven times as long.
+        # After an addition: consecutive all-reduces in the same memory take seven times as long.
         return self.all_steps(work, zeros, lambda x: self.sum_of_all(x + 0)), False
 
     def mean_fed_back(self, work, x):
@@ -255,11 +296,14 @@ class PyTorch(OnMesh, libraries.PyTorch):
             x, mean = step(*state)
             return x, self.sum_of_all(mean)
 
-        call = self.all_steps(work, (x, self.torch.ones((), dtype=x.dtype, device=x.device)), exchanged)
+        call = self.all_steps(
+            work, (x, self.torch.ones((), dtype=x.dtype, device=x.device)), exchanged
+        )
         return lambda: call()[1]
 
     def fields(self, work, F, G, d):
-        """Complex numbers are pairs of real tensors, as in loops.py; the sum of both parts is one tensor of 8 bytes."""
+        """Complex numbers are pairs of real tensors, as in loops.py; the sums of both parts are
+        one tensor of 8 bytes."""
         torch, scale = self.torch, 1 / work.elements
 
         @torch.compile(dynamic=False)
@@ -276,7 +320,8 @@ class PyTorch(OnMesh, libraries.PyTorch):
         return lambda: torch.view_as_complex(call()[2])
 
     def all_steps(self, work, start, step):
-        """All steps, on GPUs in one CUDA graph of at most 1000, which goes on from what it has left."""
+        """All steps; on GPUs in a CUDA graph of at most 1000 steps, which continues from its
+        last results."""
 
         def run(steps):
             state = start
@@ -291,7 +336,8 @@ class PyTorch(OnMesh, libraries.PyTorch):
             step(start)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # NCCL's watchdog makes calls of its own meanwhile
+        # NCCL's watchdog makes calls of its own at the same time.
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             end = run(steps)
             if steps < work.steps:
                 for old, new in zip(start, end):

@@ -5,7 +5,8 @@ import functools
 import numpy as np
 
 if not hasattr(np, "row_stack"):
-    np.row_stack = np.vstack  # a name that NumPy 2 dropped and some versions of Numba ask for
+    # Some versions of Numba need this name, which NumPy 2 has dropped.
+    np.row_stack = np.vstack
 
 import numba
 from numba import cuda
@@ -51,7 +52,11 @@ class NumbaCuda(OnGpu):
             if work.name in VECTORIZED and work.elements == 1 << 27:
                 ways["Numba vectorize"] = lambda operands: self.vectorized(work, operands)
             return ways
-        special = {"Black-Scholes": self.black_scholes, "sum(a)": self.sum, "1000 RK4 steps of Lorenz": self.lorenz}
+        special = {
+            "Black-Scholes": self.black_scholes,
+            "sum(a)": self.sum,
+            "1000 RK4 steps of Lorenz": self.lorenz,
+        }
         if work.name in special and work.dtype == "float32":
             return {"Numba": lambda operands: special[work.name](work, operands)}
         if work.operands == "FGd":
@@ -90,7 +95,9 @@ class NumbaCuda(OnGpu):
         return call
 
     def vectorized(self, work, operands):
-        function = numba.vectorize([f"float32({', '.join(['float32'] * len(operands))})"], target="cuda")(SCALAR[work.name])
+        function = numba.vectorize(
+            [f"float32({', '.join(['float32'] * len(operands))})"], target="cuda"
+        )(SCALAR[work.name])
         out = cuda.device_array_like(operands[0])
         return lambda: function(*operands, out=out)
 

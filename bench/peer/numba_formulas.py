@@ -1,5 +1,5 @@
-"""What numba_cuda.py and numba_host.py compile: formulas as functions of numbers. Constants are float32, since Python's own would make
-everything double."""
+"""The formulas that numba_cuda.py and numba_host.py compile, as functions of numbers. Constants
+are float32, since Python's own would make everything double."""
 
 import math
 
@@ -75,7 +75,7 @@ def prices(a, b, c):
 
 
 def rk4_of_one(f0, g0, d):
-    """A step of the coupled fields, of one element."""
+    """A step of the coupled fields for one element."""
     dc = np.complex64(complex(d.real, -d.imag))
     a, b, sum_f, sum_g = f0, g0, np.complex64(0), np.complex64(0)
     for s in range(4):

@@ -5,7 +5,8 @@ import functools
 import numpy as np
 
 if not hasattr(np, "row_stack"):
-    np.row_stack = np.vstack  # a name that NumPy 2 dropped and some versions of Numba ask for
+    # Some versions of Numba need this name, which NumPy 2 has dropped.
+    np.row_stack = np.vstack
 
 import numba
 
@@ -30,7 +31,12 @@ class NumbaHost(Library):
     def ways(self, work):
         if work.name in SCALAR and len(work.shape) == 1:
             return {"Numba parallel": lambda operands: host_elementwise(work.name, operands)}
-        reductions = {"sum(a)": host_sum, "dot(a, b)": host_dot, "min(a)": host_min, "var(a)": host_var}
+        reductions = {
+            "sum(a)": host_sum,
+            "dot(a, b)": host_dot,
+            "min(a)": host_min,
+            "var(a)": host_var,
+        }
         if work.name in reductions:
             return {"Numba parallel": lambda operands: lambda: reductions[work.name](*operands)}
         if work.name == "Black-Scholes":
@@ -114,13 +120,16 @@ def black_scholes_kernel(call_price, put_price, a, b, c):
 def heat_kernel(out, m, tenth, four):
     for i in numba.prange(1, m.shape[0] - 1):
         for j in range(1, m.shape[1] - 1):
-            out[i - 1, j - 1] = m[i, j] + tenth * (m[i - 1, j] + m[i + 1, j] + m[i, j - 1] + m[i, j + 1] - four * m[i, j])
+            out[i - 1, j - 1] = m[i, j] + tenth * (
+                m[i - 1, j] + m[i + 1, j] + m[i, j - 1] + m[i, j + 1] - four * m[i, j]
+            )
 
 
 @parallel
 def loop_kernel(F, G, d, steps, scale):
     for _ in range(steps):
-        total = np.complex128(0)  # ten million floats one after another lose a percent
+        # A running sum of ten million floats would lose a percent.
+        total = np.complex128(0)
         for i in numba.prange(F.size):
             F[i], G[i] = stepped(F[i], G[i], d)
             total += F[i]

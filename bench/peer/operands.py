@@ -1,5 +1,6 @@
-"""A library's operands. Making and copying gigabytes for each work would take longer than measuring it, so each letter and dtype has
-one long array, of which a work takes the first elements."""
+"""A library's operands. Making and copying gigabytes for each work would take longer than
+measuring it, so each letter and dtype has one long array, of which a work takes the first
+elements."""
 
 import math
 import zlib
@@ -8,11 +9,12 @@ import numpy as np
 
 from .works import START_D, START_F, START_G
 
-# Operands repeat after so many elements; a prime, so that rows differ.
+# Operands repeat after this number of elements. It is a prime, so that rows differ.
 PERIOD = 65521
 
 
-# Operands of the work's size, and those whose elements they begin with. Keys are made of numbers, which do not repeat.
+# Operands of the work's size, and the long arrays of which they are the first elements. Keys are
+# computed from random numbers that do not repeat.
 LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b", "v": "v", "g": "u"}
 
 
@@ -26,20 +28,30 @@ def operand(letter, work, shape):
     if letter == "i":
         return np.arange(shape[0] - 1, -1, -1, np.int32)
     if letter in "uv":
-        below = np.nextafter(np.float32(1.5), np.float32(0))  # some sums would be rounded to 1.5
-        return np.minimum(np.random.default_rng(ord(letter)).random(shape[:1], np.float32) + np.float32(0.5), below)
+        # Some sums would be rounded to 1.5.
+        below = np.nextafter(np.float32(1.5), np.float32(0))
+        return np.minimum(
+            np.random.default_rng(ord(letter)).random(shape[:1], np.float32) + np.float32(0.5),
+            below,
+        )
     if letter == "g":
-        return ((operand("u", work, shape) - np.float32(0.5)) * np.float32(shape[1])).astype(dtype_of_keys(work))
+        return ((operand("u", work, shape) - np.float32(0.5)) * np.float32(shape[1])).astype(
+            dtype_of_keys(work)
+        )
     if letter == "e":
         return np.linspace(0.5, 1.5, 1000, dtype=dtype)
-    if work.steps:  # Lorenz
+    if work.steps:  # Lorenz.
         return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
-    shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(letter, shape)
+    shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(
+        letter, shape
+    )
     rng = np.random.default_rng(zlib.crc32(LONG.get(letter, letter).encode()))
     if dtype.kind in "iu":
         values = rng.integers(0, 8, PERIOD).astype(dtype)
     else:
-        values = (rng.random(PERIOD) + 0.5 + (1j * (rng.random(PERIOD) + 0.5) if dtype.kind == "c" else 0)).astype(dtype)
+        values = (
+            rng.random(PERIOD) + 0.5 + (1j * (rng.random(PERIOD) + 0.5) if dtype.kind == "c" else 0)
+        ).astype(dtype)
     return np.resize(values, shape)
 
 
@@ -56,7 +68,10 @@ class Operands:
         self.library, self.works, self.arrays = library, works, {}
 
     def of(self, work):
-        return [self.part(letter, work) if self.is_long(letter, work) else self.whole(letter, work) for letter in work.operands]
+        return [
+            self.part(letter, work) if self.is_long(letter, work) else self.whole(letter, work)
+            for letter in work.operands
+        ]
 
     @staticmethod
     def is_long(letter, work):
@@ -68,18 +83,24 @@ class Operands:
     def part(self, letter, work):
         base, dtype = LONG[letter], "float32" if letter == "g" else work.dtype
         if (base, dtype) not in self.arrays:
-            # As long as any work with this dtype needs it.
+            # Long enough for every work with this dtype.
             counts = [
                 self.count(name, other)
                 for other in self.works
                 for name in other.operands
-                if (name == "g" or other.dtype == dtype) and self.is_long(name, other) and LONG[name] == base
+                if (name == "g" or other.dtype == dtype)
+                and self.is_long(name, other)
+                and LONG[name] == base
             ]
             self.arrays[base, dtype] = self.library.to_library(operand(base, work, (max(counts),)))
         whole = self.arrays[base, dtype]
         if letter in "gv":
             x = self.library.part(whole, work.shape[:1], work.shape[0])
-            return x if letter == "v" else self.library.cast((x - 0.5) * work.shape[1], dtype_of_keys(work))
+            return (
+                x
+                if letter == "v"
+                else self.library.cast((x - 0.5) * work.shape[1], dtype_of_keys(work))
+            )
         shape = (work.shape[0], 2 * work.shape[1]) if letter == "w" else work.shape
         return self.library.part(whole, shape, math.prod(shape))
 

@@ -1,5 +1,5 @@
-"""The works of bench/README.md that the Python libraries do too. A formula is written once, for every library whose functions have
-NumPy's names; `xp` stands for the library."""
+"""The works of bench/README.md that the Python libraries run too. A formula is written once, for
+every library whose functions have NumPy's names; `xp` is the library."""
 
 import itertools
 import math
@@ -18,10 +18,14 @@ START_F, START_G, START_D = 0.01 + 0.02j, 0.9, 0.01
 
 @dataclass(frozen=True)
 class Work:
-    """formula(xp, *operands) computes the result, a tuple if there are several. Operands are letters: a, b, c, m, x, y of the work's
-    shape; r a row, k a column, s a scalar, i a backward index, w a matrix of twice as many columns, F, G, d the coupled fields. Of works by
-    key, whose shape is their number of elements and of groups: v values, g keys, e the edges of bins.
-    into(xp, out, *operands) does the same into memory that is there, and returns what it wrote."""
+    """A work at one size.
+
+    formula(xp, *operands) computes the result, or a tuple of several. Operands are letters: a, b,
+    c, m, x, y with the work's shape; r a row, k a column, s a scalar, i a backward index, w a
+    matrix with twice as many columns, F, G, d the coupled fields. For works by key, the shape is
+    the number of elements and of groups, and operands are: v values, g keys, e the edges of bins.
+    into(xp, out, *operands) does the same into existing memory, and returns what it wrote.
+    """
 
     group: str
     name: str
@@ -30,11 +34,16 @@ class Work:
     operands: str
     formula: object
     into: object = None
-    fuse: bool = False  # CuPy's fuse and torch.compile can make one kernel of it
-    compiled: bool = False  # torch.compile does it at this size
-    wall: bool = False  # wall time of calls in a row, instead of events
-    steps: int = 0  # of a loop
-    bytes_an_element: float = 0  # where it is not all operands and the result, each once
+    # CuPy's fuse and torch.compile can make one kernel of it.
+    fuse: bool = False
+    # torch.compile runs it at this size.
+    compiled: bool = False
+    # Measures the wall time of calls in a row, instead of events.
+    wall: bool = False
+    # Steps of a loop.
+    steps: int = 0
+    # Set if it is not that of all operands and the result, each counted once.
+    bytes_an_element: float = 0
 
     @property
     def size(self):
@@ -46,13 +55,17 @@ class Work:
 
     @property
     def is_uniform(self):
-        """All its elements are equal, so that its result is the same at every size."""
+        """Whether all its elements are equal, so that its result is the same at every size."""
         return self.steps > 0 and self.group in ("loop", "mesh")
 
 
 def functions(library, **more):
-    """A module of a library's functions that the formulas use; torch.compile looks into modules, not into objects."""
-    names = "abs add amax amin argmax argsort concatenate conj cumsum dot exp log mean multiply power roll searchsorted sin sort sqrt sum unique var"
+    """A module with a library's functions that the formulas use; torch.compile can look into
+    modules, not into objects."""
+    names = (
+        "abs add amax amin argmax argsort concatenate conj cumsum dot exp log mean "
+        "multiply power roll searchsorted sin sort sqrt sum unique var"
+    )
     module = types.ModuleType("functions")
     for name in names.split():
         if hasattr(library, name):
@@ -75,7 +88,9 @@ def softmax_rows(xp):
 
 
 def layer_norm(xp, m, axis):
-    return (m - xp.mean(m, axis=axis, keepdims=True)) / xp.sqrt(xp.var(m, axis=axis, keepdims=True) + 1e-5)
+    return (m - xp.mean(m, axis=axis, keepdims=True)) / xp.sqrt(
+        xp.var(m, axis=axis, keepdims=True) + 1e-5
+    )
 
 
 def black_scholes(xp, a, b, c):
@@ -97,7 +112,10 @@ def heat_by_slices(xp, m):
 
 def heat_by_shift(xp, m):
     up, down = xp.concatenate([m[:1], m[:-1]]), xp.concatenate([m[1:], m[-1:]])
-    left, right = xp.concatenate([m[:, :1], m[:, :-1]], axis=1), xp.concatenate([m[:, 1:], m[:, -1:]], axis=1)
+    left, right = (
+        xp.concatenate([m[:, :1], m[:, :-1]], axis=1),
+        xp.concatenate([m[:, 1:], m[:, -1:]], axis=1),
+    )
     return heat(m, up, down, left, right)
 
 
@@ -107,7 +125,8 @@ def neighbours(xp, m):
 
 
 def mean_of(xp, m, points):
-    """The mean of the points so many places away along each axis, on a grid whose opposite edges meet."""
+    """The mean of the points at the given displacements along each axis, on a grid whose
+    opposite edges meet."""
     total = 0
     for places in points:
         moved = m
@@ -175,7 +194,7 @@ def lorenz(x, y, z):
 
 
 def lorenz_step(x, y, z, h=H):
-    """A step of the Lorenz systems, classical RK4."""
+    """A step of the Lorenz systems, by the classical Runge-Kutta method."""
     s = x, y, z
     ahead = lambda h, k: tuple(v + h * dv for v, dv in zip(s, k))
     k1 = lorenz(*s)
@@ -191,7 +210,8 @@ def lorenz_loop(x, y, z, steps):
     return x, y, z
 
 
-MEAN_H = 2**-20  # floats near 1 are multiples of its eighth: sums of thousands are nearly exact
+# Floats near 1 are multiples of an eighth of it, so sums of thousands are nearly exact.
+MEAN_H = 2**-20
 
 
 def fed_back_mean(xp, x, steps, h=MEAN_H):
@@ -210,7 +230,11 @@ FORMULAS = {
     "exp(a)": ("a", lambda xp, a: xp.exp(a), lambda xp, out, a: xp.exp(a, out=out)),
     "sin(a)": ("a", lambda xp, a: xp.sin(a), lambda xp, out, a: xp.sin(a, out=out)),
     "pow(a, b)": ("ab", lambda xp, a, b: a**b, lambda xp, out, a, b: xp.power(a, b, out=out)),
-    "a * exp(-b * b) + sqrt(abs(c))": ("abc", lambda xp, a, b, c: a * xp.exp(-b * b) + xp.sqrt(xp.abs(c)), None),
+    "a * exp(-b * b) + sqrt(abs(c))": (
+        "abc",
+        lambda xp, a, b, c: a * xp.exp(-b * b) + xp.sqrt(xp.abs(c)),
+        None,
+    ),
     "exp(a) + 2 * b": ("ab", lambda xp, a, b: xp.exp(a) + 2 * b, None),
     "a * a + a": ("a", lambda xp, a: a * a + a, None),
     "a * a + 1i * a": ("a", lambda xp, a: a * a + 1j * a, None),
@@ -222,17 +246,28 @@ FORMULAS = {
     "m * row + col": ("mrk", lambda xp, m, r, k: m * r + k, None),
     "m * scalar": ("ms", lambda xp, m, s: m * s, lambda xp, out, m, s: xp.multiply(m, s, out=out)),
     "row * col": ("rk", lambda xp, r, k: r * k, lambda xp, out, r, k: xp.multiply(r, k, out=out)),
-    "transpose(m)": ("m", lambda xp, m: xp.contiguous(m.T), lambda xp, out, m: xp.copy_to(out, m.T)),
+    "transpose(m)": (
+        "m",
+        lambda xp, m: xp.contiguous(m.T),
+        lambda xp, out, m: xp.copy_to(out, m.T),
+    ),
     "m + transpose(m)": ("m", lambda xp, m: m + m.T, lambda xp, out, m: xp.add(m, m.T, out=out)),
     "m + m": ("m", lambda xp, m: m + m, lambda xp, out, m: xp.add(m, m, out=out)),
     "m + row": ("mr", lambda xp, m, r: m + r, lambda xp, out, m, r: xp.add(m, r, out=out)),
     "m + col": ("mk", lambda xp, m, k: m + k, lambda xp, out, m, k: xp.add(m, k, out=out)),
     "m + flip(m, 1)": ("m", lambda xp, m: m + xp.flip_rows(m), None),
-    "a + b[:, ::2]": ("aw", lambda xp, a, b: a + b[:, ::2], lambda xp, out, a, b: xp.add(a, b[:, ::2], out=out)),
+    "a + b[:, ::2]": (
+        "aw",
+        lambda xp, a, b: a + b[:, ::2],
+        lambda xp, out, a, b: xp.add(a, b[:, ::2], out=out),
+    ),
     "five-point heat by slices": ("m", heat_by_slices, None),
     "five-point heat by shift": ("m", heat_by_shift, None),
     "neighbours by shift": ("m", neighbours, None),
-    **{name: ("m", lambda xp, m, points=points: mean_of(xp, m, points), None) for name, points in STENCILS.items()},
+    **{
+        name: ("m", lambda xp, m, points=points: mean_of(xp, m, points), None)
+        for name, points in STENCILS.items()
+    },
     "take(a, index)": ("ai", lambda xp, a, i: a[i], None),
     "sum(a)": ("a", lambda xp, a: xp.sum(a), None),
     "sum(a * exp(b))": ("ab", lambda xp, a, b: xp.sum(a * xp.exp(b)), None),
@@ -260,19 +295,38 @@ FORMULAS = {
     "RK4 step": ("FGd", rk4, None),
     "RK4 step with sum(F)": ("FGd", rk4_summed, None),
 }
-# What is more than one operation, and one kernel if the library can.
-FUSED = {"a * exp(-b * b) + sqrt(abs(c))", "exp(a) + 2 * b", "a * a + a", "a * a + 1i * a", "Black-Scholes", "m * row + col"}
+# Works of several operations that are one kernel if the library can fuse them.
+FUSED = {
+    "a * exp(-b * b) + sqrt(abs(c))",
+    "exp(a) + 2 * b",
+    "a * a + a",
+    "a * a + 1i * a",
+    "Black-Scholes",
+    "m * row + col",
+}
 
 
 def works(group, names, dtypes, shapes, compiled=(), **more):
-    """One Work for each name, dtype and shape; `compiled` names those that torch.compile does, or the shapes that it does."""
+    """A Work for each name, dtype and shape. `compiled` gives the names that torch.compile runs,
+    or the shapes."""
     for name in names:
         operands, formula, into = FORMULAS[name]
         for dtype in dtypes.split():
             for shape in shapes:
                 shape = shape if isinstance(shape, tuple) else (shape,)
                 by_compiler = name in compiled or shape[0] in compiled
-                yield Work(group, name, dtype, shape, operands, formula, into, name in FUSED, by_compiler, **more)
+                yield Work(
+                    group,
+                    name,
+                    dtype,
+                    shape,
+                    operands,
+                    formula,
+                    into,
+                    name in FUSED,
+                    by_compiler,
+                    **more,
+                )
 
 
 def loop_works(steps, sides, group="loop"):
@@ -280,12 +334,21 @@ def loop_works(steps, sides, group="loop"):
     for n in sides:
         formula = lambda xp, F, G, d: rk4_loop(xp, F, G, d, steps)
         yield Work(
-            group, name, "complex64", (n, n), "FGd", formula, compiled=True, wall=True, steps=steps, bytes_an_element=32 * steps
+            group,
+            name,
+            "complex64",
+            (n, n),
+            "FGd",
+            formula,
+            compiled=True,
+            wall=True,
+            steps=steps,
+            bytes_an_element=32 * steps,
         )
 
 
 def cuda_works():
-    """The most important first: what is left when the time is up is left out."""
+    """The most important works first: those that are left when the time is up are omitted."""
     n, big = 1 << 27, (4096, 4096)
     formula = ["a * exp(-b * b) + sqrt(abs(c))"]
     yield from works("map", ["a + b", "exp(a)"], "float32", [n], [n])
@@ -293,14 +356,26 @@ def cuda_works():
     yield from works("reduction", ["sum(a)"], "float32", [n], [n])
     yield from loop_works(STEPS, (4, 512, 3162))
     yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [big], [4096])
-    yield from works("axis", ["softmax of rows", "layer norm of rows", "layer norm of columns"], "float32", SQUARE, [8192])
     yield from works(
-        "strided", ["five-point heat by slices", "five-point heat by shift", "m * row + col"], "float32", SQUARE, [8192]
+        "axis",
+        ["softmax of rows", "layer norm of rows", "layer norm of columns"],
+        "float32",
+        SQUARE,
+        [8192],
+    )
+    yield from works(
+        "strided",
+        ["five-point heat by slices", "five-point heat by shift", "m * row + col"],
+        "float32",
+        SQUARE,
+        [8192],
     )
     flat, deep = list(STENCILS)[:6], list(STENCILS)[6:]
     yield from works("stencil", flat, "float32", SQUARE, flat)
     yield from works("stencil", deep, "float32", [(512, 512, 512)], deep)
-    yield from works("axis", ["sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)"], "float32", [8192], [8192])
+    yield from works(
+        "axis", ["sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)"], "float32", [8192], [8192]
+    )
     yield from works("latency", ["a + b", "sum(a)"], "float32", [1000], [1000], wall=True)
     yield from works("latency", ["a + 1"], "float32", [1 << 20], [1 << 20], wall=True)
     yield from works("map", ["Black-Scholes"], "float32", [n], ["Black-Scholes"])
@@ -312,7 +387,14 @@ def cuda_works():
     yield from works("map", ["a * a + 1i * a"], "complex64", [n // 2])
     yield from works(
         "reduction",
-        ["min(a), max(a), mean(a)", "var(a)", "argmax(a)", "dot(a, b)", "a / norm(a)", "softmax(a)"],
+        [
+            "min(a), max(a), mean(a)",
+            "var(a)",
+            "argmax(a)",
+            "dot(a, b)",
+            "a / norm(a)",
+            "softmax(a)",
+        ],
         "float32",
         [n],
         ["softmax(a)"],
@@ -331,13 +413,27 @@ def cuda_works():
     )
     yield from works("scan", ["cumsum(a)"], "float32 float64 int32", [80_000_000])
     yield from works("scan", ["cumsum(a * b)"], "float32", [80_000_000])
-    shapes = (4096, 4096), (10_000_000, 8), (8, 10_000_000), (1_000_000, 100), (10_000_000, 3), (100, 1_000_000), (1000, 3)
+    shapes = (
+        (4096, 4096),
+        (10_000_000, 8),
+        (8, 10_000_000),
+        (1_000_000, 100),
+        (10_000_000, 3),
+        (100, 1_000_000),
+        (1000, 3),
+    )
     yield from works("axis", ["sum of rows", "sum of columns"], "float32", shapes)
     yield from works("axis", ["argmax of rows", "m - mean of rows"], "float32", (*SQUARE, *shapes))
     yield from works(
-        "scan", ["cumsum along rows", "cumsum down columns"], "float32", [(10_000_000, 8), (8, 10_000_000), (4096, 4096)]
+        "scan",
+        ["cumsum along rows", "cumsum down columns"],
+        "float32",
+        [(10_000_000, 8), (8, 10_000_000), (4096, 4096)],
     )
-    sweep, compiled = [size for size in SWEEP if size != n], [size for size in SWEEP_COMPILED if size != n]
+    sweep, compiled = (
+        [size for size in SWEEP if size != n],
+        [size for size in SWEEP_COMPILED if size != n],
+    )
     yield from works("map", ["a + b", "exp(a)"], "float32", sweep, compiled)
     yield from works("reduction", ["sum(a)"], "float32", sweep, compiled)
     yield from works("map", formula, "float32", sweep)
@@ -347,7 +443,10 @@ def cuda_works():
     yield from works("map", ["a + b"], "float16", [2 * n])
     yield from works("map", ["exp(a) + 2 * b"], "float32", [n], ["exp(a) + 2 * b"])
     yield from works(
-        "strided", ["m * row", "m * col", "m * scalar", "row * col", "transpose(m)", "m + transpose(m)"], "float32", SQUARE
+        "strided",
+        ["m * row", "m * col", "m * scalar", "row * col", "transpose(m)", "m + transpose(m)"],
+        "float32",
+        SQUARE,
     )
     yield from works("strided", ["take(a, index)"], "float32", [1 << 26])
     yield from works("alignment", ["a[1:] + b[:-1]", "exp(a[1:])"], "float32", [n])
@@ -368,7 +467,9 @@ def host_works():
         "float32",
         [(4096, 4096), (2097152, 8), (8, 2097152), (167772, 100), (16777, 1000)],
     )
-    yield from works("axis", ["argmax of rows", "var of columns"], "float32", [(4096, 4096), (167772, 100)])
+    yield from works(
+        "axis", ["argmax of rows", "var of columns"], "float32", [(4096, 4096), (167772, 100)]
+    )
     yield from works("scan", ["cumsum(a)"], "float32", [1 << 24])
     yield from works(
         "strided",
@@ -383,39 +484,89 @@ def host_works():
         [(1024, 1024)],
         ["five-point heat by slices"],
     )
-    yield from works("map", ["exp(a)", "sin(a)", "pow(a, b)", "a * a + a"], "float32 float64", [65536])
+    yield from works(
+        "map", ["exp(a)", "sin(a)", "pow(a, b)", "a * a + a"], "float32 float64", [65536]
+    )
     yield from works("map", ["copy"], "float32", sizes)
 
 
 def keyed_works():
-    """bench/by_key.cu's."""
-    n, sums, counts = 100_000_000, lambda k: lambda xp, g, v: xp.sum_by(g, v, k), lambda k: lambda xp, g: xp.bincount(g, k)
+    """The works of bench/by_key.cu."""
+    n, sums, counts = (
+        100_000_000,
+        lambda k: lambda xp, g, v: xp.sum_by(g, v, k),
+        lambda k: lambda xp, g: xp.bincount(g, k),
+    )
     for groups in (1000, 1, 10, 100, 10_000, 100_000, 1_000_000):
-        yield Work("by key", "sum_by", "float32", (n, groups), "gv", sums(groups), bytes_an_element=8)
+        yield Work(
+            "by key", "sum_by", "float32", (n, groups), "gv", sums(groups), bytes_an_element=8
+        )
     for groups in (100, 10_000):
-        yield Work("by key", "bincount", "int64", (n // 2, groups), "g", counts(groups), bytes_an_element=8)
-    yield Work("by key", "histogram", "float32", (n, 100), "v", lambda xp, v: xp.histogram(v, 100, 0.5, 1.5), bytes_an_element=4)
-    yield Work("by key", "compress(a > 1, a)", "float32", (n,), "v", lambda xp, v: xp.compress(v > 1, v), bytes_an_element=6)
+        yield Work(
+            "by key", "bincount", "int64", (n // 2, groups), "g", counts(groups), bytes_an_element=8
+        )
+    yield Work(
+        "by key",
+        "histogram",
+        "float32",
+        (n, 100),
+        "v",
+        lambda xp, v: xp.histogram(v, 100, 0.5, 1.5),
+        bytes_an_element=4,
+    )
+    yield Work(
+        "by key",
+        "compress(a > 1, a)",
+        "float32",
+        (n,),
+        "v",
+        lambda xp, v: xp.compress(v > 1, v),
+        bytes_an_element=6,
+    )
     search = lambda xp, e, v: xp.searchsorted(e, v)
-    yield Work("by key", "searchsorted(1000 edges, a)", "float32", (n,), "ev", search, bytes_an_element=12)
-    yield Work("by key", "sort(a)", "float32", (n,), "v", lambda xp, v: xp.sort(v), bytes_an_element=8)
-    yield Work("by key", "argsort(a)", "float32", (n,), "v", lambda xp, v: xp.argsort(v), bytes_an_element=12)
-    yield Work("by key", "unique(keys)", "int32", (n, 10_000), "g", lambda xp, g: xp.unique(g), bytes_an_element=4)
+    yield Work(
+        "by key", "searchsorted(1000 edges, a)", "float32", (n,), "ev", search, bytes_an_element=12
+    )
+    yield Work(
+        "by key", "sort(a)", "float32", (n,), "v", lambda xp, v: xp.sort(v), bytes_an_element=8
+    )
+    yield Work(
+        "by key",
+        "argsort(a)",
+        "float32",
+        (n,),
+        "v",
+        lambda xp, v: xp.argsort(v),
+        bytes_an_element=12,
+    )
+    yield Work(
+        "by key",
+        "unique(keys)",
+        "int32",
+        (n, 10_000),
+        "g",
+        lambda xp, g: xp.unique(g),
+        bytes_an_element=4,
+    )
 
 
 SDE_STEPS, PATHS = 256, 1 << 23
 
 
 def drawn_works():
-    """bench/random.cu's; drawn.py has what computes them."""
+    """The works of bench/random.cu; drawn.py computes them."""
     n = (1 << 28,)
-    drawn = lambda name, dtype, written, **more: Work("random", name, dtype, n, "", None, bytes_an_element=written, **more)
+    drawn = lambda name, dtype, written, **more: Work(
+        "random", name, dtype, n, "", None, bytes_an_element=written, **more
+    )
     for dtype, item in (("float32", 4), ("float64", 8)):
         yield drawn("uniform", dtype, item, compiled=True)
         yield drawn("normal", dtype, item, compiled=True)
     yield drawn("pi", "float32", 0, compiled=True)
     steps = f"{SDE_STEPS} Euler-Maruyama steps of a linear SDE"
-    yield Work("random", steps, "float32", (PATHS,), "", None, compiled=True, wall=True, bytes_an_element=0)
+    yield Work(
+        "random", steps, "float32", (PATHS,), "", None, compiled=True, wall=True, bytes_an_element=0
+    )
     yield drawn("bits", "uint32", 4)
     yield drawn("exponential", "float32", 4)
     yield drawn("integers", "int32", 4)
@@ -427,34 +578,70 @@ ALL_REDUCES = "1000 all-reduces of 8 bytes in a CUDA graph"
 
 
 def mesh_works():
-    """bench/mesh.cu's. The most important first."""
+    """The works of bench/mesh.cu, the most important first."""
     yield from loop_works(STEPS, (512, 1024, 3162, 4472), "mesh")
     for n, steps in ((1 << 21, 1000), (1 << 20, 10_000)):
         mean = lambda xp, x, steps=steps: fed_back_mean(xp, x, steps)
-        yield Work("mesh", f"{steps} {EXCHANGE}", "float32", (n,), "x", mean, wall=True, steps=steps, bytes_an_element=8 * steps)
-    yield Work("mesh", ALL_REDUCES, "float32", (2,), "x", lambda xp, x: 0 * x, wall=True, steps=1000, bytes_an_element=4000)
+        yield Work(
+            "mesh",
+            f"{steps} {EXCHANGE}",
+            "float32",
+            (n,),
+            "x",
+            mean,
+            wall=True,
+            steps=steps,
+            bytes_an_element=8 * steps,
+        )
+    yield Work(
+        "mesh",
+        ALL_REDUCES,
+        "float32",
+        (2,),
+        "x",
+        lambda xp, x: 0 * x,
+        wall=True,
+        steps=1000,
+        bytes_an_element=4000,
+    )
     yield from works("mesh", ["a + b", "sum(a)"], "float32", [1 << 29], wall=True)
-    yield from works("mesh", ["sum of rows", "sum of columns"], "float32", [(1 << 14, 1 << 15)], wall=True)
-    yield from works("mesh", ["five-point heat by slices", "transpose(m)"], "float32", [(1 << 14, 1 << 14)], wall=True)
+    yield from works(
+        "mesh", ["sum of rows", "sum of columns"], "float32", [(1 << 14, 1 << 15)], wall=True
+    )
+    yield from works(
+        "mesh",
+        ["five-point heat by slices", "transpose(m)"],
+        "float32",
+        [(1 << 14, 1 << 14)],
+        wall=True,
+    )
     yield from works("mesh", ["cumsum(a)"], "float32", [1 << 25], wall=True)
 
 
 def bytes_of(work):
-    """The bytes of a call: operands and results, each once, as bench/README.md counts them."""
+    """The bytes of a call: operands and results, each counted once, as in bench/README.md."""
     item, n = np.dtype(work.dtype).itemsize, work.elements
     if work.bytes_an_element or work.group == "random":
         return work.bytes_an_element * (work.shape[0] if work.group == "by key" else n)
-    if work.group in ("axis", "mesh") and " of " in work.name and work.name.split()[0] in ("sum", "var", "argmax"):
+    if (
+        work.group in ("axis", "mesh")
+        and " of " in work.name
+        and work.name.split()[0] in ("sum", "var", "argmax")
+    ):
         results = work.shape[1] if "columns" in work.name else work.shape[0]
         return item * n + (8 if "argmax" in work.name else item) * results
-    operands = sum({"r": 0, "k": 0, "s": 0, "d": 0, "i": 4 / item}.get(letter, 1) for letter in work.operands)
+    operands = sum(
+        {"r": 0, "k": 0, "s": 0, "d": 0, "i": 4 / item}.get(letter, 1) for letter in work.operands
+    )
     is_reduced = work.group == "reduction" and "/" not in work.name and "softmax" not in work.name
     results = 0 if is_reduced or work.name == "sum(a)" else 1
     if "over j" in work.name:
         return 12 * n
     if work.name.startswith("RK4") or work.name == "Black-Scholes":
         results = 2
-    return item * n * (operands + results) + (4 * n if work.dtype == "int32" and work.group == "scan" else 0)
+    return item * n * (operands + results) + (
+        4 * n if work.dtype == "int32" and work.group == "scan" else 0
+    )
 
 
 def numpy_functions():

@@ -1,5 +1,6 @@
-"""What a call of a module's function costs beside the same call in C++ and beside the libraries' own `__dlpack__`: a sum of two
-arrays of 16 floats into a third, in microseconds, the best of many rows of calls."""
+"""Measures a call of a Python module's function, of the same function in C++, and of the
+libraries' own `__dlpack__`: a sum of two arrays of 16 floats into a third, in microseconds, the
+best of many series of calls."""
 
 import sys
 import time
@@ -26,7 +27,10 @@ def row(name, x, y, out, dlpack, wait=lambda: None, own=None):
     text = f"{name:14} C++ {in_cpp:6.2f}   __dlpack__ {exports:5.2f} an array   call {call:6.2f}"
     if out is not None:
         into = best(lambda: sums.add(x, y, out=out), wait=wait) - empty
-        text += f"   with out= {into:6.2f}, beyond C++ {into - in_cpp:5.2f}, and beyond three __dlpack__ {into - in_cpp - 3 * exports:5.2f}"
+        text += (
+            f"   with out= {into:6.2f}, beyond C++ {into - in_cpp:5.2f}, and beyond three "
+            f"__dlpack__ {into - in_cpp - 3 * exports:5.2f}"
+        )
     if own is not None:
         text += f"   the library's own sum {best(own, wait=wait) - empty:6.2f}"
     print(text, flush=True)
@@ -36,7 +40,14 @@ def numpy_row():
     import numpy as np
 
     x, y, out = (np.ones(16, np.float32) for _ in range(3))
-    row("NumPy", x, y, out, lambda: x.__dlpack__(max_version=(1, 0)), own=lambda: np.add(x, y, out=out))
+    row(
+        "NumPy",
+        x,
+        y,
+        out,
+        lambda: x.__dlpack__(max_version=(1, 0)),
+        own=lambda: np.add(x, y, out=out),
+    )
 
 
 def torch_row(device):
@@ -45,16 +56,30 @@ def torch_row(device):
     x, y, out = (torch.ones(16, device=device) for _ in range(3))
     wait = torch.cuda.synchronize if device != "cpu" else lambda: None
     stream = torch.cuda.current_stream().cuda_stream or 1 if device != "cpu" else None
-    row(f"PyTorch {device}", x, y, out, lambda: x.__dlpack__(stream=stream, max_version=(1, 0)), wait,
-        lambda: torch.add(x, y, out=out))
+    row(
+        f"PyTorch {device}",
+        x,
+        y,
+        out,
+        lambda: x.__dlpack__(stream=stream, max_version=(1, 0)),
+        wait,
+        lambda: torch.add(x, y, out=out),
+    )
 
 
 def cupy_row():
     import cupy
 
     x, y, out = (cupy.ones(16, cupy.float32) for _ in range(3))
-    row("CuPy", x, y, out, lambda: x.__dlpack__(stream=1, max_version=(1, 0)), cupy.cuda.Device().synchronize,
-        lambda: cupy.add(x, y, out=out))
+    row(
+        "CuPy",
+        x,
+        y,
+        out,
+        lambda: x.__dlpack__(stream=1, max_version=(1, 0)),
+        cupy.cuda.Device().synchronize,
+        lambda: cupy.add(x, y, out=out),
+    )
 
 
 def jax_row():
@@ -63,11 +88,24 @@ def jax_row():
     x, y = jnp.ones(16), jnp.ones(16)
     on_gpu = x.__dlpack_device__()[0] == 2
     stream = {"stream": 1} if on_gpu else {}
-    row("JAX gpu" if on_gpu else "JAX cpu", x, y, None, lambda: x.__dlpack__(max_version=(1, 0), **stream),
-        lambda: (x + y).block_until_ready(), lambda: jnp.add(x, y))
+    row(
+        "JAX gpu" if on_gpu else "JAX cpu",
+        x,
+        y,
+        None,
+        lambda: x.__dlpack__(max_version=(1, 0), **stream),
+        lambda: (x + y).block_until_ready(),
+        lambda: jnp.add(x, y),
+    )
 
 
 if __name__ == "__main__":
-    rows = {"numpy": numpy_row, "torch-cpu": lambda: torch_row("cpu"), "torch": lambda: torch_row("cuda"), "cupy": cupy_row, "jax": jax_row}
+    rows = {
+        "numpy": numpy_row,
+        "torch-cpu": lambda: torch_row("cpu"),
+        "torch": lambda: torch_row("cuda"),
+        "cupy": cupy_row,
+        "jax": jax_row,
+    }
     for name in sys.argv[1:] or ["numpy"]:
         rows[name]()

@@ -1,12 +1,12 @@
-// The module of call_cost.py: a short formula as a function of Python, and the same called from C++
-// on the same arrays.
+// The module of call_cost.py: a short formula as a Python function, and the same called from C++ on
+// the same arrays.
 #include <chrono>
 
 #include <dsl/python.hpp>
 
 namespace {
 
-// Seconds that an assignment takes the calling thread, the best of some rows.
+// Seconds of the calling thread for an assignment: the best of several series.
 dsl::array<double> seconds_in_cpp(const dsl::view<const float>& x,
                                   const dsl::view<const float>& y) {
   constexpr int rows = 200, calls = 500;

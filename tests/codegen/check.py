@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""What compilers make of the formulas in formulas.cu, beside what they made of them when it was recorded. Needs no GPU.
+"""Compares the code that compilers generate for formulas.cu with the recorded one. Needs no GPU.
 
 usage: check.py [--record] COMPILER INCLUDE_DIRECTORY
 
-With nvcc: for each kernel its global loads and stores by width in bytes ("16x2 4x8" is two of 16 bytes and eight of 4), and the bytes
-that it spills: as recorded in kernels.txt, exactly. Its registers and instructions are at most a few percent more. The kernel of the
-RK4 step takes at most a tenth more registers than the one by hand in by_hand.cu, and as many loads and stores of 16 bytes, which are
-there twice, for the case that all arrays are in vectors and for any other.
-With another compiler: of each formula's loop, for each of three instruction sets, the instructions, those on whole vectors, and calls
-of vector functions and of others: as recorded in loops_g++.txt or loops_clang++.txt.
+With nvcc: for each kernel, the global loads and stores by width in bytes ("16x2 4x8" is two of 16
+bytes and eight of 4), and the spilled bytes, must be exactly as in kernels.txt. Registers and
+instructions may be a few percent more. The kernel of the RK4 step may have at most a tenth more
+registers than the hand-written one in by_hand.cu. It must have twice as many loads and stores of 16
+bytes: it has them once for arrays that are all in whole vectors, and once for any others.
+With another compiler: for each formula's loop and each of three instruction sets, the instructions,
+those on whole vectors, and the calls of vector functions and of others must be as in loops_g++.txt
+or loops_clang++.txt.
 
---record writes the file. Numbers of other versions of the compilers than the one recorded are printed and not compared.
+--record writes the file. If the compiler's version is not the recorded one, the numbers are printed
+and not compared.
 """
 import argparse
 import collections
@@ -22,11 +25,14 @@ import sys
 import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
-SPARE = {"registers": (0.05, 2), "instructions": (0.05, 4)}  # more than recorded, by a part and by a number
+# Allowed excess over the recorded value: a fraction and a number.
+SPARE = {"registers": (0.05, 2), "instructions": (0.05, 4)}
 
 
 def output_of(command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
     if done.returncode == 77:
         return None
     if done.returncode != 0:
@@ -36,12 +42,14 @@ def output_of(command, **options):
 
 def demangled(names):
     names = list(names)
-    lines = subprocess.run(["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        ["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.splitlines()
     return dict(zip(names, lines))
 
 
 def template_arguments(spelled):
-    """Of the first template-id in a name."""
+    """The arguments of the first template-id in a name."""
     found, depth = [], 0
     for c in spelled[spelled.index("<"):]:
         depth += {"<": 1, ">": -1}.get(c, 0)
@@ -60,7 +68,7 @@ def short(name):
 
 
 class Table:
-    """Rows of a file, by their first columns' texts."""
+    """The rows of a file, by the texts of their first columns."""
 
     def __init__(self, path, columns, keys):
         self.path, self.columns, self.keys = path, columns, keys
@@ -73,18 +81,30 @@ class Table:
                 self.rows[tuple(cells[:keys])] = dict(zip(columns[keys:], cells[keys:]))
 
     def write(self, version, rows):
-        lines = [self.columns] + [list(key) + [row[c] for c in self.columns[self.keys:]] for key, row in sorted(rows.items())]
+        lines = [self.columns] + [
+            list(key) + [row[c] for c in self.columns[self.keys :]]
+            for key, row in sorted(rows.items())
+        ]
         widths = [max(len(str(line[i])) for line in lines) for i in range(len(self.columns))]
-        text = ["  ".join(str(cell).ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+        text = [
+            "  ".join(str(cell).ljust(width) for cell, width in zip(line, widths)).rstrip()
+            for line in lines
+        ]
         text[0] = "# " + re.sub(r"^(\S+)  ", r"\1", text[0], count=1)
-        self.path.write_text("# check.py --record writes this.\n# by " + version + "\n" + "\n".join(text) + "\n")
+        self.path.write_text(
+            "# check.py --record writes this.\n# by " + version + "\n" + "\n".join(text) + "\n"
+        )
 
     def compare(self, rows):
         wrong = []
         for key in sorted(rows.keys() | self.rows.keys()):
             name = " ".join(key)
             if key not in rows or key not in self.rows:
-                wrong.append(f"{name}: " + ("is not there any more" if key not in rows else f"is not recorded: {rows[key]}"))
+                missing = key not in rows
+                wrong.append(
+                    f"{name}: "
+                    + ("is not there any more" if missing else f"is not recorded: {rows[key]}")
+                )
                 continue
             for column, was in self.rows[key].items():
                 now = str(rows[key][column])
@@ -99,17 +119,22 @@ class Table:
 
 
 def disassemble(cubin):
-    """nvdisasm's listing: the toolkit's, or PyPI's; None where there is none."""
+    """nvdisasm's listing, from the toolkit or PyPI; None if there is no nvdisasm."""
     found = shutil.which("nvdisasm")
-    return output_of(([found] if found else ["sh", str(here / "../style/tool.sh"), "nvdisasm"]) + ["-c", str(cubin)])
+    return output_of(
+        ([found] if found else ["sh", str(here / "../style/tool.sh"), "nvdisasm"])
+        + ["-c", str(cubin)]
+    )
 
 
 def widths_of(instructions):
-    """"16x2 4x8" of load or store instructions."""
+    """The widths of load or store instructions, such as "16x2 4x8"."""
     count = collections.Counter()
     for parts in instructions:
         bits = next((int(p) for p in parts if p in ("64", "128", "256")), 32)
-        bits = next((int(re.sub(r"\D", "", p)) for p in parts if re.fullmatch(r"[US]?(8|16)", p)), bits)
+        bits = next(
+            (int(re.sub(r"\D", "", p)) for p in parts if re.fullmatch(r"[US]?(8|16)", p)), bits
+        )
         count[bits // 8] += 1
     return " ".join(f"{width}x{n}" for width, n in sorted(count.items(), reverse=True)) or "-"
 
@@ -119,8 +144,10 @@ def kernels_by(nvcc, includes, work):
     rows = {}
     for source in ("formulas.cu", "by_hand.cu"):
         cubin = work / (source + "bin")
-        log = output_of([nvcc, "--expt-relaxed-constexpr", "-std=c++20", "-O3", "-arch=sm_90", f"-I{includes}", "-cubin", "-Xptxas", "-v",
-                         "-o", str(cubin), str(here / source)])
+        log = output_of([
+            nvcc, "--expt-relaxed-constexpr", "-std=c++20", "-O3", "-arch=sm_90", f"-I{includes}",
+            "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(here / source)
+        ])
         registers, spilled, entry = {}, collections.Counter(), None
         for line in log.splitlines():
             if match := re.search(r"Compiling entry function '(\w+)'", line):
@@ -143,9 +170,15 @@ def kernels_by(nvcc, includes, work):
                 arguments = template_arguments(name[name.index("kernels::"):])
                 formula = short(arguments[0])
                 told_apart = r"(linear|strided|patched|haloed)_arguments|(true|false)$"
-                kinds = [re.match(told_apart, re.sub(r"^(dsl::detail::|\(\w+\))", "", a)) for a in arguments[1:]]
+                kinds = [
+                    re.match(told_apart, re.sub(r"^(dsl::detail::|\(\w+\))", "", a))
+                    for a in arguments[1:]
+                ]
                 path = "".join(" " + next(filter(None, kind.groups())) for kind in kinds if kind)
-            row = {"registers": registers[mangled], "spilled": spilled[mangled], "instructions": 0, "loads": "-", "stores": "-"}
+            row = {
+                "registers": registers[mangled], "spilled": spilled[mangled], "instructions": 0,
+                "loads": "-", "stores": "-"
+            }
             if listing:
                 known = [parts for parts in code[mangled] if parts[0] != "NOP"]
                 row["instructions"] = len(known)
@@ -159,7 +192,7 @@ def kernels_by(nvcc, includes, work):
 
 
 def beside_hand(rows, has_code):
-    """What the RK4 step's kernel has more of than the one by hand."""
+    """The resources of which the RK4 step's kernel has more than the hand-written one."""
     wrong = []
     hand = rows[("rk4_by_hand", "rk4_by_hand")]
     has = lambda text: sum(int(part[3:]) for part in text.split() if part.startswith("16x"))
@@ -167,8 +200,14 @@ def beside_hand(rows, has_code):
         ours = rows[(name, "map linear")]
         if ours["registers"] > 1.1 * hand["registers"]:
             wrong.append(f"{name}: {ours['registers']} registers, by hand {hand['registers']}")
-        if has_code and (has(ours["loads"]), has(ours["stores"])) != (2 * has(hand["loads"]), 2 * has(hand["stores"])):
-            wrong.append(f"{name}: loads {ours['loads']}, stores {ours['stores']}, by hand {hand['loads']} and {hand['stores']}")
+        if has_code and (has(ours["loads"]), has(ours["stores"])) != (
+            2 * has(hand["loads"]),
+            2 * has(hand["stores"]),
+        ):
+            wrong.append(
+                f"{name}: loads {ours['loads']}, stores {ours['stores']}, by hand "
+                f"{hand['loads']} and {hand['stores']}"
+            )
     return wrong
 
 
@@ -176,7 +215,7 @@ REGISTER = {"2": "%xmm", "3": "%ymm", "4": "%zmm"}
 
 
 def loop_of(lines, level):
-    """Counts of the innermost loop with most instructions on whole vectors."""
+    """Counts for the innermost loop with the most instructions on whole vectors."""
     labels, spans, best = {}, [], None
     for at, line in enumerate(lines):
         if match := re.match(r"(\.L\w+):", line):
@@ -186,19 +225,30 @@ def loop_of(lines, level):
     for begin, end in spans:
         if any(begin <= b and e <= end and (b, e) != (begin, end) for b, e in spans):
             continue
-        code = [line.strip() for line in lines[begin:end + 1] if line.startswith("\t") and not line.startswith("\t.")]
+        code = [
+            line.strip()
+            for line in lines[begin : end + 1]
+            if line.startswith("\t") and not line.startswith("\t.")
+        ]
         whole = sum(REGISTER[level] in line for line in code)
         calls = [line.split("\t")[1] for line in code if line.startswith(("call\t", "callq\t"))]
-        counts = (whole, len(code), sum("_ZGV" in call for call in calls), sum("_ZGV" not in call for call in calls))
+        counts = (
+            whole,
+            len(code),
+            sum("_ZGV" in call for call in calls),
+            sum("_ZGV" not in call for call in calls),
+        )
         best = max(best or counts, counts)
     return "-" if best is None else "{1} {0} {2} {3}".format(*best)
 
 
 def loops_by(compiler, includes, work):
-    """A row for each formula's loop over elements, and the one over strips."""
+    """A row for each formula's loop over elements, and one for its loop over strips."""
     assembly = work / "formulas.s"
-    output_of([compiler, "-x", "c++", "-std=c++20", "-O3", "-DDSL_BACK_ENDS=host", f"-I{includes}", "-S", "-o", str(assembly),
-               str(here / "formulas.cu")])
+    output_of([
+        compiler, "-x", "c++", "-std=c++20", "-O3", "-DDSL_BACK_ENDS=host", f"-I{includes}", "-S",
+        "-o", str(assembly), str(here / "formulas.cu")
+    ])
     functions, name = {}, None
     labels = set()
     for line in assembly.read_text().splitlines():
@@ -211,18 +261,27 @@ def loops_by(compiler, includes, work):
         elif name:
             functions[name].append(line)
     spelled = demangled(labels)
-    named = [template_arguments(s[s.index("compiled_"):]) for s in spelled.values() if re.search(r"compiled_(program|chain|scan)<", s)]
+    named = [
+        template_arguments(s[s.index("compiled_") :])
+        for s in spelled.values()
+        if re.search(r"compiled_(program|chain|scan)<", s)
+    ]
     rows = collections.defaultdict(dict)
     for mangled, text in spelled.items():
         match = re.search(r"host_loop<(.*)>::(strips_)?v([234])\(", text)
         if not match:
             continue
-        owners = {a[0] for a in named if any(match.group(1).strip() in argument for argument in a[1:])} - {"dsl::detail::unnamed"}
+        owners = {
+            a[0] for a in named if any(match.group(1).strip() in argument for argument in a[1:])
+        } - {"dsl::detail::unnamed"}
         for owner in sorted(owners):
             key = (short(owner), "strips" if match.group(2) else "elements")
             column = {"2": "SSE2", "3": "AVX2", "4": "AVX-512"}[match.group(3)]
             counted = loop_of(functions[mangled], match.group(3))
-            rows[key][column] = ", ".join(sorted(filter(None, rows[key].get(column, "").split(", ") + [counted])))  # a chain has several
+            # A chain has several.
+            rows[key][column] = ", ".join(
+                sorted(filter(None, rows[key].get(column, "").split(", ") + [counted]))
+            )
     return rows
 
 
@@ -235,19 +294,31 @@ def main():
     said = output_of([given.compiler, "--version"])
     with tempfile.TemporaryDirectory() as work:
         if "nvcc" in pathlib.Path(given.compiler).name:
-            table = Table(here / "kernels.txt", ["formula", "kernel", "registers", "spilled", "instructions", "loads", "stores"], 2)
+            table = Table(
+                here / "kernels.txt",
+                ["formula", "kernel", "registers", "spilled", "instructions", "loads", "stores"],
+                2,
+            )
             version = "nvcc " + re.search(r"V([\d.]+)", said).group(1)
             rows, has_code = kernels_by(given.compiler, given.includes, pathlib.Path(work))
             wrong = beside_hand(rows, has_code)
             if not has_code:
                 print("without nvdisasm: registers and spills alone")
                 table.columns = table.columns[:4]
-                table.rows = {key: {c: row[c] for c in table.columns[2:]} for key, row in table.rows.items()}
+                table.rows = {
+                    key: {c: row[c] for c in table.columns[2:]} for key, row in table.rows.items()
+                }
         else:
             kind = "clang++" if "clang" in said else "g++"
-            table = Table(here / f"loops_{kind}.txt", ["formula", "loop", "SSE2", "AVX2", "AVX-512"], 2)
+            table = Table(
+                here / f"loops_{kind}.txt", ["formula", "loop", "SSE2", "AVX2", "AVX-512"], 2
+            )
             version = said.splitlines()[0]
-            rows, wrong, has_code = loops_by(given.compiler, given.includes, pathlib.Path(work)), [], True
+            rows, wrong, has_code = (
+                loops_by(given.compiler, given.includes, pathlib.Path(work)),
+                [],
+                True,
+            )
     if given.record:
         if not has_code:
             sys.exit("nvdisasm is needed to record: it comes with CUDA, or from PyPI")

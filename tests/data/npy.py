@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes npy/: small files of every dtype, rank, order and version, and some that are wrong.
+"""Writes npy/: small files of every dtype, rank, order and version, and some invalid ones.
 
 Made with NumPy 2.4.6:  python3 npy.py
 """
@@ -14,7 +14,11 @@ folder.mkdir(exist_ok=True)
 def counted(dtype, shape):
     """0, 1, 2, ... in row-major order, times 1 - 2i if complex; 0, 1, 0, 1, ... if bool."""
     n = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    return n % 2 == 1 if dtype == "bool" else (n * (1 - 2j if dtype.startswith("complex") else 1)).astype(dtype)
+    return (
+        n % 2 == 1
+        if dtype == "bool"
+        else (n * (1 - 2j if dtype.startswith("complex") else 1)).astype(dtype)
+    )
 
 
 def write(name, array, version=(1, 0)):

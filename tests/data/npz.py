@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes npz/: archives of np.savez and np.savez_compressed, and some that are wrong.
+"""Writes npz/: archives of np.savez and np.savez_compressed, and some invalid ones.
 
 Made with NumPy 2.4.6:  python3 npz.py
 """
@@ -26,7 +26,7 @@ np.savez(folder / "stored.npz", **{k: v for k, v in arrays.items() if k != "long
 np.savez_compressed(folder / "deflated.npz", **arrays)
 
 stored = (folder / "stored.npz").read_bytes()
-at = stored.index(b"\x93NUMPY") + 128  # the first element of x
+at = stored.index(b"\x93NUMPY") + 128  # The first element of x.
 (folder / "damaged.npz").write_bytes(stored[:at] + b"\xff" + stored[at + 1:])
 (folder / "cut_off.npz").write_bytes(stored[:len(stored) // 2])
 with zipfile.ZipFile(folder / "other.npz", "w") as other:
@@ -39,9 +39,10 @@ def npy(array, behind=b""):
     return file.getvalue() + behind
 
 
-# What np.load reads too: bytes behind the elements, a name without ".npy", a name that stands twice (the last one counts); and what is no array.
+# Archives that np.load can read: with bytes after the elements, a name without ".npy", a name that
+# occurs twice (the last one counts), and a file that is no array.
 with zipfile.ZipFile(folder / "unusual.npz", "w") as unusual, warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of the name that stands twice
+    warnings.simplefilter("ignore")  # A warning about the name that occurs twice.
     for name, contents, how in [
         ("stored.npy", npy(np.arange(3.0), b"\0"), zipfile.ZIP_STORED),
         ("deflated.npy", npy(np.arange(3.0), b"behind" * 30_000), zipfile.ZIP_DEFLATED),

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Prints promotion.inc: what dtype NumPy 2 gives for every row of the op table that it knows, and every combination of dtypes.
+"""Prints promotion.inc: NumPy 2's result dtype for every row of the op table that it has, and every
+combination of dtypes.
 
-Run as `promotion.py > promotion.inc`, with NumPy 2 and ml_dtypes (for bfloat16). A line is DSL_PROMOTION(name, arity, "results"), a
-character a result: for one operand each of the dtypes below; for two operands every left dtype with every right one, then every
-dtype with a Python scalar (bool, int, float, complex) to its right, then to its left. NumPy's dtype characters; "x" is an error,
-"." is not compared, for the reasons listed below.
+Run as `promotion.py > promotion.inc`, with NumPy 2 and ml_dtypes (for bfloat16). A line is
+DSL_PROMOTION(name, arity, "results") with a character for each result. For one operand: each of the
+dtypes below. For two operands: every left dtype with every right one, then every dtype with a
+Python scalar (bool, int, float, complex) to its right, then to its left. Characters are NumPy's for
+dtypes; "x" is an error, "." is not compared, for the reasons listed below.
 """
 import pathlib
 import re
@@ -19,18 +21,26 @@ DTYPES = "?bhilBHILefdFD"
 SCALARS = [True, 1, 1.0, 1j]
 REALS = "efd"
 
-# Where the language means to differ, or NumPy has no ufunc to follow.
-NO_COMPLEX = set("less less_equal greater greater_equal min max fmin fmax clip "  # NumPy orders complex numbers lexicographically
-                 "rint exp2 expm1 log2 log10 log1p asin acos atan asinh acosh atanh sinc".split())  # only for real numbers here
-INTEGER_QUOTIENT = {"divide"}  # int / int is C++'s; NumPy's is float64
-INTEGERS_ONLY = {"modulus"}  # C++ has no % of floating point numbers, which int64 with uint64 would make
-NOT_UFUNCS = {"sinc", "i0", "arg"}  # Python functions, which take integers to float64; here as the ufuncs take them
-FIRST_IS_AN_ARRAY = {"ldexp", "clip"}  # ldexp(1, int8_array) is float16, though ldexp(1, 2) is float64; clip converts it
+# Cases where the language intentionally differs, or NumPy has no ufunc to follow.
+# NumPy orders complex numbers lexicographically.
+NO_COMPLEX = set("less less_equal greater greater_equal min max fmin fmax clip "
+                 # Only for real numbers in the language.
+                 "rint exp2 expm1 log2 log10 log1p asin acos atan asinh acosh atanh sinc".split())
+# int / int is C++'s; NumPy's is float64.
+INTEGER_QUOTIENT = {"divide"}
+# C++ has no % for floating point numbers, to which int64 with uint64 would be converted.
+INTEGERS_ONLY = {"modulus"}
+# Python functions, which convert integers to float64; in the language they convert as ufuncs.
+NOT_UFUNCS = {"sinc", "i0", "arg"}
+# ldexp(1, int8_array) is float16, though ldexp(1, 2) is float64; clip converts it.
+FIRST_IS_AN_ARRAY = {"ldexp", "clip"}
 
 
 def rows():
     table = (pathlib.Path(__file__).parents[2] / "include/dsl/ir/ops.inc").read_text()
-    for kind, name, rest in re.findall(r"^DSL_(OPERATOR|FUNCTION|LIBRARY|BOUNDED|OWN)\((\w+),(.*)$", table, re.M):
+    for kind, name, rest in re.findall(
+        r"^DSL_(OPERATOR|FUNCTION|LIBRARY|BOUNDED|OWN)\((\w+),(.*)$", table, re.M
+    ):
         numpy, arity = re.search(r'"([^"]*)",\s*(\d)', rest).groups()
         if numpy.startswith("np."):
             yield name, getattr(np, numpy[3:]), int(arity)
@@ -63,14 +73,16 @@ for name, f, arity in rows():
         print(f'DSL_PROMOTION({name}, 1, "{"".join(result(name, f, 1, x) for x in arrays)}")')
     else:
         pairs = [(x, y) for x in arrays for y in arrays]
-        pairs += [(x, s) for s in SCALARS for x in arrays] + [(s, x) for s in SCALARS for x in arrays]
+        pairs += [(x, s) for s in SCALARS for x in arrays] + [
+            (s, x) for s in SCALARS for x in arrays
+        ]
         print(f'DSL_PROMOTION({name}, 2, "{"".join(result(name, f, 2, *pair) for pair in pairs)}")')
 
 
 def with_bfloat16(c):
     try:
         promoted = np.promote_types(ml_dtypes.bfloat16, np.dtype(c))
-    except TypeError:  # ml_dtypes has no rule for integers beyond 8 bits
+    except TypeError:  # ml_dtypes has no rule for integers beyond 8 bits.
         return "."
     return "E" if promoted == ml_dtypes.bfloat16 else promoted.char
 

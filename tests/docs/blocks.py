@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The pages' ```python blocks are Python, and those of the pages named below print what the page says in its ```text blocks; ```sh blocks are
-what a shell reads, and the commands of ./dev in them exist.
+"""Checks the pages' code blocks: ```python blocks are valid Python, and those of the pages named
+below print the page's ```text blocks; a shell can parse ```sh blocks, and the commands of ./dev in
+them exist.
 
-blocks.py REPOSITORY [--real]: numba and cupy are stand_ins/, unless --real asks for what is installed.
+blocks.py REPOSITORY [--real]: numba and cupy are those of stand_ins/; with --real, the installed
+ones.
 """
 
 import contextlib
@@ -35,7 +37,12 @@ def main():
             count += 1
             wrong += subprocess.run(["sh", "-n"], input=block, text=True).returncode != 0
             for command, example in re.findall(r"\./dev (\w+)(?: (\w+))?", block):
-                if command not in commands or command == "demo" and example and not (root / "examples" / f"{example}.cpp").exists():
+                if (
+                    command not in commands
+                    or command == "demo"
+                    and example
+                    and not (root / "examples" / f"{example}.cpp").exists()
+                ):
                     print(f"{page.name}: there is no ./dev {command} {example}", file=sys.stderr)
                     wrong += 1
         if page.name in RUN:
@@ -44,7 +51,11 @@ def main():
                 exec(compile("\n".join(found), str(page), "exec"), {})
             expected = "".join(blocks(text, "text"))
             if printed.getvalue() != expected:
-                print(f"{page.name} says that it prints\n{expected}and it prints\n{printed.getvalue()}", file=sys.stderr)
+                print(
+                    f"{page.name} says that it prints\n{expected}and it "
+                    f"prints\n{printed.getvalue()}",
+                    file=sys.stderr,
+                )
                 wrong += 1
     print(f"{count} blocks")
     return 1 if wrong or not count else 0

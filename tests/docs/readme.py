@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""README.md and README.zh.md say the same, and README.md's times are those of docs/performance.md. readme.py REPOSITORY"""
+"""Checks that README.md and README.zh.md agree, and that README.md's times are those of
+docs/performance.md.
+
+readme.py REPOSITORY
+"""
 
 import pathlib
 import re
@@ -7,13 +11,19 @@ import sys
 
 
 def parts(text):
-    """Levels of the headings, code blocks, links and pictures, and the numbers of each table's row."""
+    """Levels of the headings, code blocks, links and pictures, and the numbers in each table's
+    rows."""
     code = re.findall(r"^```.*?^```", text, re.M | re.S)
     rest = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     rows = [re.findall(r"\d[\d.]*", row) for row in re.findall(r"^\|.*", rest, re.M)]
     links = re.findall(r"\]\(([^)]*)\)", rest)
-    return {"headings": re.findall(r"^#+(?= )", rest, re.M), "code blocks": code, "tables": rows, "links": links,
-            "paragraphs": len(re.findall(r"\n\n(?=\S)", rest))}
+    return {
+        "headings": re.findall(r"^#+(?= )", rest, re.M),
+        "code blocks": code,
+        "tables": rows,
+        "links": links,
+        "paragraphs": len(re.findall(r"\n\n(?=\S)", rest)),
+    }
 
 
 def main():
@@ -28,15 +38,20 @@ def main():
             wrong.append(f"README.md and README.zh.md differ in their {what}")
 
     performance = (root / "docs/performance.md").read_text()
-    performance = re.search(r"^## The last run$.*?(?=^## )", performance, re.M | re.S)[0].splitlines()
+    found = re.search(r"^## The last run$.*?(?=^## )", performance, re.M | re.S)
+    performance = found[0].splitlines()
     for row in re.findall(r"^\|(.*)\|$", english[english.index("## Speed"):], re.M)[2:]:
         work, size, *times = (cell.strip() for cell in row.split("|"))
         lines = [line for line in performance if line.startswith(f"| {work} |")]
-        lines = [line for line in lines if f"| {size} |" in line] or lines  # of some works the sizes are columns
+        # Some works have their sizes as columns.
+        lines = [line for line in lines if f"| {size} |" in line] or lines
         there = set(re.findall(r"\d[\d.]*", " ".join(lines)))
         missing = [time for time in times if time and time not in there]
         if missing:
-            wrong.append(f"README.md: {work} has the times {', '.join(missing)}, which docs/performance.md does not have")
+            wrong.append(
+                f"README.md: {work} has the times {', '.join(missing)}, which "
+                "docs/performance.md does not have"
+            )
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
     return 1 if wrong else 0
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Wrong programs, and what compilers say of them.
+"""Compiles wrong programs and checks the compilers' messages.
 
 usage: check.py [options] COMPILER INCLUDE_DIRECTORY [CASE...]
 
-Each .cpp file beside this one holds a prelude and cases, which begin with a comment:
+Each .cpp file in this folder has a prelude and cases, which begin with a comment:
 
     // case NAME
     // says: a part of the one error's line
@@ -15,13 +15,15 @@ Each .cpp file beside this one holds a prelude and cases, which begin with a com
     // errors: g++ 2
     // alone: why --quick does not compile it beside others
 
-A case does not compile with a compiler that "lines" names: its output has that many lines at most, never more than MOST_LINES, and one error,
-whose first line holds the sentence, or as many as "errors" says, the first of which holds it. What is "nvcc compiles" there does. A case
-with an #include of its own is compiled without the prelude.
+A case must not compile with a compiler that "lines" names. Its output has that many lines at most,
+never more than MOST_LINES, and one error, or as many as "errors" says; the first error's first line
+contains the sentence. "nvcc compiles" in "lines" means that nvcc accepts the case. A case with an
+#include of its own is compiled without the prelude.
 
---quick takes the first case of each sentence, and compiles those of a file together, where each error is told apart by the case that it
-names. --record writes the numbers of lines into the files. --show prints what the compiler says.
---page FILE: each sentence in the table of that page is said of a case, and only of such.
+--quick takes the first case for each sentence and compiles those of a file together; the cases'
+names in the errors tell them apart. --record writes the numbers of lines into the files. --show
+prints the compiler's output.
+--page FILE: the sentences in the table of that page must be those of the cases.
 """
 import argparse
 import concurrent.futures
@@ -32,8 +34,10 @@ import subprocess
 import sys
 import tempfile
 
-MOST_LINES = {"g++": 15, "nvcc": 15, "clang++": 45}  # clang shows the source of each step on the way to an error
-RECORDED = {"g++": "12", "nvcc": "13.0", "clang++": "14"}  # the versions that "lines" are of; of others MOST_LINES alone holds
+# clang shows the source of each step that leads to an error.
+MOST_LINES = {"g++": 15, "nvcc": 15, "clang++": 45}
+# The compilers' versions for which "lines" hold; for others only MOST_LINES holds.
+RECORDED = {"g++": "12", "nvcc": "13.0", "clang++": "14"}
 here = pathlib.Path(__file__).resolve().parent
 
 
@@ -48,10 +52,17 @@ class Case:
         for entry in filter(None, self.notes.get("lines", "").split(", ")):
             compiler, count = entry.split(" ")
             self.lines[compiler] = None if count == "compiles" else int(count)
-        self.errors = dict(entry.split(" ") for entry in filter(None, self.notes.get("errors", "").split(", ")))
+        self.errors = dict(
+            entry.split(" ") for entry in filter(None, self.notes.get("errors", "").split(", "))
+        )
         self.options = self.notes.get("options", "").split()
         self.own_prelude = any(line.startswith("#include") for line in self.code)
-        self.alone = bool(self.options) or self.own_prelude or "without" in self.notes or "alone" in self.notes
+        self.alone = (
+            bool(self.options)
+            or self.own_prelude
+            or "without" in self.notes
+            or "alone" in self.notes
+        )
 
     def says(self, compiler):
         keys = (compiler + " says", compiler + " mentions", "says", "mentions")
@@ -67,7 +78,10 @@ def read_cases():
     for file in sorted(here.glob("*.cpp")):
         parts = re.split(r"^// case (\w+)\n", file.read_text(), flags=re.M)
         prelude = parts[0].splitlines()
-        cases += [Case(file, prelude, name, text.splitlines()) for name, text in zip(parts[1::2], parts[2::2])]
+        cases += [
+            Case(file, prelude, name, text.splitlines())
+            for name, text in zip(parts[1::2], parts[2::2])
+        ]
     names = [case.name for case in cases]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -89,10 +103,16 @@ class Compiler:
             self.command += ["-x", "cu", "--expt-relaxed-constexpr", "-c", "-o", "/dev/null"]
         else:
             self.command += ["-fsyntax-only", "-fdiagnostics-color=never"]
-        if self.kind == "g++":  # the library's headers are parsed once for all cases
+        # The library's headers are parsed once for all cases.
+        if self.kind == "g++":
             header = work / "dsl.hpp"
-            header.write_text("".join(f"#include <dsl/{name}.hpp>\n" for name in ("dsl", "ode", "scan")))
-            subprocess.run([command, "-std=c++20", f"-I{includes}", "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
+            header.write_text(
+                "".join(f"#include <dsl/{name}.hpp>\n" for name in ("dsl", "ode", "scan"))
+            )
+            subprocess.run([
+                command, "-std=c++20", f"-I{includes}", "-x", "c++-header",
+                str(header), "-o", f"{header}.gch"
+            ], check=True)
             self.first = ["-include", str(header)]
 
     def run(self, name, text, options, own_prelude=False, without=None, together=False):
@@ -105,7 +125,12 @@ class Compiler:
             command.append("-arch=sm_80")
         if together:
             command[command.index("-c")] = "-ptx"
-        result = subprocess.run(command + options + [str(source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        result = subprocess.run(
+            command + options + [str(source)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         return result.returncode, result.stdout.replace(str(self.work) + "/", "")
 
 
@@ -114,8 +139,10 @@ def errors_of(output):
 
 
 def check_alone(compiler, case, show):
-    """What is wrong, and the number of lines."""
-    code, output = compiler.run(case.name, case.spelled(), case.options, case.own_prelude, case.notes.get("without"))
+    """The error, and the number of lines."""
+    code, output = compiler.run(
+        case.name, case.spelled(), case.options, case.own_prelude, case.notes.get("without")
+    )
     count = len(output.splitlines())
     if show:
         print(f"--- {case.name}\n{output}")
@@ -143,12 +170,20 @@ def blocks_of(output):
 
 
 def gcc_blocks_of(output):
-    """GCC says how it came to an error before it, and notes after it, which may begin so too."""
-    way = re.compile(r"^(In file included|  *from )|: (In|At) [a-z ]|^\S+:   (required|recursively|in .constexpr)")
+    """GCC explains the context before an error, and adds notes after it, which may begin in the
+    same way."""
+    way = re.compile(
+        r"^(In file included|  *from )|: (In|At) [a-z ]|^\S+:   (required|recursively|in "
+        r".constexpr)"
+    )
     blocks, at_end = [], True
     for line in output.splitlines():
         is_way = bool(way.search(line))
-        if (is_way and at_end) or not blocks or (errors_of(line) and errors_of("\n".join(blocks[-1]))):
+        if (
+            (is_way and at_end)
+            or not blocks
+            or (errors_of(line) and errors_of("\n".join(blocks[-1])))
+        ):
             blocks.append([])
         at_end = not is_way
         blocks[-1].append(line)
@@ -162,11 +197,13 @@ def gcc_blocks_of(output):
 
 
 def check_together(compiler, file, cases, show):
-    """What is wrong with the cases of a file, by name."""
+    """The errors of a file's cases, by name."""
     text = cases[0].prelude[:]
     for case in cases:
         text += [f"namespace {case.name} {{", f'#line 1 "{case.name}"'] + case.code + ["}"]
-    code, output = compiler.run(file.stem, "\n".join(text) + "\n", [], together=compiler.kind == "nvcc")
+    code, output = compiler.run(
+        file.stem, "\n".join(text) + "\n", [], together=compiler.kind == "nvcc"
+    )
     if show:
         print(output)
     blocks = blocks_of(output) if compiler.kind == "nvcc" else gcc_blocks_of(output)
@@ -195,27 +232,50 @@ def record(compiler, counts, cases):
             lines = dict(case.lines)
             if lines.get(compiler.kind, 0) is not None:
                 lines[compiler.kind] = counts[case.name]
-            spelled = ", ".join(f"{k} {'compiles' if v is None else v}" for k, v in sorted(lines.items(), key=lambda e: -ord(e[0][0])))
-            text = re.sub(rf"(// case {case.name}\n(?:// (?!lines).*\n)*)(?:// lines: .*\n)?", rf"\1// lines: {spelled}\n", text)
+            spelled = ", ".join(
+                f"{k} {'compiles' if v is None else v}"
+                for k, v in sorted(lines.items(), key=lambda e: -ord(e[0][0]))
+            )
+            text = re.sub(
+                rf"(// case {case.name}\n(?:// (?!lines).*\n)*)(?:// lines: .*\n)?",
+                rf"\1// lines: {spelled}\n",
+                text,
+            )
         file.write_text(text)
 
 
 def sentences_of_page(page):
     """The second cells of the tables under "Errors of the compiler"."""
     section = page.read_text().split("## Errors of the compiler", 1)[1].split("\n## ", 1)[0]
-    rows = [re.split(r"(?<!\\) \| ", line)[1] for line in section.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    rows = [
+        re.split(r"(?<!\\) \| ", line)[1]
+        for line in section.splitlines()
+        if line.startswith("| ") and not line.startswith("| ---")
+    ]
     return [row.replace("`", "") for row in rows if row != "the compiler says"]
 
 
 def check_page(page, cases):
-    said = [sentence for case in cases for key, sentence in case.notes.items() if key.endswith("says")]
+    said = [
+        sentence for case in cases for key, sentence in case.notes.items() if key.endswith("says")
+    ]
     rows = sentences_of_page(page)
-    failures = [f"no case says what {page.name} lists: {row}" for row in rows if not any(row in s or s in row for s in said)]
-    return failures + [f"{page.name} does not list: {s}" for s in sorted(set(said)) if not any(row in s or s in row for row in rows)]
+    failures = [
+        f"no case says what {page.name} lists: {row}"
+        for row in rows
+        if not any(row in s or s in row for s in said)
+    ]
+    return failures + [
+        f"{page.name} does not list: {s}"
+        for s in sorted(set(said))
+        if not any(row in s or s in row for row in rows)
+    ]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for flag in ("--quick", "--record", "--show"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("--page", type=pathlib.Path)
@@ -229,12 +289,21 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         compiler = Compiler(given.compiler, given.includes.resolve(), pathlib.Path(work))
         compiler.records = given.record
-        cases = [c for c in cases if (not given.names or c.name in given.names) and (given.record or compiler.kind in c.lines)]
+        cases = [
+            c
+            for c in cases
+            if (not given.names or c.name in given.names)
+            and (given.record or compiler.kind in c.lines)
+        ]
         if given.quick:
             cases = list({case.says(compiler.kind): case for case in reversed(cases)}.values())
         jobs = []
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            together = [c for c in cases if given.quick and not c.alone and c.lines.get(compiler.kind) is not None]
+            together = [
+                c
+                for c in cases
+                if given.quick and not c.alone and c.lines.get(compiler.kind) is not None
+            ]
             for file in sorted({c.file for c in together}):
                 mine = [c for c in together if c.file == file]
                 jobs.append((mine, pool.submit(check_together, compiler, file, mine, given.show)))
@@ -246,7 +315,9 @@ def main():
             if isinstance(result, tuple):
                 counts[mine[0].name] = None if result[0] else result[1]
                 result = {mine[0].name: result[0]} if result[0] else {}
-            failures += [f"{name}: {what}" for name, all_of_it in result.items() for what in all_of_it]
+            failures += [
+                f"{name}: {what}" for name, all_of_it in result.items() for what in all_of_it
+            ]
     if given.record:
         record(compiler, counts, cases)
     for failure in failures:

@@ -1,5 +1,6 @@
-"""What docs/python.md says: its Python blocks run, print what the text blocks after them say, and the project that it shows is
-examples/python. Blocks that import what is not installed are passed over."""
+"""Runs docs/python.md: its Python blocks run and print the text blocks after them, and the
+project on the page is examples/python. Blocks that import packages that are not installed are
+skipped."""
 
 import contextlib
 import io
@@ -22,7 +23,8 @@ def main():
         if shown != [(root / "examples" / "python" / file).read_text()]:
             raise SystemExit(f"docs/python.md shows another {file} than examples/python has")
 
-    sys.modules["waves"] = formulas  # the page's small module is a part of the tests'
+    # The page's small module is a part of the tests' module.
+    sys.modules["waves"] = formulas
     names, run, passed_over = {}, 0, 0
     for at, (language, text) in enumerate(blocks):
         if language != "python":
@@ -37,13 +39,22 @@ def main():
             passed_over += 1
             continue
         run += 1
-        if at + 1 < len(blocks) and blocks[at + 1][0] == "text" and printed.getvalue() != blocks[at + 1][1]:
-            raise SystemExit(f"docs/python.md says that it prints\n{blocks[at + 1][1]}and it prints\n{printed.getvalue()}")
+        if (
+            at + 1 < len(blocks)
+            and blocks[at + 1][0] == "text"
+            and printed.getvalue() != blocks[at + 1][1]
+        ):
+            raise SystemExit(
+                f"docs/python.md says that it prints\n{blocks[at + 1][1]}and it "
+                f"prints\n{printed.getvalue()}"
+            )
     if run < 3:
         raise SystemExit(f"only {run} blocks of docs/python.md run")
 
     file = pathlib.Path("fields.pyi")
-    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "fields", "-o", file], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "fields", "-o", file], check=True
+    )
     stub = file.read_text()
     if "def rk4(" not in stub or "complex64[:, :]" not in stub:
         raise SystemExit(f"nanobind's stub of the module is\n{stub}")

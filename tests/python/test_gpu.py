@@ -1,5 +1,6 @@
-"""Modules of formulas with the arrays of CuPy, PyTorch and JAX on a GPU: in place, and in order with their libraries' streams. Each
-library's tests are skipped where it is not installed or sees no GPU."""
+"""Tests modules of formulas with arrays of CuPy, PyTorch and JAX on a GPU: in place, and in
+order with their libraries' streams. The tests of a library are skipped if it is not installed or
+sees no GPU."""
 
 import gc
 import threading
@@ -36,7 +37,7 @@ try:
 except ImportError:
     jax = None
 
-LONG = 100_000_000  # cycles: 50 ms and more
+LONG = 100_000_000  # Cycles: 50 ms or more.
 
 
 def torch_spin(cycles=LONG):
@@ -46,8 +47,11 @@ def torch_spin(cycles=LONG):
 @unittest.skipIf(torch is None, "no PyTorch on a GPU")
 class Torch(unittest.TestCase):
     def test_dtypes_and_layouts(self):
-        for dtype in [torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16,
-                      torch.float32, torch.float64, torch.complex64, torch.complex128]:
+        for dtype in [
+                torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8,
+                torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
+                torch.complex128
+        ]:
             x = torch.arange(1000, device="cuda").to(dtype)
             y = formulas.twice(x)
             self.assertEqual((y.dtype, y.device), (dtype, x.device))
@@ -97,7 +101,10 @@ class Torch(unittest.TestCase):
                 del other
 
     def test_loops(self):
-        F, d = torch.full((1 << 16,), 1e-6 + 0j, device="cuda"), torch.tensor(0.25 + 0j, device="cuda")
+        F, d = (
+            torch.full((1 << 16,), 1e-6 + 0j, device="cuda"),
+            torch.tensor(0.25 + 0j, device="cuda"),
+        )
         wanted, history = formulas.rotate(6, F.cpu().numpy(), d.cpu().numpy(), 0.01)
         (new, last), sums = formulas.rotate(6, F, d, 0.01)
         np.testing.assert_allclose(new.cpu(), wanted[0], rtol=1e-4)
@@ -106,7 +113,9 @@ class Torch(unittest.TestCase):
         answer = formulas.rotate(6, F, d, 0.01, out=(F, d))
         self.assertIs(answer[0][0], F)
         self.assertTrue(torch.equal(F, new))
-        np.testing.assert_allclose(formulas.rotate(6, torch.full_like(F, 1e-6), 0.25, 0.01)[1].cpu(), history, rtol=1e-4)
+        np.testing.assert_allclose(
+            formulas.rotate(6, torch.full_like(F, 1e-6), 0.25, 0.01)[1].cpu(), history, rtol=1e-4
+        )
         x = torch.ones(1000, device="cuda")
         self.assertTrue((formulas.decay(3, x, 0.5)[0] == 0.125).all())
 
@@ -177,13 +186,19 @@ def spin(cycles):
 
 if cupy is not None:
     spin.kernel = cupy.RawKernel(
-        "extern \"C\" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n) {} }", "spin")
+        "extern \"C\" __global__ void spin(long long n) { long long t = clock64(); while "
+        "(clock64() - t < n) {} }",
+        "spin",
+    )
 
 
 @unittest.skipIf(cupy is None, "no CuPy on a GPU")
 class CuPy(unittest.TestCase):
     def test_dtypes_and_layouts(self):
-        for dtype in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
+        for dtype in (
+            "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 "
+            "float64 complex64 complex128"
+        ).split():
             x = (cupy.arange(1000) % 50).astype(dtype)
             y = formulas.twice(x)
             self.assertIsInstance(y, cupy.ndarray)
@@ -200,8 +215,13 @@ class CuPy(unittest.TestCase):
 
     def test_in_order_with_the_current_stream_and_without_waiting(self):
         x, out = cupy.zeros(1 << 20, "float32"), cupy.zeros(1 << 20, "float32")
-        for side in [cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(), cupy.cuda.Stream.null]:
-            with side:  # whose memory pool begins empty, and waits for the GPU when it grows
+        for side in [
+            cupy.cuda.Stream(non_blocking=True),
+            cupy.cuda.Stream(),
+            cupy.cuda.Stream.null,
+        ]:
+            # Its memory pool begins empty, and waits for the GPU when it grows.
+            with side:
                 spin(1000)
                 x.fill(3)
                 kept = formulas.twice(x), formulas.twice(x, out=out) + 1
@@ -252,7 +272,8 @@ class Jax(unittest.TestCase):
         for _ in range(10):
             x = slow(jnp.ones((1024, 1024)))
             y = formulas.twice(x)
-            del x  # its memory may not be given to what follows before it has been read
+            # Its memory must not be reused before it has been read.
+            del x
             others = [jnp.full((1024, 1024), -1.0) for _ in range(4)]
             z = after(y)
             self.assertTrue((z == 7).all())
@@ -263,7 +284,9 @@ class Jax(unittest.TestCase):
         gc.collect()
         for k, y in enumerate(kept):
             self.assertTrue((y == 2 * k).all())
-        (new, last), history = formulas.rotate(3, jnp.full(1000, 1e-6 + 0j), jnp.complex64(0.5), 0.01)
+        (new, last), history = formulas.rotate(
+            3, jnp.full(1000, 1e-6 + 0j), jnp.complex64(0.5), 0.01
+        )
         self.assertEqual(complex(history[-1]), complex(last))
 
 

@@ -1,4 +1,5 @@
-"""Modules of formulas with NumPy's arrays, and with those of PyTorch and JAX in the host's memory where they are installed."""
+"""Tests modules of formulas with NumPy's arrays, and with those of PyTorch and JAX in host
+memory if they are installed."""
 
 import gc
 import os
@@ -25,7 +26,10 @@ except ImportError:
     jax = None
 
 ON_SIM = os.environ.get("DSL_DEVICE") == "sim"
-DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 "
+    "complex64 complex128"
+).split()
 
 
 def values(dtype, n=37):
@@ -54,9 +58,17 @@ class Dtypes(unittest.TestCase):
         np.testing.assert_array_equal(out, x + x)
 
     def test_another_dtype_lists_the_signatures(self):
-        wrong = [values("float32").astype(">f4"), values("float64").astype(np.longdouble), np.array(["a"]), np.zeros(3, object)]
+        wrong = [
+            values("float32").astype(">f4"),
+            values("float64").astype(np.longdouble),
+            np.array(["a"]),
+            np.zeros(3, object),
+        ]
         for x in wrong:
-            with self.subTest(x.dtype), self.assertRaisesRegex(TypeError, "formulas.busy has no signature for"):
+            with (
+                self.subTest(x.dtype),
+                self.assertRaisesRegex(TypeError, "formulas.busy has no signature for"),
+            ):
                 formulas.busy(x)
         with self.assertRaises(TypeError) as caught:
             formulas.outer_sum(values("float32"), 1.5)
@@ -91,9 +103,15 @@ class Dtypes(unittest.TestCase):
         out = np.zeros((5, 4, 3), np.float32).T
         self.assertIs(formulas.sum_of_both(a, b, out=(out, None))[0], out)
         np.testing.assert_array_equal(out, a + b)
-        with self.assertRaisesRegex(ValueError, r"^sum_of_both: shapes do not broadcast: argument 1 has shape \(3, 1, 5\), argument 2 \(3, 2\)$"):
+        with self.assertRaisesRegex(
+            ValueError,
+            r"^sum_of_both: shapes do not broadcast: argument 1 has shape \(3, 1, 5\), "
+            r"argument 2 \(3, 2\)$",
+        ):
             formulas.sum_of_both(a, np.zeros((3, 2), np.float32))
-        with self.assertRaisesRegex(ValueError, r"out=\[0\] has shape \(3, 4, 6\), which is not that of the arguments"):
+        with self.assertRaisesRegex(
+            ValueError, r"out=\[0\] has shape \(3, 4, 6\), which is not that of the arguments"
+        ):
             formulas.sum_of_both(a, b, out=(np.zeros((3, 4, 6), np.float32), None))
         with self.assertRaisesRegex(TypeError, r"out=\[0\] is to be float32\[:, :, :\]"):
             formulas.sum_of_both(a, b, out=(np.zeros((4, 5), np.float32), None))
@@ -111,20 +129,36 @@ class Dtypes(unittest.TestCase):
 class Numbers(unittest.TestCase):
     def test_python_and_numpy_numbers(self):
         z = values("complex64")
-        for keep, a, b in [(True, 2.0, 1j), (np.bool_(True), np.float32(2), np.complex64(1j)), (True, 2, 1), (True, np.int64(2), 1.0)]:
-            np.testing.assert_array_equal(formulas.mixed(z, keep, a, b), z * np.float32(a) + np.complex64(b))
-        np.testing.assert_array_equal(formulas.mixed(z, False, 2.0, 3), np.full(37, 3, np.complex64))
+        for keep, a, b in [
+            (True, 2.0, 1j),
+            (np.bool_(True), np.float32(2), np.complex64(1j)),
+            (True, 2, 1),
+            (True, np.int64(2), 1.0),
+        ]:
+            np.testing.assert_array_equal(
+                formulas.mixed(z, keep, a, b), z * np.float32(a) + np.complex64(b)
+            )
+        np.testing.assert_array_equal(
+            formulas.mixed(z, False, 2.0, 3), np.full(37, 3, np.complex64)
+        )
 
     def test_a_number_of_a_higher_kind_is_refused(self):
         z = values("complex64")
-        for keep, a, b in [(1, 2.0, 1j), (True, 2j, 1j), (True, "2", 1j), (True, np.array(2.0, np.float32), 1j)]:
+        for keep, a, b in [
+            (1, 2.0, 1j),
+            (True, 2j, 1j),
+            (True, "2", 1j),
+            (True, np.array(2.0, np.float32), 1j),
+        ]:
             with self.assertRaises(TypeError):
                 formulas.mixed(z, keep, a, b)
 
     def test_integers_keep_their_range(self):
         x = values("int32")
         for low, high in [(0, -(2**63)), (255, 2**63 - 256), (np.uint8(7), np.int16(-9))]:
-            np.testing.assert_array_equal(formulas.packed(x, low, high), np.full(37, int(low) + int(high)))
+            np.testing.assert_array_equal(
+                formulas.packed(x, low, high), np.full(37, int(low) + int(high))
+            )
         for low, high in [(256, 0), (-1, 0), (0, 2**63), (0, -(2**63) - 1), (2**70, 0)]:
             with self.assertRaisesRegex(OverflowError, "is outside u?int"):
                 formulas.packed(x, low, high)
@@ -145,8 +179,11 @@ class Layouts(unittest.TestCase):
 
     def test_views(self):
         b = self.base
-        for x in [b[::2], b[:, ::3], b[::-1], b[:, ::-1], b[::-2, 5:-3:2], b.T, b.T[::-3], np.asfortranarray(b), b[:0], b[:, :0],
-                  np.broadcast_to(b[0], b.shape), b[3:4], b.reshape(36, 24).T]:
+        for x in [
+                b[::2], b[:, ::3], b[::-1], b[:, ::-1], b[::-2, 5:-3:2], b.T, b.T[::-3],
+                np.asfortranarray(b), b[:0], b[:, :0], np.broadcast_to(b[0], b.shape), b[3:4],
+                b.reshape(36, 24).T
+        ]:
             with self.subTest(shape=x.shape, strides=x.strides):
                 np.testing.assert_array_equal(formulas.twice(x), 2 * x)
                 out = np.full((40, 40), -1, np.float32)[1 : 1 + x.shape[0], 2 : 2 + x.shape[1]]
@@ -167,7 +204,12 @@ class Layouts(unittest.TestCase):
 
     def test_results_are_complete_before_they_are_written(self):
         x = values("float32", 1000)
-        for source, target in [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[:], np.s_[:]), (np.s_[:], np.s_[::-1])]:
+        for source, target in [
+            (np.s_[1:], np.s_[:-1]),
+            (np.s_[:-1], np.s_[1:]),
+            (np.s_[:], np.s_[:]),
+            (np.s_[:], np.s_[::-1]),
+        ]:
             here, wanted = x.copy(), x.copy()
             wanted[target] = 2 * x[source]
             formulas.twice(here[source], out=here[target])
@@ -184,7 +226,9 @@ class Layouts(unittest.TestCase):
         raw = np.zeros(4 * 37 + 1, np.uint8)
         x = raw[1:].view(np.float32)
         self.assertNotEqual(x.ctypes.data % 4, 0)
-        with self.assertRaisesRegex(ValueError, "twice: argument 1 lies at an address that is no multiple of 4 bytes"):
+        with self.assertRaisesRegex(
+            ValueError, "twice: argument 1 lies at an address that is no multiple of 4 bytes"
+        ):
             formulas.twice(x)
         with self.assertRaisesRegex(ValueError, "out= lies at an address"):
             formulas.twice(values("float32"), out=x)
@@ -212,9 +256,17 @@ class Results(unittest.TestCase):
     def test_broadcasting(self):
         a, b = np.ones((3, 1), np.float32), np.arange(4, dtype=np.float32)
         np.testing.assert_array_equal(formulas.outer_sum(a, b), a + b)
-        with self.assertRaisesRegex(ValueError, r"^outer_sum: shapes do not broadcast: argument 1 has shape \(3, 5\), argument 2 \(4,\)$"):
+        with self.assertRaisesRegex(
+            ValueError,
+            r"^outer_sum: shapes do not broadcast: argument 1 has shape \(3, 5\), argument "
+            r"2 \(4,\)$",
+        ):
             formulas.outer_sum(np.ones((3, 5), np.float32), b)
-        with self.assertRaisesRegex(ValueError, r"^outer_sum: .*cannot be assigned to shape \(3, 3\).*; argument 1 has shape \(3, 1\), argument 2 \(4,\)$"):
+        with self.assertRaisesRegex(
+            ValueError,
+            r"^outer_sum: .*cannot be assigned to shape \(3, 3\).*; argument 1 has shape "
+            r"\(3, 1\), argument 2 \(4,\)$",
+        ):
             formulas.outer_sum(a, b, out=np.zeros((3, 3), np.float32))
 
     def test_reductions_are_arrays_of_rank_0(self):
@@ -222,7 +274,9 @@ class Results(unittest.TestCase):
         total, largest = formulas.sum_and_max(x)
         self.assertEqual((total.shape, largest.shape, total.dtype), ((), (), np.float32))
         self.assertEqual((total[()], largest[()]), (x.sum(), 49))
-        np.testing.assert_array_equal(formulas.row_sums(x.reshape(10, 100)), x.reshape(10, 100).sum(1))
+        np.testing.assert_array_equal(
+            formulas.row_sums(x.reshape(10, 100)), x.reshape(10, 100).sum(1)
+        )
         np.testing.assert_allclose(formulas.standardise(x), (x - x.mean()) / x.std(), rtol=1e-5)
         np.testing.assert_array_equal(formulas.running_sum(x), np.cumsum(x))
 
@@ -232,7 +286,11 @@ class Results(unittest.TestCase):
         answer = formulas.sum_and_max(x, out=(total, None))
         self.assertIs(answer[0], total)
         self.assertEqual((total[()], answer[1][()]), (x.sum(), 36))
-        for out in [np.zeros(37), np.zeros((37, 1), np.float32), np.zeros(37, np.complex64), 3.0, [None, None]]:
+        for out in [
+                np.zeros(37),
+                np.zeros((37, 1), np.float32),
+                np.zeros(37, np.complex64), 3.0, [None, None]
+        ]:
             with self.assertRaisesRegex(TypeError, "out=.* is to be float32|out= is one array"):
                 formulas.twice(x, out=out)
         with self.assertRaisesRegex(TypeError, r"out= is a tuple of 2 arrays"):
@@ -253,8 +311,11 @@ class Results(unittest.TestCase):
     def test_documentation(self):
         self.assertIn("twice(complex64[:], *, out=None) -> complex64[:]", formulas.twice.__doc__)
         self.assertIn("x + x, of any dtype.", formulas.twice.__doc__)
-        self.assertIn("rotate(steps, complex64[:], complex64[()], float32, *, every=1, out=None) -> "
-                      "((complex64[:], complex64[()]), complex64[:])", formulas.rotate.__doc__)
+        self.assertIn(
+            "rotate(steps, complex64[:], complex64[()], float32, *, every=1, out=None) -> "
+            "((complex64[:], complex64[()]), complex64[:])",
+            formulas.rotate.__doc__,
+        )
 
 
 class Loops(unittest.TestCase):
@@ -285,10 +346,15 @@ class Loops(unittest.TestCase):
         self.assertEqual(d, last)
 
     def test_neighbours(self):
-        for u in values("float32", 35).reshape(5, 7), np.asfortranarray(values("float32", 35).reshape(5, 7))[::2, ::-1]:
+        for u in (
+            values("float32", 35).reshape(5, 7),
+            np.asfortranarray(values("float32", 35).reshape(5, 7))[::2, ::-1],
+        ):
             wanted = u
             for _ in range(3):
-                wanted = wanted + np.float32(0.1) * (np.roll(wanted, 1, 0) + np.roll(wanted, -1, 1) - 2 * wanted)
+                wanted = wanted + np.float32(0.1) * (
+                    np.roll(wanted, 1, 0) + np.roll(wanted, -1, 1) - 2 * wanted
+                )
             np.testing.assert_allclose(formulas.diffuse(3, u, 0.1)[0], wanted, rtol=1e-5)
             in_place = u.copy()
             formulas.diffuse(3, in_place, 0.1, out=in_place)
@@ -307,7 +373,9 @@ class Loops(unittest.TestCase):
         with self.assertRaises(TypeError):
             formulas.decay(x, 0.5)
         for steps in 2**63, -(2**70), 10**5000:
-            with self.assertRaisesRegex(OverflowError, "^decay: the number of steps .* is outside int64$"):
+            with self.assertRaisesRegex(
+                OverflowError, "^decay: the number of steps .* is outside int64$"
+            ):
                 formulas.decay(steps, x, 0.5)
             with self.assertRaisesRegex(OverflowError, "^decay: every= .* is outside int64$"):
                 formulas.decay(1, x, 0.5, every=steps)
@@ -408,7 +476,10 @@ class Threads(unittest.TestCase):
 @unittest.skipIf(torch is None, "no PyTorch")
 class Torch(unittest.TestCase):
     def test_tensors(self):
-        for dtype in [torch.bool, torch.int8, torch.int64, torch.uint8, torch.float16, torch.bfloat16, torch.float32, torch.complex64]:
+        for dtype in [
+                torch.bool, torch.int8, torch.int64, torch.uint8, torch.float16, torch.bfloat16,
+                torch.float32, torch.complex64
+        ]:
             x = torch.arange(37).to(dtype)
             y = formulas.twice(x)
             self.assertIs(type(y), torch.Tensor)
@@ -420,7 +491,9 @@ class Torch(unittest.TestCase):
         out = torch.zeros(36, 24).T
         self.assertIs(formulas.twice(x, out=out), out)
         self.assertTrue(torch.equal(out, 2 * x))
-        (state, last), history = formulas.rotate(3, torch.ones(8, dtype=torch.complex64), torch.tensor(1 + 0j), 0.1)
+        (state, last), history = formulas.rotate(
+            3, torch.ones(8, dtype=torch.complex64), torch.tensor(1 + 0j), 0.1
+        )
         self.assertIs(type(history), torch.Tensor)
         self.assertEqual(history[-1], last)
 
@@ -446,7 +519,9 @@ class Jax(unittest.TestCase):
     def test_arrays(self):
         import jax.numpy as jnp
 
-        for dtype in ["bool", "int8", "int32", "uint32", "float16", "bfloat16", "float32", "complex64"]:
+        for dtype in [
+                "bool", "int8", "int32", "uint32", "float16", "bfloat16", "float32", "complex64"
+        ]:
             x = jnp.arange(37).astype(dtype)
             y = formulas.twice(x)
             self.assertIsInstance(y, jax.Array)
@@ -455,7 +530,9 @@ class Jax(unittest.TestCase):
         x = jnp.arange(37.0)
         total, largest = formulas.sum_and_max(x)
         self.assertEqual((float(total), float(largest)), (float(x.sum()), 36.0))
-        (state, last), history = formulas.rotate(3, jnp.ones(8, jnp.complex64), jnp.complex64(1), 0.1)
+        (state, last), history = formulas.rotate(
+            3, jnp.ones(8, jnp.complex64), jnp.complex64(1), 0.1
+        )
         self.assertEqual(complex(history[-1]), complex(last))
         with self.assertRaisesRegex(ValueError, "arrays of jax cannot be written"):
             formulas.twice(x, out=jnp.zeros(37))

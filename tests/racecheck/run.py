@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs programs under compute-sanitizer's racecheck, and fails for what is not on a list of what racecheck cannot see.
+"""Runs programs under compute-sanitizer's racecheck, and fails for hazards that are not on the list
+of those that racecheck reports wrongly.
 
-  run.py TURNS BY_KEY   the programs that turns.cpp and by_key.cpp of this folder were compiled to
+  run.py TURNS BY_KEY   the programs compiled from turns.cpp and by_key.cpp of this folder
 """
 
 import os
@@ -19,9 +20,12 @@ SKIPPED = 77
 
 
 class Hazard(NamedTuple):
-    kind: str      # RAW, WAR or WAW
-    threads: str   # same-warp or other-warp
-    first: str     # kernel and line of the two accesses
+    # RAW, WAR or WAW.
+    kind: str
+    # same-warp or other-warp.
+    threads: str
+    # Kernel and line of both accesses.
+    first: str
     second: str
 
 
@@ -51,10 +55,11 @@ SUMMARY = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed")
 
 
 def hazards_of(text: str) -> Counter[Hazard]:
-    """All hazards of an output, each with the bytes it was seen at. ValueError for an output that is not understood."""
+    """All hazards of an output, each with its bytes. ValueError for output that is not
+    understood."""
     found: Counter[Hazard] = Counter()
     for kind, x, y, z, first, other_x, other_y, other_z, second in HAZARD.findall(text):
-        # Blocks here are of one dimension.
+        # These blocks have one dimension.
         if {y, z, other_y, other_z} != {"0"}:
             raise ValueError("a block of more than one dimension")
         threads = "same-warp" if int(x) // 32 == int(other_x) // 32 else "other-warp"
@@ -68,10 +73,14 @@ def hazards_of(text: str) -> Counter[Hazard]:
 
 
 def run(program: list[str], sanitizer: str, only: str = "") -> Counter[Hazard]:
-    """The hazards of a program's kernels, or of those whose names have a text."""
-    command = [sanitizer, "--tool", "racecheck", "--racecheck-report", "hazard", "--show-backtrace", "no", "--print-limit", "1000000",
-               *(["--kernel-name", f"kns={only}"] if only else []), *program]
-    ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "DSL_DEVICE": "cuda"})
+    """The hazards of a program's kernels, or of those whose names contain a text."""
+    command = [
+        sanitizer, "--tool", "racecheck", "--racecheck-report", "hazard", "--show-backtrace", "no",
+        "--print-limit", "1000000", *(["--kernel-name", f"kns={only}"] if only else []), *program
+    ]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "DSL_DEVICE": "cuda"}
+    )
     output = ran.stdout + ran.stderr
     if "Device not supported" in output:
         print("skipped: compute-sanitizer does not support this device")
@@ -86,25 +95,41 @@ def run(program: list[str], sanitizer: str, only: str = "") -> Counter[Hazard]:
 
 def main() -> int:
     turns, by_key = sys.argv[1:]
-    sanitizer = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
+    sanitizer = shutil.which("compute-sanitizer") or shutil.which(
+        "/usr/local/cuda/bin/compute-sanitizer"
+    )
     if sanitizer is None:
         print("skipped: no compute-sanitizer")
         return SKIPPED
     rules = rules_of((HERE / "unseen.txt").read_text())
 
     failed = False
-    # Elements and groups for each of a table's ways; the first two give each warp of a GPU with 132 multiprocessors two batches.
-    reductions = [[by_key, *sizes.split()] for sizes in ("1100003 10", "1100003 1000", "20003 5000", "10003 50000")]
-    # The last one is a race, which must be found, and not be on the list.
-    for program in [turns, "meet", "2"], [turns, "aligned"], [turns, "arrive", "2"], [turns, "arrive"], *reductions, [turns, "none"]:
+    # Elements and groups for each way of using a table; the first two give each warp of a GPU with
+    # 132 multiprocessors two batches.
+    reductions = [
+        [by_key, *sizes.split()]
+        for sizes in ("1100003 10", "1100003 1000", "20003 5000", "10003 50000")
+    ]
+    # The last program has a race, which must be found and must not be on the list.
+    for program in (
+        [turns, "meet", "2"], [turns, "aligned"], [turns, "arrive", "2"], [turns, "arrive"],
+        *reductions, [turns, "none"]
+    ):
         started = time.monotonic()
-        found = run(program, sanitizer, "by_key" if program[0] == by_key else "")  # without CUB's
+        # Without CUB's kernels.
+        found = run(program, sanitizer, "by_key" if program[0] == by_key else "")
         unlisted = {h: n for h, n in found.items() if not any(r.covers(h) for r in rules)}
-        print(f"{' '.join([Path(program[0]).name, *program[1:]])}: {found.total()} hazards, {sum(unlisted.values())} of them not on the list"
-              f" ({time.monotonic() - started:.1f} s)")
+        print(
+            f"{' '.join([Path(program[0]).name, *program[1:]])}: {found.total()} hazards, "
+            f"{sum(unlisted.values())} of them not on the list"
+            f" ({time.monotonic() - started:.1f} s)"
+        )
         is_race = program[1:] == ["none"]
         for h, n in found.items() if not is_race else ():
-            print(f"  {'listed' if h not in unlisted else 'NOT LISTED'}: {n} x {h.kind}, {h.threads}\n    {h.first}\n    {h.second}")
+            print(
+                f"  {'listed' if h not in unlisted else 'NOT LISTED'}: {n} x {h.kind}, "
+                f"{h.threads}\n    {h.first}\n    {h.second}"
+            )
         if bool(unlisted) != is_race:
             print("  FAILED: " + ("a race was not found" if is_race else "see above"))
             failed = True

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py's reading of racecheck's output and of its list, without a GPU."""
+"""Tests, without a GPU, how run.py reads racecheck's output and its list."""
 
 from run import HERE, hazards_of, rules_of
 
@@ -32,9 +32,16 @@ def fails(text: str) -> bool:
 
 
 found = hazards_of(TEXT.format(3))
-assert sorted((h.kind, h.threads, n) for h, n in found.items()) == [("RAW", "other-warp", 2), ("WAW", "same-warp", 1)], found
+assert sorted((h.kind, h.threads, n) for h, n in found.items()) == [
+    ("RAW", "other-warp", 2),
+    ("WAW", "same-warp", 1),
+], found
 rules = rules_of((HERE / "unseen.txt").read_text())
 listed = [h.kind for h in found if any(r.covers(h) for r in rules)]
 assert listed == ["RAW"], listed
-assert not any(r.covers(h._replace(threads="same-warp")) or r.covers(h._replace(kind="WAW")) for r in rules for h in found)
+assert not any(
+    r.covers(h._replace(threads="same-warp")) or r.covers(h._replace(kind="WAW"))
+    for r in rules
+    for h in found
+)
 assert fails(TEXT.format(4)) and fails("") and fails(TEXT[:400])

@@ -1,4 +1,4 @@
-// What a kernel asks of a device: bytes, and operations in the slots that each takes.
+// Computes the work of a kernel: bytes, and the slots of its operations.
 #include "exec/explain/predict.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace dsl::detail {
 
 namespace {
 
-constexpr double sector = 32;  // bytes that a memory transaction has at least
+// Least bytes of a memory transaction.
+constexpr double sector = 32;
 
 struct slots { float real, real64, integer, integer64, complex, complex128; };
 constexpr slots slots_of_rows[] = {
@@ -24,7 +25,7 @@ constexpr op rows_with_slots[] = {
 #define DSL_SLOTS(name, ...) op::name,
 #include "exec/explain/slots.inc"
 };
-// In the order of the table, and none is missing.
+// Whether slots.inc has all rows of the table of operations, in its order.
 constexpr bool is_whole_table() {
   constexpr int first = static_cast<int>(op::add),
                 count = static_cast<int>(std::size(rows_with_slots));
@@ -35,14 +36,14 @@ constexpr bool is_whole_table() {
 static_assert(is_whole_table(),
               "lib/exec/explain/slots.inc has a line for each row of ir/ops.inc, in its order");
 
-// What computes with values of a dtype.
+// The unit that computes with values of a dtype.
 unit unit_of(dtype type) {
   if (type == dtype::float64 || type == dtype::complex128) return unit::fp64;
   return kind_of(type) <= kind::integer ? unit::integer : unit::fp32;
 }
 float slots_of(op code, dtype type) {
   const slots& row = slots_of_rows[static_cast<int>(code) - static_cast<int>(op::add)];
-  if (type == dtype::boolean) return 1;  // in predicates
+  if (type == dtype::boolean) return 1;  // Booleans are predicates.
   if (type == dtype::float64) return row.real64;
   if (type == dtype::complex128) return row.complex128;
   if (type == dtype::complex64) return row.complex;
@@ -50,41 +51,48 @@ float slots_of(op code, dtype type) {
   return size_of(type) == 8 ? row.integer64 : row.integer;
 }
 
-// Measured as the rows are, of what has none: conversions,
+// Slots of work that has no row in the table, measured in the same way. A conversion.
 float slots_of_conversion(dtype from, dtype to) {
   const bool integers = kind_of(from) <= kind::integer && kind_of(to) <= kind::integer;
   if (integers) return 1;
   return size_of(from) == 8 || size_of(to) == 8 ? 8 : 2;
 }
-// what comes from memory, or goes there, in another form than it is computed with,
+// A load or store of a dtype that is converted to compute with it.
 float slots_of_memory(dtype type, bool is_written) {
   if (type == dtype::float16) return is_written ? 28 : 15;
   if (type == dtype::bfloat16) return is_written ? 4 : 1;
   return size_of(type) == 1 ? (is_written ? 4 : 3) : 0;
 }
-constexpr float slots_of_address = 4;  // an element at a computed place,
-constexpr float slots_of_tile = 30;    // one that comes by a tile in shared memory,
-// a neighbour, with what stands beyond the end, along the innermost dimension and along another
-// one,
+// An element at a computed index.
+constexpr float slots_of_address = 4;
+// An element that goes through a tile in shared memory.
+constexpr float slots_of_tile = 30;
+// A neighbour, with the test for the array's end, along the innermost dimension and along others.
 constexpr float slots_of_neighbour = 60, slots_of_outer_neighbour = 30;
-constexpr float slots_of_random = 25;  // random bits, of which four elements share a block,
-constexpr float slots_of_random_function = 20;  // a function of them alone,
-constexpr float slots_of_variance =
-    6;  // an element that joins a variance: of what is known of it, most of the rule folds away,
-constexpr float slots_of_thread = 20,
-                slots_of_operand =
-                    6;  // a thread's own work, for all elements that it takes at a time,
-constexpr float slots_of_pairs = 6;  // the same of pairs, which a thread takes in a loop,
-constexpr float slots_of_result =
-    60;  // and that of each of the threads that share a result along some axes,
-constexpr float slots_of_exchange = 4;  // with what a value takes from one thread to another.
+// Random bits; four elements share a block of the generator.
+constexpr float slots_of_random = 25;
+// A function of random bits.
+constexpr float slots_of_random_function = 20;
+// An element that joins a variance. Most of the rule folds away, since the element's count and
+// deviation are constants.
+constexpr float slots_of_variance = 6;
+// A thread's own work and that for each of its operands, once for all elements that it takes at a
+// time.
+constexpr float slots_of_thread = 20, slots_of_operand = 6;
+// The same for pairs, which a thread takes in a loop.
+constexpr float slots_of_pairs = 6;
+// The work of each thread that shares a result of a reduction along some axes.
+constexpr float slots_of_result = 60;
+// Exchange of one value between two threads.
+constexpr float slots_of_exchange = 4;
 
-// How many operations at a unit's rate a slot is: a multiply-add of double takes two.
+// Operations at a unit's rate that make up the given slots. A multiply-add of double takes two
+// slots.
 double operations_of(unit u, double slots) { return u == unit::fp64 ? slots / 2 : slots; }
 
-// The products that nvcc joins with the additions that they go to, of which each takes one: of real
-// numbers all of a product's additions, of complex ones, where a product is four instructions and
-// an addition two, the only one.
+// Marks the products that nvcc fuses with an addition; each addition takes one product. A real
+// product is fused if all its users are such additions. A complex one, of four instructions where
+// an addition has two, is fused if it has one user.
 std::vector<char> joined_products(const indexed_program& p) {
   const auto at = [](auto& values, int i) -> auto& { return values[static_cast<std::size_t>(i)]; };
   std::vector<std::vector<int>> users(static_cast<std::size_t>(p.size()));
@@ -107,7 +115,7 @@ std::vector<char> joined_products(const indexed_program& p) {
   return joined;
 }
 
-// Of scalars alone: the same for all elements that a thread takes.
+// Marks the nodes that depend on scalars alone: a thread computes them once for all its elements.
 std::vector<char> uniform_nodes(const indexed_program& p) {
   std::vector<char> uniform(static_cast<std::size_t>(p.size()), 0);
   for (int i = 0; i < p.size(); ++i) {
@@ -149,7 +157,7 @@ void add_program(kernel_demand& w, const program_view& view, double elements, in
       complex_operands += kind_of(other) == kind::complex ? 1 : 0;
     }
     double slots = static_cast<double>(slots_of(code, type));
-    // A real factor takes half.
+    // A complex product with a real factor takes half the slots.
     if (complex_operands == 1 && info(code).arity == 2 && code == op::multiply) slots /= 2;
     if (joined[static_cast<std::size_t>(i)] != 0)
       slots = kind_of(type) == kind::complex ? slots / 2 : 0;
@@ -159,7 +167,7 @@ void add_program(kernel_demand& w, const program_view& view, double elements, in
 
 namespace {
 
-// What finding the neighbours takes that are read, or asked for.
+// Adds the work of finding neighbours, for reads and for inside().
 void add_neighbours(kernel_demand& w, const program_view& p, const operand* operands,
                     const geometry& g) {
   for (int i = 0; i < p.nodes; ++i) {
@@ -175,8 +183,8 @@ void add_neighbours(kernel_demand& w, const program_view& p, const operand* oper
   }
 }
 
-// Bytes of an array that are touched: of what is broadcast each element once, of what is strided
-// whole sectors.
+// Bytes of an array that are touched: each broadcast element once, and whole sectors of strided
+// ones.
 double touched_bytes(const geometry& g, const operand& o, const operand_layout& w) {
   double elements = 1, nearest = 1e18;
   for (int d = 0; d < g.rank; ++d) {
@@ -188,8 +196,8 @@ double touched_bytes(const geometry& g, const operand& o, const operand_layout& 
   return elements * (elements > 1 ? std::max(size, std::min(sector, nearest * size)) : size);
 }
 
-// Views that lie some places apart in the same memory, as a stencil's: what one brings, the others
-// find in a cache.
+// Whether two views are a small displacement apart in the same memory, as in a stencil: reads of
+// the second hit the cache.
 bool is_neighbouring_view(const geometry& g, const operand& a, const operand_layout& of_a,
                           const operand& b, const operand_layout& of_b) {
   if (a.memory == nullptr || a.memory != b.memory || a.type != b.type) return false;
@@ -199,7 +207,7 @@ bool is_neighbouring_view(const geometry& g, const operand& a, const operand_lay
   return distance < touched_bytes(g, a, of_a) / 2;
 }
 
-// Which part of the threads of a tile's rows have elements.
+// The share of a tile's threads that have elements.
 double used_threads(const geometry& g, int lanes, int columns) {
   if (g.rank == 0 || columns <= 0) return 1;
   const std::int64_t inner = g.extents[g.rank - 1],
@@ -231,19 +239,19 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
     }
     ++arrays;
     const double each = o.kind == operand_kind::address ? n * o.size : touched_bytes(g, o, layout);
-    bool is_again =
+    bool is_cached =
         !is_written && o.kind == operand_kind::array && first_of_array(operands, k) != k;
-    for (int i = 0; i < k && !is_written && !is_again; ++i) {
-      is_again = is_same_operand(operands[i], o) ||
-                 is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
-      if (is_again) w.again_bytes += n * size_of(o.type);
+    for (int i = 0; i < k && !is_written && !is_cached; ++i) {
+      is_cached = is_same_operand(operands[i], o) ||
+                  is_neighbouring_view(g, operands[i], g.layouts[i], o, layout);
+      if (is_cached) w.cached_bytes += n * size_of(o.type);
     }
-    if (!is_again) (is_written ? w.written_bytes : w.read_bytes) += each;
+    if (!is_cached) (is_written ? w.written_bytes : w.read_bytes) += each;
     if (is_written && each > 1.5 * n * size_of(o.type)) w.partly_written += each;
     const bool is_in_place =
         is_written && std::any_of(operands, operands + inputs,
                                   [&](const operand& in) { return is_same_operand(in, o); });
-    if (!is_again && !is_in_place) w.footprint += each;
+    if (!is_cached && !is_in_place) w.footprint += each;
     if (on_host) continue;
     w[unit::integer] += n * static_cast<double>(slots_of_memory(o.type, is_written));
     if (layout.how == access::tiled) w[unit::integer] += n * slots_of_tile;
@@ -260,7 +268,7 @@ kernel_demand demand_of(const pass_view& pass, const operand* operands, int inpu
   else if (!on_host) w.overhead = n / p.lanes * (slots_of_thread + slots_of_operand * arrays);
   w[unit::integer] += w.overhead;
   for (double& amount : w.amounts) amount /= used_threads(g, p.lanes, columns);
-  // Threads that share a result halve their number until one has it.
+  // Threads that share a result halve their number in each step until one has it.
   if (pass.reductions > 0 && g.kept != 0 && !on_host) {
     const double sharing = static_cast<double>(g.results) * threads_a_result;
     w[unit::integer] += sharing * slots_of_result;

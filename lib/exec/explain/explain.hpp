@@ -1,4 +1,4 @@
-// A statement taken apart for its explanation.
+// The data of an explanation: a statement, its kernels, their operations and operands.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace dsl::detail {
 
 struct scan_space;
 
-/// An operation of a program; operations are numbered from 0 on.
+/// An operation of a program. Operations are numbered from 0.
 struct listed_operation {
-  std::string text, type;          // "%1 + 2 * b", "float32"
-  std::vector<int> from;           // operations
-  std::vector<std::string> reads;  // operands
-  std::vector<std::string> gives;  // targets and values of later kernels
+  std::string text, type;          // Such as "%1 + 2 * b" and "float32".
+  std::vector<int> from;           // Numbers of the operations it reads.
+  std::vector<std::string> reads;  // Names of the operands it reads.
+  std::vector<std::string> gives;  // Targets, and values that later kernels read.
   int uses = 0;
 };
 
@@ -30,8 +30,8 @@ struct listed_operand {
 };
 
 struct explained_kernel {
-  std::string formula;           // "out = exp(a) + 2 * b"
-  std::vector<std::string> why;  // of several kernels
+  std::string formula;           // Such as "out = exp(a) + 2 * b".
+  std::vector<std::string> why;  // Why the statement needs several kernels.
   std::vector<listed_operation> operations;
   std::vector<listed_operand> operands;
   std::string path, launch;
@@ -45,13 +45,14 @@ struct explained_statement {
   std::vector<explained_kernel> kernels;
   bool is_loop = false;
   std::int64_t steps = 1;
-  double beside_steps = 0;  // seconds
-  std::string note;         // how a loop runs
+  // Seconds of a loop's call that no step takes.
+  double beside_steps = 0;
+  std::string note;  // How a loop runs.
   double seconds() const;
 };
 
-/// How a statement's targets are called: out, out1, out2, or as the operand that a target is as
-/// well.
+/// Names a statement's targets: out, or out1, out2, ... A target that is also an input has the
+/// input's name.
 class target_names {
  public:
   target_names(const operand_names& operands, int count) : operands_(&operands), count_(count) {}
@@ -62,8 +63,8 @@ class target_names {
   int count_;
 };
 
-/// The operations and operands of a pass, without a plan. `before`: operations of the same kernel
-/// that are listed already.
+/// Lists the operations and operands of a pass, without a plan. `before` is the number of
+/// operations of the same kernel that are already listed.
 explained_kernel list_pass(const pass_view& pass, const operand* operands, int inputs, int outputs,
                            const geometry& g, int lanes, const operand_names& names,
                            const target_names& targets, int before = 0);
@@ -72,23 +73,24 @@ std::vector<listed_operand> list_operands(const operand* operands, int inputs, i
                                           const target_names& targets,
                                           const program_view& reads = {});
 
-/// "linear: ...", "strided: b is broadcast".
+/// The path and its reason: "linear: ...", "strided: b is broadcast".
 std::string spell_path(const char* path, const pass_view& pass, const geometry& g,
                        const operand* operands, int inputs, int count, const operand_names& names);
-/// "grid 12 x block 256, 4 lanes a thread, 32 registers, 8 blocks an SM: 100 % of its threads".
+/// The launch: "grid 12 x block 256, 4 lanes a thread, 32 registers, 8 blocks an SM: 100 % of its
+/// threads".
 std::string spell_plan(const plan& p);
-/// Which device, as a heading has it: "cuda:0 (NVIDIA H200)".
+/// The device as in a heading: "cuda:0 (NVIDIA H200)".
 std::string spell_device(device where);
 
 std::string as_text(const explained_statement& s);
 std::string as_dot(const explained_statement& s);
 
-/// What DSL_EXPLAIN=1 prints, and what `explained_runs` collect.
+/// The explanations that DSL_EXPLAIN=1 prints and `explained_runs` collects.
 struct run_notes {
-  /// Whether the calling thread's work is to be noted now.
+  /// Whether the calling thread's work is to be explained now.
   static bool wanted();
-  /// `identity` is what makes an expression another one: what it was compiled to, and how it is
-  /// laid out.
+  /// Explains an expression once. `identity` distinguishes expressions: by their compiled code and
+  /// their layout.
   template <class Explain>
   static void note(const std::vector<const void*>& identity, const Explain& explain) {
     if (!begin(identity)) return;

@@ -1,4 +1,4 @@
-// A pass as a list of operations, and how its operands are reached.
+// Lists a pass's operations, and how its operands are accessed.
 #include <algorithm>
 #include <map>
 
@@ -19,17 +19,17 @@ namespace {
 
 constexpr std::size_t unlimited = std::size_t{1} << 20;
 
-// Numbers the operations that a reader sees, each after those that it reads.
+// Lists operations in the order in which they can run, each after those that it reads.
 class lister : public formula_speller {
  public:
-  // `before`: operations that are listed already.
+  // `before` is the number of operations that are already listed.
   lister(const pass_view& pass, const operand* operands, const operand_names& names, int before)
       : formula_speller(pass, operands, names, unlimited),
         operands_(operands),
         names_(names),
         before_(before) {}
 
-  /// Returns the number of an operation, or -1 where it is an operand or a number.
+  /// Lists a node and those it reads. Returns its number, or -1 for an operand or a number.
   int visit(bool of_results, int node) {
     if (node < 0 || is_leaf(of_results, node)) return -1;
     if (const auto found = numbers_.find({of_results, node}); found != numbers_.end())
@@ -48,7 +48,8 @@ class lister : public formula_speller {
     operations.push_back(std::move(made));
     return numbers_[{of_results, node}] = static_cast<int>(operations.size()) - 1;
   }
-  /// Where a target is an operand or a number itself, an operation that copies it.
+  /// As `visit`; a target that is an operand or a number itself becomes an operation that copies
+  /// it.
   int visit_target(int i) {
     const bool of_results = target_word{words().pass().targets[i]}.is_result();
     const int node = node_of_target(i);
@@ -132,7 +133,7 @@ bool is_shifted_inwards(const geometry& g, const operand& o) {
   return o.kind == operand_kind::neighbour && dimension_of_axis(g, o, o.axis) == g.rank - 1;
 }
 
-// Why an array is not read or written in whole vectors.
+// The reason why an array is not read or written in whole vectors.
 std::string why_not_wide(const geometry& g, const operand& o, const operand_layout& w,
                          std::int64_t vector) {
   const std::int64_t inner = w.strides[g.rank - 1], size = size_of(o.type);
@@ -180,7 +181,7 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
   return how;
 }
 
-// How many different neighbours of an operand are read, or where the only one is.
+// The number of different neighbours of an operand that are read, or the place of the only one.
 std::string spell_neighbours(const program_view& p, const operand& o, int number) {
   if (o.kind == operand_kind::neighbour) return "; neighbours at " + std::to_string(o.distance);
   int count = 0;

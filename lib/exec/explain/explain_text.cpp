@@ -1,4 +1,4 @@
-// Explanations as text.
+// Writes explanations as text and as Graphviz graphs.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -137,7 +137,7 @@ std::string as_dot(const explained_statement& s) {
   std::string to = "digraph explanation {\n  rankdir=LR;\n  label=" + quoted(s.formula) +
                    ";\n  node [fontname=\"monospace\"];\n";
   int number = 0;
-  // What a kernel leaves for another one is one node, outside both.
+  // A value that one kernel computes and another reads is one node, outside both.
   std::vector<std::string> named;
   const auto operand_node = [&](const std::string& name) { return quoted("operand " + name); };
   for (const explained_kernel& k : s.kernels)

@@ -1,5 +1,5 @@
-// The cost model: bytes of memory at the bandwidth that was measured for as many, and operations at
-// measured rates.
+// The cost model: bytes at the bandwidth measured for arrays of that size, operations at measured
+// rates.
 #include <algorithm>
 #include <cmath>
 
@@ -9,8 +9,8 @@ namespace dsl::detail {
 
 namespace {
 
-// Neither memory nor arithmetic hides the other wholly where they take as long: the fourth root of
-// the sum of fourth powers, a fifth more than each alone.
+// Memory access and arithmetic overlap, but not perfectly if both take equally long. The fourth
+// root of the sum of fourth powers then gives a fifth more than each alone.
 double overlapped(double a, double b) { return std::sqrt(std::hypot(a * a, b * b)); }
 
 }  // namespace
@@ -29,8 +29,8 @@ prediction predict(const kernel_demand& work, device where) {
   p.launch = c->launch + work.values * c->allocation;
   const double bytes = work.read_bytes + work.written_bytes;
   const double floor = c->read.least();
-  // The curves are of calls in a row on arrays of so many bytes: what the cache holds of them comes
-  // from there. What is written in place is moved twice.
+  // The curves were measured with repeated calls on arrays of a given size, so they include hits in
+  // the cache. Data written in place is moved twice.
   if (work.footprint > 0) {
     const double times = bytes / work.footprint, written = work.written_bytes / bytes;
     const double of_reads = c->read(work.footprint) - floor,
@@ -43,7 +43,7 @@ prediction predict(const kernel_demand& work, device where) {
         work.partly_written * std::max(0.0, 1 / c->partial_writes - 1 / c->copied.bandwidth());
   if (c->cache > 0)
     p.memory =
-        overlapped(p.memory, work.again_bytes > 0 ? (bytes + work.again_bytes) / c->cache : 0);
+        overlapped(p.memory, work.cached_bytes > 0 ? (bytes + work.cached_bytes) / c->cache : 0);
   for (std::size_t u = 0; u < unit_count; ++u)
     p.arithmetic += c->rate[u] > 0 ? work.amounts[u] / c->rate[u] : 0;
   const double waits = work.round_trips * c->round_trip;
@@ -65,7 +65,7 @@ double seconds_beside_steps(device where) {
 prediction predict_step(const kernel_demand& work, const loop_plan& plan) {
   kernel_demand step = work;
   if (plan.loop < strategy::elementwise) return predict(step, plan.where);
-  // What stays on chip does not come from memory, and a thread finds its elements once.
+  // Data on chip is not loaded from memory, and a thread finds its elements only once.
   const bool by_tiles = plan.loop == strategy::tiled;
   const double all =
       by_tiles ? static_cast<double>(plan.elements) : plan.held + plan.in_shared + plan.streamed;
@@ -80,8 +80,8 @@ prediction predict_step(const kernel_demand& work, const loop_plan& plan) {
   prediction p = predict(step, plan.where);
   if (std::isnan(p.seconds)) return p;
   if (streamed == 0) p.memory = 0;
-  // Blocks exchange sums once a step, or halos; measured on an H200: 1.1 us for all blocks' sums,
-  // 0.4 us within one block, 2.5 us for halos.
+  // Blocks exchange sums or halos once a step. Measured on an H200: 1.1 us for the sums of all
+  // blocks, 0.4 us within one block, 2.5 us for halos.
   const double exchange = plan.loop == strategy::elementwise ? 0
                           : by_tiles                         ? 2.5e-6
                           : plan.loop == strategy::one_block ? 0.4e-6

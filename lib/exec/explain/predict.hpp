@@ -1,4 +1,4 @@
-// What a kernel has to do, and how long a device takes for it.
+// The cost model: the work of a kernel, and the time that a device needs for it.
 #pragma once
 
 #include <array>
@@ -12,43 +12,53 @@ namespace dsl::detail {
 
 struct kernel_demand {
   std::int64_t elements = 0;
-  double read_bytes = 0, written_bytes = 0;  // of memory, each once
-  double footprint = 0;                      // bytes of all arrays
-  double partly_written = 0;                 // of sectors that are not written whole
-  double again_bytes = 0;                    // that a stencil's other operands have read already
-  double waiting = 1;      // by how much a scan's blocks, which wait for each other, take longer
-  double round_trips = 0;  // to memory, one after another, that a reduction's last block makes
-  double values = 0;       // that get memory of their own
-  double overhead = 0;     // slots of threads that find their elements, which are among the amounts
+  // Bytes read from and written to memory, each byte counted once.
+  double read_bytes = 0, written_bytes = 0;
+  // Bytes of all arrays.
+  double footprint = 0;
+  // Bytes of sectors that are only partly written.
+  double partly_written = 0;
+  // Bytes that other operands of a stencil have already read.
+  double cached_bytes = 0;
+  // Factor by which the blocks of a scan take longer because they wait for each other.
+  double waiting = 1;
+  // Successive accesses to memory by the last block of a reduction.
+  double round_trips = 0;
+  // Number of values for which memory is allocated.
+  double values = 0;
+  // Slots, also included in `amounts`, that threads need to find their elements.
+  double overhead = 0;
   double flops = 0;
-  std::array<double, unit_count> amounts{};  // of each unit
+  // Operations of each unit.
+  std::array<double, unit_count> amounts{};
   bool calls_functors = false;
 
   double& operator[](unit u) { return amounts[static_cast<std::size_t>(u)]; }
 };
 
-/// Of a kernel whose plan is known; `columns` threads take a row of a tile, 0 where there are none,
-/// and so many share a result.
+/// The work of a kernel with a known plan. `columns` threads take a row of a tile (0: no tiles),
+/// and `threads_a_result` threads share a result.
 kernel_demand demand_of(const pass_view& pass, const operand* operands, int inputs, int outputs,
                         const geometry& g, const plan& p, int columns = 0,
                         int threads_a_result = 1);
 
-/// Adds what a program's operations take, for so many elements, `lanes` of them side by side in a
-/// thread.
+/// Adds the work of a program's operations on `elements` elements. A thread takes `lanes` of them
+/// at a time.
 void add_program(kernel_demand& w, const program_view& view, double elements, int lanes = 1);
 
 struct prediction {
   double seconds = __builtin_nan("");
-  double memory = 0, arithmetic = 0, launch = 0;  // seconds of each alone
+  // Seconds of each alone.
+  double memory = 0, arithmetic = 0, launch = 0;
   const char* binds = "";
   std::string why_none;
 };
 
 prediction predict(const kernel_demand& work, device where);
-/// A loop's step.
+/// Predicts a step of a loop.
 prediction predict_step(const kernel_demand& work, const loop_plan& plan);
-/// What a call of a loop takes beside its steps, with the wait for its end; 0 where nothing is
-/// known.
+/// Seconds of a loop's call outside its steps, with the wait for its end; 0 if the device was not
+/// measured.
 double seconds_beside_steps(device where);
 
 }  // namespace dsl::detail

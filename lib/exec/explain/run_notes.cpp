@@ -1,4 +1,4 @@
-// What DSL_EXPLAIN=1 prints of the expressions that a program runs.
+// Prints or collects explanations of the expressions that a program runs (DSL_EXPLAIN=1).
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -15,8 +15,8 @@ struct explained_runs::list { std::vector<explanation> all; };
 namespace {
 
 thread_local explained_runs* collecting = nullptr;
-thread_local bool explains =
-    false;  // an explanation runs kernels of its own, to measure the device
+// An explanation runs kernels of its own to measure the device; these are not explained.
+thread_local bool explains = false;
 
 bool is_asked_for() {
   static const bool asked = [] {

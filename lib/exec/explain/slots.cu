@@ -1,6 +1,5 @@
-// Measures what a row of the table of operations takes a GPU for an element, in multiply-adds of
-// float: slots.py compiles this once for each dtype (-DTYPE=float ...), runs it, and writes
-// slots.inc.
+// Measures the cost of each operation for an element, in multiply-adds of float. slots.py compiles
+// this once for each dtype (-DTYPE=float ...), runs it, and writes slots.inc.
 #include <dsl/ir/op.hpp>
 
 #include <algorithm>
@@ -13,7 +12,8 @@ namespace {
 
 constexpr dtype type = dtype_v<TYPE>;
 using value = value_t<type>;
-constexpr int chains = 4, block = 256;  // values that a thread computes beside each other
+// `chains` is the number of independent values that a thread computes.
+constexpr int chains = 4, block = 256;
 
 void check(cudaError_t status) {
   if (status == cudaSuccess) return;
@@ -21,8 +21,8 @@ void check(cudaError_t status) {
   std::exit(1);
 }
 
-// What uses a result, so that it is computed, and what makes the next argument: two multiply-adds
-// or as much, which are taken off.
+// take_in uses a result, so that it is computed, and advance makes the next argument. Together they
+// cost about two multiply-adds, which are measured alone and subtracted.
 [[maybe_unused]] __device__ void take_in(float& all, float x) { all = ::fmaf(x, 0.99f, all); }
 [[maybe_unused]] __device__ void take_in(double& all, double x) { all = ::fma(x, 0.99, all); }
 template <class T>
@@ -50,7 +50,7 @@ __device__ value argument(float x) {
   else return math::convert<value>(x);
 }
 
-// A result as a value of the dtype.
+// Converts a result to the dtype.
 template <class V, class R>
 __device__ V as_value(R result) {
   if constexpr (is_complex<V> && !is_complex<R>) {
@@ -89,7 +89,7 @@ __device__ V applied(V x, V y, V z) {
   }
 }
 
-/// Without an operation where `Empty`.
+/// Without the operation if `Empty`, to measure the rest.
 template <op Code, bool Empty>
 __global__ void repeat(value* out, int steps, float first) {
   value all[chains], x[chains], y[chains];
@@ -129,7 +129,8 @@ __global__ void multiply_adds(float* out, int steps, float by) {
 struct bench {
   int grid = 0;
   void* out = nullptr;
-  double unit = 0, empty = 0;  // seconds of a multiply-add; slots of a step without an operation
+  // Seconds of a multiply-add; slots of a step without an operation.
+  double unit = 0, empty = 0;
 
   template <class Launch>
   static double seconds(const Launch& launch) {

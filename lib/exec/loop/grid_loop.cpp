@@ -1,4 +1,4 @@
-// All steps of a loop in one kernel, on a grid of blocks of threads.
+// Plans and runs all steps of a loop as one kernel, on a grid of blocks of threads.
 #include <dsl/exec/team/tagged.hpp>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ loop_support grid_executor::supports(const loop& of) const {
           kernels != nullptr ? kernels->policy : loop_policy{}};
 }
 
-// Blocks, threads and what they keep on chip, as few steps of a block's threads as possible.
+// Chooses blocks, threads and the memory on chip so that each thread has as little work a step as
+// possible.
 loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
   loop_plan p;
   const program_code& step = of.code();
@@ -102,8 +103,8 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
   require_grid(fixed, p.grid, step.pass.view);
   p.block_vectors = pieces(groups, p.grid);
   p.block = fixed.block > 0 ? fixed.block : std::min(most, warps_from(p.block_vectors));
-  // Rows: as many as the registers hold, then shared memory, by way of which the others come and
-  // go.
+  // Rows of vectors, one vector a thread: as many as registers hold, then shared memory. The rest
+  // is streamed through shared memory.
   const bool stream = how == strategy::streamed;
   const auto cut = [&] {
     const auto rows =
@@ -125,7 +126,7 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
     return bytes <= room && (p.streamed == 0 || p.streamed > p.policy.rows_ahead);
   };
   bool fits = cut();
-  // A smaller block has more rows, and each takes less room.
+  // A smaller block has more rows, and each row needs less room.
   while (fixed.block == 0 && p.block > 32 && (!fits || (stream && p.streamed == 0))) {
     p.block = warps_from(p.block / 2);
     fits = cut();
@@ -135,7 +136,7 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
         "a loop's variables take " + std::to_string(vector_bytes) +
         " bytes a thread of a block of " + std::to_string(p.block) +
         ", too much for shared memory: take a smaller block, or dsl::strategy::launches");
-  // What is streamed, but for a part that the L2 cache keeps (docs/performance.md).
+  // The share of streamed rows that the L2 cache keeps, in eighths (docs/performance.md).
   const double bytes =
       static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * vector_bytes;
   p.l2_resident = p.streamed == 0
@@ -147,11 +148,11 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
 
 namespace {
 
-bool is_beside(const loop& of, int variable) {
+bool has_second_buffer(const loop& of, int variable) {
   return (of.compiled().tiles.beside >> variable & 1) != 0;
 }
 
-// Without tiles of the index space: where neighbours are.
+// A tiling without tiles, from which the kernel finds neighbours.
 tiling tiling_of_grid(const geometry& g) {
   tiling t{};
   t.extents[0] = g.extents[g.rank - 1];
@@ -168,7 +169,8 @@ bool varies(const operand_layout& o, int rank) {
   return std::any_of(o.strides, o.strides + rank, [](std::int64_t s) { return s != 0; });
 }
 
-// `cells` and the number of the first step are the schedule's already; `arrivals` the tiles'.
+// `schedule` already has the cells and the epoch of the first step; `arrivals` are those of the
+// tiles.
 kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop_steps& steps,
                                   step_schedule schedule, quad* arrivals, const loop_part* part) {
   const geometry& g = of.space();
@@ -192,7 +194,7 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
   } else {
     schedule.divide(pieces(g.elements, p.lanes), p.grid, p.block);
     if (part != nullptr) {
-      // Elements have the numbers that they would have if all blocks before had as many as these.
+      // Number the elements as if all blocks before this part's had as many as its own.
       const std::int64_t first = part->range.first;
       before =
           first * ((schedule.in_shared + schedule.streamed) * p.block + schedule.groups) * p.lanes;
@@ -219,8 +221,9 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
     tile.arrivals = arrivals;
     given.put(tile);
     for (int i = 0; i < of.compiled().states; ++i)
-      given.put(is_beside(of, i) ? reinterpret_cast<std::uint64_t>(of.second_buffer(i).data())
-                                 : std::uint64_t{0});
+      given.put(has_second_buffer(of, i)
+                    ? reinterpret_cast<std::uint64_t>(of.second_buffer(i).data())
+                    : std::uint64_t{0});
   }
   for (int k = 0; k < count; ++k)
     given.put(k < inputs || steps.histories[k - inputs].memory == nullptr
@@ -261,7 +264,7 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
     others[other_count++] = {shared.cells, shared.all_bytes, false};
   }
   for (int i = 0; p.loop == strategy::tiled && i < of.compiled().states; ++i)
-    if (is_beside(of, i)) {
+    if (has_second_buffer(of, i)) {
       const buffer_ref& second = of.second_buffer(i);
       use(second.get(), on, true);
       others[other_count++] = {

@@ -44,7 +44,7 @@ loop::loop(const loop_code& code, const operand* operands, const launch& fixed, 
   require_apart();
 }
 
-// What reads a variable beside its elements is the variable alone.
+// Checks that a variable whose neighbours are read shares no memory with another input.
 void loop::require_apart() const {
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = 0; k < code_->inputs && (beside_ >> i & 1) != 0; ++k)
@@ -57,14 +57,15 @@ void loop::require_apart() const {
 }
 
 struct loop_buffers {
-  buffer_ref memory[max_inputs];  // of a variable
-  // A launch a step: from the variables' own memory to that, and back.
-  struct ways {
-    std::vector<operand> own, others;
-    prepared there, back;
-    bool away = false;  // they are in the other memory
+  buffer_ref memory[max_inputs];  // A buffer for each variable whose neighbours are read.
+  // For a launch a step: steps lead from the variables' own memory to the buffers, and
+  // from_buffers.
+  struct alternation {
+    std::vector<operand> own, buffers;
+    prepared to_buffers, from_buffers;
+    bool in_buffers = false;  // Whether the current values are in the buffers.
   };
-  std::optional<ways> by_launches{};
+  std::optional<alternation> alternating{};
 };
 
 loop::~loop() { delete buffers_; }
@@ -75,46 +76,49 @@ void loop::make_buffers(bool by_tiles) {
   const std::uint64_t beside = by_tiles ? compiled_->tiles.beside : beside_;
   if (beside == 0 || buffers_ != nullptr) return;
   auto made = std::make_unique<loop_buffers>();
-  std::vector<operand> own, others, there = operands_, back = operands_;
+  std::vector<operand> own, buffers, to_buffers = operands_, from_buffers = operands_;
   for (int i = 0; i < compiled_->states; ++i) {
     if ((beside >> i & 1) == 0) continue;
     const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(code_->inputs + i);
     own.push_back(operands_[to]);
-    others.push_back(temporary_for(operands_[to], made->memory[i], false));
-    there[to] = others.back();
-    back[from].memory = others.back().memory;
-    back[from].word[0] = others.back().word[0];
-    std::copy_n(others.back().strides, others.back().rank, back[from].strides);
+    buffers.push_back(temporary_for(operands_[to], made->memory[i], false));
+    to_buffers[to] = buffers.back();
+    from_buffers[from].memory = buffers.back().memory;
+    from_buffers[from].word[0] = buffers.back().word[0];
+    std::copy_n(buffers.back().strides, buffers.back().rank, from_buffers[from].strides);
   }
   if (!by_tiles)
-    made->by_launches.emplace(loop_buffers::ways{std::move(own), std::move(others),
-                                                 prepared(*code_, there.data(), fixed_),
-                                                 prepared(*code_, back.data(), fixed_)});
+    made->alternating.emplace(loop_buffers::alternation{
+        std::move(own), std::move(buffers), prepared(*code_, to_buffers.data(), fixed_),
+        prepared(*code_, from_buffers.data(), fixed_)});
   buffers_ = made.release();
 }
 
 void loop::bring_back() {
-  if (buffers_ == nullptr || !buffers_->by_launches) return;
-  loop_buffers::ways& ways = *buffers_->by_launches;
-  for (std::size_t i = 0; i < ways.own.size() && ways.away; ++i)
-    copy_elements(ways.others[i], ways.own[i]);
-  ways.away = false;
+  if (buffers_ == nullptr || !buffers_->alternating) return;
+  loop_buffers::alternation& alternation = *buffers_->alternating;
+  for (std::size_t i = 0; i < alternation.own.size() && alternation.in_buffers; ++i)
+    copy_elements(alternation.buffers[i], alternation.own[i]);
+  alternation.in_buffers = false;
 }
 
-// One step: with two buffers from that where the variables are to the other one.
+// Runs one step. With two buffers, it reads the current one and writes the other.
 void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
-  loop_buffers::ways* const ways =
-      buffers_ != nullptr && buffers_->by_launches ? &*buffers_->by_launches : nullptr;
-  prepared& step = ways == nullptr ? *this : ways->away ? ways->back : ways->there;
+  loop_buffers::alternation* const alternation =
+      buffers_ != nullptr && buffers_->alternating ? &*buffers_->alternating : nullptr;
+  prepared& step = alternation == nullptr    ? *this
+                   : alternation->in_buffers ? alternation->from_buffers
+                                             : alternation->to_buffers;
   step.count_step(number);
   step.prepared::run(recorded, stop);
-  if (ways == nullptr) return;
-  ways->away = !ways->away;
-  // How many steps there are until a condition holds is not known here.
+  if (alternation == nullptr) return;
+  alternation->in_buffers = !alternation->in_buffers;
+  // The host does not know how many steps run until a condition holds, so the values always end in
+  // their own memory.
   if (stop != nullptr) bring_back();
 }
 
-// Whether no operand but the variables changes.
+// Whether a step changes no operand but the variables.
 bool loop::is_closed() const {
   const auto at = [this](int k) -> const operand& {
     return operands_[static_cast<std::size_t>(k)];
@@ -125,7 +129,7 @@ bool loop::is_closed() const {
   return true;
 }
 
-// Whether whole vectors of the variables can be moved.
+// Whether the variables can be moved in whole vectors.
 bool loop::is_aligned() const {
   for (int i = 0; i < compiled_->states; ++i)
     if (operands_[static_cast<std::size_t>(i)].kind == operand_kind::array &&
@@ -144,7 +148,7 @@ strategy loop::choose() const {
   const executor& kernels = executor::of(where());
   const loop_support can = kernels.supports(*this);
   const bool reduces = code_->reduces(), alone = can.one_kernel && is_closed();
-  const bool closed = alone && space_.linear;  // a place among the elements is one number
+  const bool closed = alone && space_.linear;  // A single number addresses an element.
   const bool has_tiles = alone && can.carries_scalars && compiled_->tiles.rows > 0 &&
                          kernels.is_cooperative(where().index);
   const auto check = [&](bool possible, const char* why) {
@@ -184,7 +188,8 @@ strategy loop::choose() const {
   }
   const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
   if (has_tiles) {
-    // Where more comes and goes, a kernel a step has more threads for it (docs/performance.md).
+    // If more of the state stays in memory, a kernel a step is faster, since it has more threads to
+    // load and store it (docs/performance.md).
     const loop_plan& tiled = plan_as(strategy::tiled);
     if (tiled.grid > 0 && 4 * tiled.tile_in_memory * tiled.grid <= tiled.elements)
       return strategy::tiled;
@@ -213,16 +218,16 @@ loop_plan loop::make_plan() const {
   return p;
 }
 
-// Launches of at most half a second on a slow GPU, so that its display goes on; a twentieth of one
-// where someone watches.
+// Steps for one launch: half a second on a slow GPU, so that its display stays responsive; a
+// twentieth of a second if progress is reported.
 std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
   const device_properties& device = properties(where());
   const double elements = static_cast<double>(p.elements),
                bytes = p.loop == strategy::elementwise
                            ? 0
                            : p.per_element.load_bytes + p.per_element.store_bytes;
-  constexpr double bytes_a_second = 2e11, operations_a_second = 5e10,
-                   wait = 5e-6;  // the latter of a multiprocessor
+  // The operations are those of one multiprocessor.
+  constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, wait = 5e-6;
   const double seconds =
       elements * bytes / bytes_a_second +
       elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
@@ -238,8 +243,8 @@ void loop::queue(const loop_plan& p, const loop_steps& steps) {
     kernels.run_loop(*this, of, some, nullptr, on);
   };
   if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
-  // Scalars alone, until a condition: of the two kernels for a step only the loop's own, which
-  // reduces nothing here, looks whether the loop has ended, and records in the same launch.
+  // Scalars alone, until a condition. A step has two kernels, but only the loop's own tests whether
+  // the loop has ended and records in the same launch; it reduces nothing here.
   if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan& step = plan_as(strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k)
@@ -262,21 +267,20 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
   auto last_report = std::chrono::steady_clock::now();
-  // Launches that take about a tenth of a second each: what is reported in between costs less than
-  // a thousandth.
+  // Adapts `piece` so that each launch takes about a tenth of a second: reports then cost less than
+  // a thousandth of the time.
   const auto report = [&](std::int64_t ran) {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::max(1e-6, std::chrono::duration<double>(now - last_report).count());
     const double wanted = 0.1 / seconds * static_cast<double>(ran - reported);
-    // Processes take the same steps together, whatever their clocks say.
+    // Processes take the same steps together, so their own clocks must not decide.
     if (back_end::of(where()).processes() == nullptr)
       piece = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, 8 * piece);
     last_report = now;
     reported = ran;
     if (!watch->report(watch->callback, steps.done + ran, steps.all.steps)) stopped_ = true;
   };
-  // One launch is queued while another runs, so that the device has work while the callback is
-  // called.
+  // One launch is queued while another runs, so that the device is busy during the callback.
   std::vector<std::pair<marker, std::int64_t>> running;
   const auto report_first = [&] {
     running.front().first.wait();
@@ -301,7 +305,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   return queued;
 }
 
-// A graph of some steps, launched again and again with other parameters.
+// Launches a graph of some steps repeatedly, each time with other parameters.
 void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most) {
   const std::int64_t length = std::min<std::int64_t>(steps.count, most);
   use_operands(operands_.data(), code_->inputs, code_->outputs(), stream::current(where()));
@@ -314,7 +318,7 @@ void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t 
   run_steps(from_here(steps.count - queued));
 }
 
-// A kernel a step.
+// Launches a kernel for each step.
 void loop::run_steps(const loop_steps& steps) {
   const int inputs = code_->inputs, outputs = code_->outputs();
   const bool is_asynchronous = back_end::of(where()).traits.is_asynchronous;
@@ -334,7 +338,7 @@ void loop::run_steps(const loop_steps& steps) {
     std::uint64_t recorded[max_operands];
     for (int i = 0; i < outputs; ++i) recorded[i] = place(i);
     if (stop != nullptr && !is_asynchronous && *stop)
-      return;  // others' kernels see it for themselves
+      return;  // On asynchronous devices the kernels test the condition.
     run_step(steps.all.first + k, recorded, stop);
     for (int i = 0; i < outputs; ++i) {
       if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;

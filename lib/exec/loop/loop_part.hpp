@@ -1,4 +1,4 @@
-// A loop's kernel that several processes run together.
+// The part of a loop's kernel that one of several processes runs.
 #pragma once
 
 #include <dsl/exec/loop/loop.hpp>
@@ -7,14 +7,14 @@
 
 namespace dsl::detail {
 
-/// What one of the processes has of it.
+/// One process's part of the kernel.
 struct loop_part {
-  block_range range;     // its blocks
-  exchange_cells cells;  // a copy for each process
-  std::int64_t count;    // elements of each result, of all processes
+  block_range range;     // The part's blocks.
+  exchange_cells cells;  // Cells for the exchange of sums; each process has a copy.
+  std::int64_t count;    // Elements of each result over all processes.
 };
 
-/// What the blocks of a loop's kernel tell each other takes so many bytes.
+/// Bytes that the blocks of a loop's kernel need to exchange their accumulators.
 std::size_t bytes_of_sums(const loop& of, std::int64_t blocks);
 
 }  // namespace dsl::detail

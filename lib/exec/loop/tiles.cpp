@@ -21,10 +21,11 @@ std::int32_t narrow(std::int64_t n) {
 
 namespace {
 
-// Room for so many rows of a tile, or planes of one that has several.
+// Lays out shared memory for `on_chip` rows of a tile, or planes if the tile has several.
 void make_room(tile_cut& cut, const tile_needs& needs, int lanes, bool by_planes,
                std::int64_t on_chip) {
-  constexpr std::int64_t vector = 16;  // of any array's elements: what lies behind one is aligned
+  // In elements: after a multiple of 16 elements of any dtype, the next array is aligned.
+  constexpr std::int64_t vector = 16;
   const std::int64_t width = cut.extent[0], height = by_planes ? cut.extent[1] : on_chip,
                      depth = by_planes ? on_chip : 1;
   const std::int64_t pitch = whole_vectors(needs.before[0], lanes) + width +
@@ -58,7 +59,8 @@ tile_cut tiles_of(const geometry& g, const tile_needs& needs, int lanes,
     cut.schedule.tiles[d] = narrow(tiles[d]);
   }
   const bool by_planes = g.rank > 2;
-  std::int64_t most = cut.extent[by_planes ? 2 : 1], least = 0;  // that may fit, and that do
+  // Rows or planes: `least` of them fit, `most` may.
+  std::int64_t most = cut.extent[by_planes ? 2 : 1], least = 0;
   const auto fits = [&](std::int64_t on_chip) {
     make_room(cut, needs, lanes, by_planes, on_chip);
     return cut.schedule.bytes(needs) <= room;
@@ -73,7 +75,8 @@ tile_cut cut_into_tiles(const geometry& g, const operand* operands, const tile_n
                         int lanes, int threads, std::int64_t most, std::int64_t room) {
   tile_cut best{};
   if (needs.rows == 0 || g.rank < 2 || g.rank > 3 || g.kept != 0 || g.elements == 0) return best;
-  std::int64_t least[3], at_most[3];  // elements of a tile; tiles
+  // Least extents of a tile, in elements, and largest numbers of tiles.
+  std::int64_t least[3], at_most[3];
   for (int d = 0; d < 3; ++d) {
     least[d] = std::max({needs.before[d], needs.after[d], needs.margin[d], 1});
     at_most[d] = std::max<std::int64_t>(

@@ -1,16 +1,17 @@
-// How the blocks of a loop over neighbours divide its grid.
+// Divides the grid of a loop over neighbours into tiles, one a block.
 #pragma once
 
 #include <dsl/exec/loop/loop.hpp>
 
 namespace dsl::detail {
 
-/// A tile of the grid for each block.
+/// A division of the grid into tiles, one a block.
 struct tile_cut {
-  std::int64_t tiles[3];   // along each dimension, the innermost first
-  std::int64_t extent[3];  // of the largest tile, in elements; along the innermost dimension in
-                           // whole vectors
-  tile_schedule schedule;  // without `arrivals`
+  // Number of tiles along each dimension, the innermost first.
+  std::int64_t tiles[3];
+  // Extents of the largest tile, in elements; the innermost one in whole vectors.
+  std::int64_t extent[3];
+  tile_schedule schedule;  // All fields but `arrivals`.
   /// Elements of the largest tile that do not fit into shared memory.
   std::int64_t in_memory() const {
     const bool by_planes = extent[2] > 1;
@@ -20,15 +21,14 @@ struct tile_cut {
   std::int64_t count() const { return tiles[0] * tiles[1] * tiles[2]; }
 };
 
-/// What cutting it into so many tiles along each dimension comes to, in `room` bytes of shared
-/// memory.
+/// The division for given tile counts, with `room` bytes of shared memory a block.
 tile_cut tiles_of(const geometry& g, const tile_needs& needs, int lanes,
                   const std::int64_t (&tiles)[3], std::int64_t room);
 
-/// At most so many tiles, each of a block of so many threads: those whose largest one takes the
-/// least of what the threads compute, what they read around it and what they keep in memory. None,
-/// with a count of 0, where there are no such tiles, or the grid is none whose neighbours are found
-/// by one step beyond an end.
+/// The best division into at most `most` tiles, each for a block of `threads` threads. It minimizes
+/// the work of the largest tile: the elements that threads compute, the halo that they read, and
+/// what stays in memory. Returns a count of 0 if there is no such division, or if a neighbour
+/// beyond an end cannot be found by one wrap, clamp or reflection.
 tile_cut cut_into_tiles(const geometry& g, const operand* operands, const tile_needs& needs,
                         int lanes, int threads, std::int64_t most, std::int64_t room);
 

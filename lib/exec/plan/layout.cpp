@@ -1,4 +1,4 @@
-// The index space of an expression.
+// Computes the index space of a pass: broadcast shape, order of dimensions, strides of operands.
 #include <dsl/exec/plan/operand.hpp>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ namespace {
                  : ": axes are aligned on the right, and dsl::expand_dims(x, -1) adds one there"));
 }
 
-// The shape without the axes that are reduced.
+// The shape without its reduced axes.
 std::string spell_kept(const std::int64_t* sizes, int rank, std::uint32_t reduced) {
   std::int64_t kept[max_rank];
   int count = 0;
@@ -104,8 +104,8 @@ std::string spell_kept(const std::int64_t* sizes, int rank, std::uint32_t reduce
   return spell_shape(kept, count);
 }
 
-// An expression may be stretched to what it is assigned to, but not the other way round, and not
-// where it is reduced as well.
+// Checks the targets' shapes. An expression may be broadcast to its targets' shape, but targets are
+// never broadcast, and a pass that also reduces broadcasts nothing.
 void fit_outputs(geometry& g, const operand* all, int inputs, int count, const pass_view& pass) {
   const operand* const outputs = all + inputs;
   const operand* target = nullptr;
@@ -153,9 +153,9 @@ void fit_outputs(geometry& g, const operand* all, int inputs, int count, const p
   std::copy_n(target->extents, target->rank, g.shape);
 }
 
-// The dimensions that are not of extent 1, in the order of the outputs' strides, largest first;
-// where those say nothing, of the inputs'. So what is written is contiguous, and a formula on
-// transposed arrays is as linear as one on others.
+// Orders the dimensions with an extent other than 1 by the outputs' strides, largest first; where
+// these do not decide, by the inputs' strides. So writes are contiguous, and a formula on
+// transposed arrays becomes linear as often as one on row-major arrays. Returns their number.
 int order_dimensions(const geometry& g, const operand* all, int inputs, int outputs,
                      int (&order)[max_rank]) {
   const auto outer = [&](int a, int b) {
@@ -178,7 +178,7 @@ int order_dimensions(const geometry& g, const operand* all, int inputs, int outp
   return rank;
 }
 
-// Merges what can be, of the dimensions in their order.
+// Orders the dimensions and merges those that allow it.
 void simplify(geometry& g, const operand* all, int inputs, int outputs) {
   const int count = inputs + outputs;
   int order[max_rank];
@@ -196,7 +196,7 @@ void simplify(geometry& g, const operand* all, int inputs, int outputs) {
 
 constexpr std::int64_t short_extent = 16;
 
-// An input whose elements lie side by side along dimension d and not along the innermost.
+// Whether an input is contiguous along dimension d, but not along the innermost one.
 bool lies_along(const geometry& g, int d, const operand& o, const operand_layout& w) {
   const std::int64_t inner = std::abs(w.strides[g.rank - 1]);
   return o.kind == operand_kind::array && inner > 1 && std::abs(w.strides[d]) == 1 &&
@@ -215,7 +215,8 @@ void order_for_blocks(geometry& g, int count) {
         (second < 0 || (inner_kept && g.extents[d] > g.extents[second])))
       second = d;
   if (second >= 0) return move_dimension(g, count, second, g.rank - 2);
-  // All are kept: the axes that are reduced have one element each.
+  // All dimensions are kept, since each reduced axis has one element: insert a dimension of extent
+  // 1.
   const int at = g.rank++ - 1;
   const auto insert = [&](std::int64_t* values, std::int64_t value) {
     values[at + 1] = values[at];
@@ -229,8 +230,8 @@ void order_for_blocks(geometry& g, int count) {
 }
 
 void order_pairs(geometry& g, const operand* all, int inputs, int count) {
-  constexpr std::int64_t least_rows = 16,
-                         least_columns = 64;  // to be worth a block's shared memory and barriers
+  // Fewer rows or columns do not pay for a block's shared memory and barriers.
+  constexpr std::int64_t least_rows = 16, least_columns = 64;
   if (g.rank < 2) return;
   const int last = g.rank - 1, second = last - 1, row = is_kept(g, last) ? second : last,
             column = last + second - row;
@@ -257,8 +258,8 @@ void order_for_rows(geometry& g, int count) {
 
 namespace {
 
-// Blocks of threads cover the two last dimensions. The last but one is to be the one along which an
-// input lies, or one that is long enough for a block.
+// Blocks of threads cover the two last dimensions. Moves to the second last place a dimension along
+// which some input is contiguous; otherwise one that is long enough for a block.
 void choose_second(geometry& g, const operand* all, int inputs, int count) {
   if (g.rank < 2) return;
   int second = -1;
@@ -284,7 +285,7 @@ access access_of(const geometry& g, const operand& o, const operand_layout& w, b
 
 }  // namespace
 
-// NumPy's rule: extents are aligned on the right, and 1 stretches.
+// NumPy's rule: axes are aligned on the right, and extents of 1 are broadcast.
 void broadcast_shape(std::int64_t (&shape)[max_rank], int& rank, const operand* operands, int count,
                      const pass_view& pass) {
   rank = 0;
@@ -364,8 +365,8 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   broadcast_shape(g.shape, g.shape_rank, all, inputs, pass);
   fit_outputs(g, all, inputs, outputs, pass);
   g.elements = element_count(g.shape, g.shape_rank, 1);
-  std::uint32_t reduced =
-      ~0u;  // of the reductions, which are one value each where they have no dimensions
+  // Reduced axes, a bit each. Reductions to one value, without dimensions, reduce all of them.
+  std::uint32_t reduced = ~0u;
   bool needs_elements = false;
   for (int k = inputs; k < count; ++k) {
     needs_elements =
@@ -406,8 +407,8 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   if (g.kept != 0 || (pass.reductions > 0 && !g.linear))
     layout_services::of(g.where).order_reduced(g, all, inputs, count, pass);
   for (int k = 0; k < count; ++k) {
-    const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
-    g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs && !is_beside, lanes);
+    const bool reads_neighbours = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+    g.layouts[k].how = access_of(g, all[k], g.layouts[k], k < inputs && !reads_neighbours, lanes);
   }
 }
 

@@ -1,4 +1,5 @@
-// Steps of laying out an index space, for those that need another order of its dimensions.
+// Steps of laying out an index space, shared by the executors that order its dimensions in their
+// own way.
 #pragma once
 
 #include <dsl/exec/plan/operand.hpp>
@@ -9,15 +10,16 @@
 
 namespace dsl::detail {
 
-/// What laying out an index space asks of kernels. The base of executors (exec/run/executor.hpp)
-/// and of nothing else.
+/// The part of an executor that lay_out() calls. Only executors derive from it
+/// (exec/run/executor.hpp).
 class layout_services : public kernel_services {
  public:
   static const layout_services& of(device where) {
     return static_cast<const layout_services&>(back_end::of(where).kernels());
   }
 
-  /// Orders the dimensions of a space with reductions, of operands of which the first are inputs.
+  /// Orders the dimensions of an index space with reductions. The first `inputs` operands are
+  /// inputs.
   virtual void order_reduced(geometry& g, const operand* operands, int inputs, int count,
                              const pass_view& pass) const = 0;
 
@@ -25,54 +27,54 @@ class layout_services : public kernel_services {
   ~layout_services() = default;
 };
 
-/// How many pieces of a length cover n.
+/// The number of pieces of `length` that cover n: n / length, rounded up.
 inline std::int64_t pieces(std::int64_t n, std::int64_t length) {
   return (n + length - 1) / length;
 }
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
-/// Whether an operand is an address that is the same for all elements of one line: what they gather
-/// from.
+/// Whether an operand is an address that all elements of a linear index space share: the base of a
+/// gather.
 inline bool is_one_address(const geometry& g, const operand& o, int k) {
   return o.kind == operand_kind::address && g.rank == 1 && g.layouts[k].strides[0] == 0;
 }
 
-/// Along which axes of the shape an expression reads neighbours.
+/// Sets `g.moved` (shape axes along which an expression reads neighbours) and `g.beside`.
 void find_moved_axes(geometry& g, const operand* operands, int inputs, const pass_view& pass);
 
-/// An operand's strides along the dimensions of the shape: 0 where it is broadcast.
+/// An operand's strides along the dimensions of the shape; 0 where it is broadcast.
 operand_layout layout_of(const geometry& g, const operand& o);
 
-/// Takes `rank` dimensions of the shape, in that order, and merges neighbours that every operand
-/// takes as one, but for those `unmerged` (a bit for each) and those along which neighbours are
-/// read. Gives the places to which the dimensions in the order went.
+/// Takes `rank` dimensions of the shape in the given order and merges adjacent ones where the
+/// strides of every operand allow it. Dimensions in `unmerged` (a bit each) and those along which
+/// neighbours are read stay separate. Returns the new place of each dimension of the order.
 std::array<int, max_rank> merge_dimensions(geometry& g, int count, const int (&order)[max_rank],
                                            int rank, std::uint32_t unmerged = 0);
 
-/// Moves a dimension inwards, to another place.
+/// Moves dimension `from` inwards to place `to`; those in between move out by one.
 void move_dimension(geometry& g, int count, int from, int to);
 
-/// Orders the dimensions of reductions that keep some for blocks of threads: one that is kept and
-/// one that is reduced are the two last, of the reduced ones the longest, of the kept ones the
-/// last.
+/// Orders the dimensions of a reduction with kept dimensions for blocks of threads. The two last
+/// become a kept and a reduced one: the last kept one, and the longest reduced one.
 void order_for_blocks(geometry& g, int count);
-/// Where each array varies along one of the two last dimensions at most, and enough of them are
-/// pairs: marks the space, with the one that is reduced last.
+/// Sets `g.pairs` where each array varies along at most one of the two last dimensions, and both
+/// are long enough to pay. The reduced dimension is then the last one.
 void order_pairs(geometry& g, const operand* operands, int inputs, int count);
-/// As `order_for_blocks` for loops over rows: the reduced dimensions stand behind the kept ones,
-/// but for a kept one that is the last. Elements that are combined follow each other, or rows of
-/// them do.
+/// As `order_for_blocks`, for loops over rows: reduced dimensions come after the kept ones, except
+/// after a kept one that is the last. Elements that are combined are then consecutive, or
+/// consecutive rows are combined.
 void order_for_rows(geometry& g, int count);
 
-/// Whether vectors of `lanes` elements of an operand lie along the last dimension, each aligned.
+/// Whether each vector of `lanes` elements of an operand is contiguous along the last dimension and
+/// aligned.
 bool is_wide(const geometry& g, const operand& o, const operand_layout& w, int lanes);
 
-/// Whether two operands in memory have an element in common. Where a search of some thousand steps
-/// does not tell, false.
+/// Whether two operands in memory certainly have an element in common. False if the search, of some
+/// thousand steps, does not decide.
 bool share_elements(const operand& a, const operand& b);
 
-/// Whether two pieces of memory are one, or overlap, as foreign ones may.
+/// Whether two pieces of memory are the same or overlap, as memory from outside the library may.
 bool share_memory(const buffer* a, const buffer* b);
 
 }  // namespace dsl::detail

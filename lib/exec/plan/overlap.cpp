@@ -1,4 +1,4 @@
-// Which operands have memory in common.
+// Decides which operands have memory in common.
 #include <dsl/exec/plan/operand.hpp>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 struct span { std::uint64_t begin, end; };
 
-// Whatever may be taken from.
+// The whole buffer, since an operand with any address in it may read or write any part.
 span bytes_of(const buffer& b) {
   const auto begin = reinterpret_cast<std::uintptr_t>(b.data);
   return {begin, begin + b.bytes};
@@ -24,7 +24,8 @@ span bytes_of(const buffer& b) {
 
 struct term { std::int64_t step, most; };
 
-// Whether rest = sum of step[i] * x[i] with x[i] from 0 to most[i]. Steps descend.
+// Whether rest = sum of step[i] * x[i] for some integers 0 <= x[i] <= most[i]. Steps descend. Gives
+// up, with steps_left < 0, when the steps are used up.
 bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& steps_left) {
   if (rest == 0) return true;
   if (count == 0 || --steps_left < 0) return false;
@@ -41,10 +42,10 @@ bool is_sum_of(const term* terms, std::size_t count, std::int64_t rest, int& ste
   return false;
 }
 
-// An element of a and one of b have a byte in common where first_a + sum of |stride_a| i + k =
-// last_b - sum of |stride_b| j, both counted along positive strides, for some k within them. The
-// unit is one of which sizes and the way from a to b are multiples. Nothing: the search was given
-// up.
+// Whether an element of a and one of b share a byte: whether first_a + sum of |stride_a| i + k =
+// last_b - sum of |stride_b| j for some indices i, j and some offset k within the elements.
+// Negative strides are reversed first. The unit of all lengths is the greatest common divisor of
+// the sizes and the distance from a to b. Returns nullopt if the search was given up.
 std::optional<bool> have_common_element(const operand& a, const operand& b) {
   const auto distance = static_cast<std::int64_t>(b.word[0] - a.word[0]);
   const std::int64_t unit =
@@ -75,7 +76,7 @@ std::optional<bool> have_common_element(const operand& a, const operand& b) {
 
 }  // namespace
 
-// One result is written when all has been read.
+// A reduction to one value is not counted: it is written after everything has been read.
 bool is_written_by_elements(const operand& o) {
   return o.kind == operand_kind::array || (o.kind == operand_kind::result && o.rank > 0);
 }
@@ -88,7 +89,7 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
     if (!is_written_by_elements(all[i])) continue;
     for (int k = 0; k < i; ++k) {
       if (all[k].kind == operand_kind::result && all[k].rank == 0) continue;
-      // Results, which come after the elements, may read a single value as well.
+      // Results are written after the elements, but they may read a single value too.
       const bool moves = k < max_inputs && (g.beside >> k & 1) != 0;
       const bool in_place = k < inputs && !moves && all[i].kind == operand_kind::array &&
                             (all[k].kind == operand_kind::array ||

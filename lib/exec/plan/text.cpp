@@ -33,7 +33,7 @@ std::string spell_axes(std::uint32_t reduced, int rank) {
 
 namespace {
 
-// Positions are computed, and have no memory.
+// Positions are computed and have no memory, so they are compared by their words.
 bool is_same(const operand& a, const operand& b) {
   if (is_same_operand(a, b)) return true;
   return a.memory == nullptr && b.memory == nullptr && a.kind == b.kind && a.word[0] == b.word[0] &&
@@ -83,7 +83,7 @@ std::string formula_speller::take() {
 
 namespace {
 
-// Of complex128, whose two parts are constants of their own.
+// Constants of complex128 are two constants, one for each part.
 bool is_complex_constant(const indexed_program& p, int node) {
   return p.code(node) == op::complex && p.code(p.operand(node, 0)) == op::constant &&
          p.code(p.operand(node, 1)) == op::constant;
@@ -95,7 +95,7 @@ bool formula_speller::is_leaf(bool of_results, int node) const {
   const indexed_program& p = program(of_results);
   const op code = p.code(node);
   if (code == op::reduced) return false;
-  // Weak: its conversion is no part of what the user wrote.
+  // The conversion of a weakly typed number is not in the user's formula.
   if (code == op::convert) {
     const op from = p.code(p.operand(node, 0));
     return from == op::value || from == op::constant;
@@ -119,7 +119,7 @@ void formula_speller::reduction(const reduction_word& word) {
 
 namespace {
 
-// C++'s, from the loosest binding up.
+// As in C++, from the loosest binding up.
 int precedence(const op_info& row) {
   if (row.token == nullptr) return 12;
   if (row.arity == 1) return 11;
@@ -137,7 +137,7 @@ int precedence(const op_info& row) {
 
 }  // namespace
 
-// A value that an earlier pass leaves stands for what it is computed by.
+// Spells the formula of the earlier pass in the place of the value.
 void formula_speller::value(const value_source& source, int outer) {
   const worded_pass earlier(*source.pass);
   const worded_pass* const pass = std::exchange(pass_, &earlier);
@@ -149,8 +149,7 @@ void formula_speller::value(const value_source& source, int outer) {
   axes_ = axes;
 }
 
-// Arrays and scalars in device memory get the letters, in order; values by value stand for
-// themselves.
+// Arrays and scalars in device memory have letters; host scalars are written as their values.
 void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int outer) {
   if (operands_ == nullptr) {
     text_ += operand_names::letter(number);
@@ -166,7 +165,7 @@ void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int 
   text_ += names_->of(o);
 }
 
-// The arguments that are not the default ones.
+// Writes only arguments that differ from the defaults.
 void formula_speller::step(const path_step& s, const operand* of) {
   path_step by = s;
   if (s.slot >= 0 && operands_ != nullptr) {
@@ -181,7 +180,7 @@ void formula_speller::step(const path_step& s, const operand* of) {
     text_ += ", " + std::to_string(of == nullptr ? -1 - by.axis : of->rank - 1 - by.axis);
 }
 
-// What is read beside an element: the first step is the outermost.
+// The first step of the path is the outermost shift.
 void formula_speller::neighbour(const indexed_program& p, int node, int outer) {
   const op code = p.code(node);
   const auto slot = static_cast<std::uint64_t>(p.field(node, 0));
@@ -206,7 +205,7 @@ void formula_speller::neighbour(const indexed_program& p, int node, int outer) {
 
 void formula_speller::number(double v, bool is_float) {
   char line[32];
-  // The fewest digits that give the same float.
+  // The fewest digits that read back as the same float.
   for (int digits = is_float ? 6 : 9; digits <= 9; ++digits) {
     std::snprintf(line, sizeof line, "%.*g", digits, v);
     if (static_cast<double>(std::strtof(line, nullptr)) == v) break;
@@ -253,7 +252,7 @@ void formula_speller::node(bool of_results, int node, int outer) {
   else operation(of_results, node, outer);
 }
 
-// Shared nodes are spelled wherever they are used, so the text is cut while it grows.
+// A shared node is spelled at each use, so the text is cut while it grows.
 void formula_speller::operation(bool of_results, int node_number, int outer) {
   const indexed_program& p = program(of_results);
   const auto operand = [&](int k, int looser) {

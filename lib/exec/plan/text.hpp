@@ -1,4 +1,4 @@
-// Kernels and their formulas as text, for errors, plans and explanations.
+// Spells kernels and their formulas for errors, plans and explanations.
 #pragma once
 
 #include <dsl/exec/plan/operand.hpp>
@@ -12,28 +12,28 @@ struct row_plan;
 
 namespace dsl::detail {
 
-/// "exp(a) + 2 * b": the first output as a formula with operands a, b, ..., cut after about `limit`
-/// characters. Equal arrays have one letter. Scalars by value are spelled out where the operands
-/// are given, and so are values that earlier passes leave.
+/// The first output as a formula, such as "exp(a) + 2 * b", cut after about `limit` characters.
+/// Equal arrays have the same letter. If operands are given, host scalars are written as their
+/// values, and results of earlier passes as their formulas.
 std::string spell_pass(const pass_view& p, const operand* operands = nullptr,
                        std::size_t limit = 160);
-/// "rk4_step" from what `spelled_name` gives; empty for null.
+/// The kernel's name, such as "rk4_step", from the text that `spelled_name` gives; empty for null.
 std::string name_of_kernel(const char* pretty);
 /// "kernel rk4_step"; "a kernel" for null.
 std::string spell_kernel(const char* pretty);
-/// "axis(0, 2)" of the axes that are reduced; empty where all are.
+/// The reduced axes as "axis(0, 2)"; empty if all are reduced.
 std::string spell_axes(std::uint32_t reduced, int rank);
 
-/// Letters for operands, in order.
+/// Gives operands letters, in the order in which they are added.
 class operand_names {
  public:
   operand_names() = default;
   operand_names(const operand* all, int count) { add(all, count); }
-  /// Further ones, of a statement's next pass.
+  /// Adds the operands of a statement's next pass.
   void add(const operand* all, int count);
-  /// "b", "b.position"; "x30" beyond the alphabet.
+  /// "b", or "b.position" for a member of a struct; "x30" after the 26 letters.
   std::string of(const operand& o) const;
-  /// The one with a number, of a formula whose operands are not known.
+  /// The letter of operand `number` of a formula whose operands are unknown.
   static std::string letter(std::uint64_t number);
 
  private:
@@ -45,7 +45,7 @@ class operand_names {
   std::uint64_t next_ = 0;
 };
 
-/// Spells the nodes of a pass in the formula's own notation.
+/// Spells the nodes of a pass in the notation of the formulas.
 class formula_speller {
  public:
   formula_speller(const pass_view& p, const operand* operands, const operand_names& names,
@@ -54,23 +54,23 @@ class formula_speller {
   virtual ~formula_speller() = default;
 
   void target(int i);
-  /// What an earlier pass leaves.
+  /// Spells the result of an earlier pass as its formula.
   void value(const value_source& source, int outer = 0);
-  /// Of a reduction the axes, a bit for each, of so many.
+  /// Sets the axes that reductions of this pass reduce: a bit each, of `rank` axes.
   void reduced_along(std::uint32_t axes, int rank) { axes_ = spell_axes(axes, rank); }
-  /// The node of the elements or of the results that a target is.
+  /// The node, of the elements' or the results' program, that target i stores.
   int node_of_target(int i) const;
   void node(bool of_results, int node, int outer = 0);
-  /// One operation on its operands, whatever `shortcut` has for the node itself.
+  /// Spells the operation of a node, without asking `shortcut` about the node itself.
   void operation(bool of_results, int node, int outer = 0);
   std::string take();
 
   const worded_pass& words() const { return *pass_; }
-  /// Whether a node is written where it is used: an operand, a number.
+  /// Whether a node is an operand or a number, which is written where it is used.
   bool is_leaf(bool of_results, int node) const;
 
  protected:
-  /// What stands in a node's place, or nothing.
+  /// A text to write in a node's place; empty for none.
   virtual std::string shortcut(bool /*of_results*/, int /*node*/) const { return {}; }
   std::string text_;
 
@@ -91,11 +91,11 @@ class formula_speller {
   const operand* operands_;
   const operand_names* names_;
   std::size_t limit_;
-  std::string axes_;  // of the value that is spelled
+  std::string axes_;  // Reduced axes of the value that is being spelled.
 };
 
-/// "8192 rows of 8192 elements on chip: 512 threads a row, 4 vectors of 4 a thread in shared
-/// memory".
+/// Describes a row plan: "8192 rows of 8192 elements on chip: 512 threads a row, 4 vectors of 4 a
+/// thread in shared memory".
 std::string spell_rows(const row_plan& p);
 
 }  // namespace dsl::detail

@@ -1,4 +1,5 @@
-// The shapes looked for here are those that the functions of lang/reduction_rules.hpp leave behind.
+// Recognizes reductions in traced programs by the nodes that lang/reduction_rules.hpp emits for
+// them. Both must be changed together.
 #include "exec/plan/words.hpp"
 
 namespace dsl::detail {
@@ -35,8 +36,8 @@ worded_pass::rule worded_pass::rule_of(int reduction) const {
     }
     return false;
   };
-  // The second set of values comes before the first where first > second, and after it where first
-  // < second. Of numbers that may be NaN the opposite is negated.
+  // The second operand wins where first < second (a maximum), the first where first > second. For
+  // numbers that may be NaN, the negated opposite comparison is emitted.
   const bool second_is_greater =
       compares_first_to_second(op::less) || compares_first_to_second(op::less_equal);
   if (pass_->rules[reduction].output_count == 4) return rule::variance;
@@ -46,7 +47,7 @@ worded_pass::rule worded_pass::rule_of(int reduction) const {
     for (int i = 0; i < combine.size(); ++i)
       if (combine.code(i) == op::less_equal || combine.code(i) == op::greater_equal)
         return combine.code(i) == op::less_equal ? rule::argmax : rule::argmin;
-    // Compared are the values (b, a) or (a, b), and then the positions (k, i).
+    // The rule compares the values (b, a) or (a, b) first, and the positions (k, i) after them.
     for (int i = 0; i < combine.size(); ++i) {
       if (combine.code(i) != op::less) continue;
       int from = combine.operand(i, 0);
@@ -70,7 +71,8 @@ worded_pass::rule worded_pass::rule_of(int reduction) const {
       if (kind_of(combine.at(last).type()) != kind::complex) return rule::other;
       bool ignores_nan = false;
       for (int i = 0; i < combine.size(); ++i) {
-        // choose(either(is_nan(a), ...), b, a): the condition begins with the NaN that is replaced.
+        // choose(either(is_nan(a), ...), b, a): the condition begins with the test for the NaN to
+        // replace.
         if (combine.code(i) != op::logical_or || combine.operand(last, 0) != i) continue;
         ignores_nan = combine.code(combine.operand(i, 0)) == op::isnan;
       }
@@ -87,13 +89,13 @@ bool worded_pass::is_reduced(int node, rule of, int value) const {
          results_.field(node, 1) == value;
 }
 
-// isnan(x), whatever dtype x is converted to for the reduction.
+// Whether a node is isnan(x), whatever dtype x is converted to for the reduction.
 bool worded_pass::is_nan_test_of(int node, int x) const {
   return elements_.code(node) == op::isnan &&
          without_conversion(elements_.operand(node, 0)) == without_conversion(x);
 }
 
-// x of where(isnan(x), number, x); -1 of anything else.
+// The node x of where(isnan(x), number, x); -1 for any other node.
 int worded_pass::without_nan(int node) const {
   const int choice = without_conversion(node);
   if (elements_.code(choice) != op::where) return -1;
@@ -103,7 +105,7 @@ int worded_pass::without_nan(int node) const {
   return x;
 }
 
-// What a reduction converts its operand from: it widens by itself.
+// The node before the conversion that a reduction adds to widen its operand.
 int worded_pass::without_conversion(int node) const {
   if (elements_.code(node) != op::convert) return node;
   const int from = elements_.operand(node, 0);
@@ -149,7 +151,7 @@ reduction_word worded_pass::of_reduction(int reduction, int which) const {
   return {"reduce", x};
 }
 
-// mean: the sum over the count; nanmean: over the number of elements that are not NaN.
+// mean divides the sum by the count; nanmean divides it by the number of elements that are not NaN.
 reduction_word worded_pass::of_quotient(int node) const {
   const int sum = results_.operand(node, 0);
   if (!is_reduced(sum, rule::sum, 0)) return of_variance(node);
@@ -165,7 +167,7 @@ reduction_word worded_pass::of_quotient(int node) const {
   return counts_numbers ? reduction_word{"nanmean", without_conversion(of)} : reduction_word{};
 }
 
-// add(max(subtract(squares, ...), 0), 0) over max(count - ddof, 0).
+// Matches add(max(subtract(squares, ...), 0), 0) / max(count - ddof, 0).
 reduction_word worded_pass::of_variance(int node) const {
   const auto is = [this](int n, op code) { return n >= 0 && results_.code(n) == code; };
   const int sum = results_.operand(node, 0);
@@ -210,12 +212,12 @@ reduction_word worded_pass::word_of(int node) const {
       if (w.name != nullptr) w.name = w.name[0] == 'n' ? "nanstd" : "std";
       return w;
     }
-    case op::convert: {  // of what is computed in float and is of 16 bits
+    case op::convert: {  // 16-bit results are computed in float and converted.
       const int of = results_.operand(node, 0);
       if (size_of(results_.at(node).type()) != 2 || results_.code(of) == op::reduced) return {};
       return word_of(of);
     }
-    case op::where: {  // -1 where there is no number
+    case op::where: {  // nanargmin, nanargmax: -1 if all elements are NaN.
       const int position = results_.operand(node, 2), test = results_.operand(node, 0);
       if (results_.code(test) != op::equal || results_.operand(test, 0) != position) return {};
       const bool least = is_reduced(position, rule::argmin, 1);

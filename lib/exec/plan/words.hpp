@@ -1,4 +1,4 @@
-// What a reduction is called: the user's word for what it became when it was traced.
+// Names reductions as the user wrote them, from the operations that tracing made of them.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace dsl::detail {
 
-/// A program whose nodes are found by what refers to them.
+/// A program whose nodes can be looked up by reference.
 class indexed_program {
  public:
   indexed_program() = default;
@@ -19,7 +19,7 @@ class indexed_program {
   op code(int node) const { return at(node).code(); }
   std::uint64_t payload(int node) const { return p_.payloads[node]; }
   int field(int node, int k) const { return static_cast<int>(payload(node) >> 16 * k & 0xffff); }
-  /// The node that computes a value.
+  /// The node that computes a value; -1 if there is none.
   int node_of(reference r) const;
   int operand(int node, int k) const { return node_of(reference::of(payload(node), k)); }
   int output(int i) const { return node_of(p_.output(i)); }
@@ -30,15 +30,15 @@ class indexed_program {
   std::vector<int> places_[dtype_count];
 };
 
-/// mean(x), var(x, ddof(1)), argmax(x): a result as a function of a node of the elements; no name
-/// where it is none.
+/// A result as a named reduction of a node of the elements: mean(x), var(x, ddof(1)), argmax(x).
+/// `name` is null if the result is no such reduction.
 struct reduction_word {
   const char* name = nullptr;
-  int of = -1;    // node of the elements
-  int ddof = -1;  // node of the results, or -1: 0
+  int of = -1;    // Node of the elements that is reduced.
+  int ddof = -1;  // Node of the results with the value of ddof; -1 for ddof 0.
 };
 
-/// A pass whose reductions are named.
+/// A pass whose reductions have names.
 class worded_pass {
  public:
   explicit worded_pass(const pass_view& p);
@@ -46,11 +46,11 @@ class worded_pass {
   const pass_view& pass() const { return *pass_; }
   const indexed_program& elements() const { return elements_; }
   const indexed_program& results() const { return results_; }
-  /// Of a node of the results.
+  /// The reduction that a node of the results is.
   reduction_word word_of(int node) const;
 
  private:
-  /// How a reduction makes one set of values of two.
+  /// How a reduction combines two accumulators.
   enum class rule {
     sum,
     prod,

@@ -1,4 +1,4 @@
-// How a mesh of processes runs what was compiled: each process its rows, on its own device.
+// Runs compiled code on a mesh of processes: each process computes its rows on its own device.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -23,7 +23,8 @@ namespace dsl::detail {
 
 namespace {
 
-// The same in all processes.
+// A number by which processes check that they run the same statement: it depends on the program,
+// not on addresses.
 std::uint64_t number_of(const pass_view& pass) {
   word_key number{static_cast<std::uint64_t>(pass.reductions)};
   const auto add = [&number](const program_view& p) {
@@ -60,7 +61,8 @@ class process_executor final : public executor {
                 const stream&) const override {
     const program_code& code = pass.code();
     const operand* const targets = pass.operands() + code.inputs;
-    bool is_whole = false;  // a target that each process has whole needs all rows
+    // Whether a target is not divided, so that each process needs all rows of it.
+    bool is_whole = false;
     const local_operands mine = local(pass, false);
     std::optional<edge_rows> edges;
     if (mine.are_divided() && mesh->size() > 1 && reads_other_rows(pass.space())) {
@@ -71,7 +73,7 @@ class process_executor final : public executor {
     for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
       is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
     if (is_whole) return run_whole(pass, recorded, stop);
-    if (mine.keeps_aside() && has_ended(stop)) return;
+    if (mine.redirects() && has_ended(stop)) return;
     if (!mine.are_divided() || !code.reduces() ||
         (reduced_axes(targets, code.outputs()) & 1) == 0) {
       if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
@@ -82,17 +84,17 @@ class process_executor final : public executor {
       run_whole(pass, recorded, stop);
   }
 
-  // Passes of a chain run one after another.
+  // Chains run pass by pass.
   bool runs_rows(const chain_code&) const override { return false; }
   row_plan plan_rows(const row_chain&) const override { return {}; }
   void run_rows(const row_chain&, const stream&) const override {}
 
-  // Where each process has all that its rows need, its kernel runs all steps of them; with
-  // reductions, if the kernels of the processes reach each other. Else a graph has the steps'
-  // kernels, and what brings their partial results together.
+  // If each process has all operands of its rows, its kernel runs all steps. With reductions, this
+  // also needs kernels that reach each other's memory; otherwise a graph contains the kernels of
+  // the steps and the exchange of their partial results.
   loop_support supports(const loop& of) const override {
     const local_operands mine = local(of, false, true);
-    if (!mine.stand_alone(of.operands(), of.space())) return {};
+    if (!mine.are_self_contained(of.operands(), of.space())) return {};
     const loop own = own_loop(of, mine, strategy::automatic);
     loop_support can = runs_.supports(own);
     can.carries_scalars = can.carries_scalars && of.code().reduces() && cells->are_shared();
@@ -102,7 +104,8 @@ class process_executor final : public executor {
     return can;
   }
   bool is_cooperative(int) const override { return runs_.is_cooperative(mesh->own.index); }
-  // The same number of elements in all processes, by which a launch's steps are counted.
+  // All processes plan for the same number of elements, because it decides how many steps a launch
+  // runs.
   loop_plan plan_loop(const loop& of, strategy how) const override {
     if (how == strategy::tiled) return {};
     const local_operands mine = local(of, false, true);
@@ -189,8 +192,8 @@ class process_executor final : public executor {
   static loop own_loop(const loop& of, const local_operands& mine, strategy how) {
     return {of.compiled(), mine.data(), of.fixed(), how};
   }
-  // All steps in one kernel of each process, whose blocks are one grid's. The first process's has
-  // what reductions come to.
+  // Runs all steps in one kernel in each process; the blocks of all kernels act as one grid. The
+  // first process computes the reductions' results, which are then broadcast.
   void run_together(const loop& of, const loop& own, const loop_plan& p, const loop_steps& steps,
                     const stream& on) const {
     const auto processes = static_cast<std::size_t>(mesh->size()),
@@ -261,8 +264,8 @@ class process_executor final : public executor {
     return {pass.code(), to.data(), pass.fixed()};
   }
 
-  // Whether a loop has ended: what its kernels then leave aside is not to be moved anywhere. Waits
-  // for the device.
+  // Whether a loop has ended, so that temporaries must not be copied to their targets. Waits for
+  // the device.
   bool has_ended(const bool* stop) const {
     if (stop == nullptr) return false;
     const stream on = stream::current(mesh->own);
@@ -273,21 +276,22 @@ class process_executor final : public executor {
     return ended;
   }
 
-  // Each process computes everything.
+  // Each process computes all rows.
   void run_whole(const prepared& pass, const std::uint64_t* recorded, const bool* stop) const {
     const local_operands all = local(pass, true);
-    if (all.keeps_aside() && has_ended(stop)) return;
+    if (all.redirects() && has_ended(stop)) return;
     bound(pass, all).run(recorded, stop);
     all.store();
   }
 
-  // The partial results of all processes, in the order of the processes.
+  // The layout of the partial results of all processes, in the order of the processes.
   struct joined_partials {
     partial_results_layout all{};
-    std::vector<std::size_t> bytes{};  // of each process
+    // Bytes of each process's partial results.
+    std::vector<std::size_t> bytes{};
     const std::vector<partials_form>& forms;
   };
-  // None where they are of different forms. Asked by all processes.
+  // None if the processes' partial results have different forms. All processes must call this.
   std::optional<joined_partials> partials_together(const prepared& pass,
                                                    const prepared& own) const {
     const partial_results_layout left = runs_.partials_of(own);
@@ -309,8 +313,8 @@ class process_executor final : public executor {
     return joined;
   }
 
-  // Brings the partial results of all processes together and finishes them in each. False, and
-  // nothing done, where they are of different forms.
+  // Gathers the partial results of all processes and finishes them in each. Returns false, having
+  // done nothing, if their forms differ.
   bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded,
               const bool* stop) const {
     const prepared own = bound(pass, mine);
@@ -331,16 +335,16 @@ class process_executor final : public executor {
                              first + before, 0, stop, on);
     mesh->group().statement = number_of(pass.code().pass.view);
     mesh->all_gather(first, joined->bytes);
-    if (gathered) gathered = side_by_side(gathered, all, joined->forms);
+    if (gathered) gathered = by_group(gathered, all, joined->forms);
     runs_.finish_partials(own, all, gathered ? gathered.data() : first, pass.space().count,
                           recorded, stop, on);
     mine.store();
     return true;
   }
 
-  // Partial results of all processes, those of a group one behind the other.
-  buffer_ref side_by_side(const buffer_ref& gathered, const partial_results_layout& all,
-                          const std::vector<partials_form>& forms) const {
+  // Reorders the partial results of all processes so that those of each group are contiguous.
+  buffer_ref by_group(const buffer_ref& gathered, const partial_results_layout& all,
+                      const std::vector<partials_form>& forms) const {
     buffer_ref made = buffer_ref::allocate(all.all_bytes(), mesh->own);
     std::size_t size = 16;
     while (all.bytes % size != 0) size /= 2;
@@ -389,7 +393,7 @@ device mesh_of_processes(std::unique_ptr<process_group> joined, device own) {
           "it is " +
           std::string(own.name()) +
           ": DSL_DEVICE, or the device that dsl::mesh is given, says another");
-  // These live until the program ends, as all kinds of devices do.
+  // Never freed, as the back ends of all devices.
   auto* const kernels = new process_executor(executor::of(own));
   auto* const made = new process_mesh(std::move(joined), own, *kernels);
   kernels->mesh = made;

@@ -31,7 +31,7 @@ std::optional<row_reach> reach_of(const prepared& pass) {
       if (step.axis != outermost) continue;
       const std::int64_t distance = least_distance(step.beyond, step.distance, g.shape[0]);
       (distance > 0 ? before : behind) += std::abs(distance);
-      if (step.ends_inside) continue;  // what is found beyond an end is not used
+      if (step.ends_inside) continue;  // Values read beyond an end are not used.
       (step.beyond == boundary::wrap ? reach.wraps : ends) = true;
     }
     reach.before = std::max(reach.before, before);
@@ -45,9 +45,9 @@ bool edge_rows::are_enough(const local_operands& mine, const row_reach& reach) {
   std::int64_t end = 0;
   return std::all_of(mine.rows().begin(), mine.rows().end(), [&](const index_range& r) {
     const bool follow = r.first == std::exchange(end, r.end);
-    return follow &&
-           r.count() > reach.before +
-                           reach.behind;  // of those mirrored at an end the last one is further in
+    // Rows mirrored at an end are not counted from the end itself, so the last of them is one
+    // further in.
+    return follow && r.count() > reach.before + reach.behind;
   });
 }
 
@@ -61,7 +61,7 @@ std::int64_t elements_a_row(const operand& o) {
 std::size_t bytes_of_rows(const operand& o, std::int64_t rows) {
   return static_cast<std::size_t>(rows * elements_a_row(o) * size_of(o.type));
 }
-// So many rows of an array from one on.
+// The rows of an array from `first` on, `rows` of them.
 operand rows_of(operand o, std::int64_t first, std::int64_t rows) {
   o.word[0] += static_cast<std::uint64_t>(first * o.strides[0] * size_of(o.type));
   o.extents[0] = rows;
@@ -129,8 +129,8 @@ void edge_rows::exchange() {
         to.push_back({reinterpret_cast<unsigned char*>(rows_of(o, from, rows).word[0]),
                       bytes_of_rows(o, rows), peer});
   };
-  // Of two processes each is before and behind the other: their messages are told apart by their
-  // order.
+  // With two processes, each is the other's previous and next one: the order of the messages tells
+  // them apart.
   std::vector<process_message> sent, received;
   add(sent, last_, reach_.behind, reach_.before, next);
   add(sent, first_, reach_.before, reach_.behind, previous);

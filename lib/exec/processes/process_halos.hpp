@@ -7,42 +7,45 @@
 
 namespace dsl::detail {
 
-/// How many rows before an element's and behind it a pass reads.
+/// Rows before and behind an element's row that a pass reads.
 struct row_reach {
   std::int64_t before = 0, behind = 0;
-  bool wraps = false;  // the first row's are at the end
+  bool wraps = false;  // Whether rows beyond one end are those at the other end.
 
   bool is_none() const { return before == 0 && behind == 0; }
 };
-/// None where a pass asks for more than elements some rows away of arrays, or takes the ends in
-/// several ways.
+/// None if a pass reads more than neighbours of arrays, or uses different boundaries at the ends of
+/// the rows.
 std::optional<row_reach> reach_of(const prepared& pass);
 
-/// The first and the last rows of a process, of which neighbours are other processes' rows. What a
-/// kernel over the process's own rows makes of these is wrong: they are computed a second time,
-/// each with the rows around them, and stored over that.
+/// The first and the last rows of a process, whose neighbours are rows of other processes. The
+/// kernel over the process's own rows computes them wrongly. They are computed a second time,
+/// together with the rows around them, and overwritten.
 class edge_rows {
  public:
-  /// Whether each process has enough rows, behind those of the process before.
+  /// Whether each process has enough rows, and rows follow each other in the order of the
+  /// processes.
   static bool are_enough(const local_operands& mine, const row_reach& reach);
 
-  /// Copies the rows, and exchanges with the processes before and behind what lies around them.
+  /// Copies the rows, and exchanges the surrounding rows with the previous and the next process.
   edge_rows(const process_mesh& mesh, const prepared& pass, const local_operands& mine,
             const row_reach& reach);
-  /// Computes them.
+  /// Computes and stores the rows.
   void run() const {
     run(first_);
     run(last_);
   }
 
  private:
-  // Rows on the border of two processes: those from `first` of its own that a process needs, which
-  // come to lie from `place` on, and the other's.
+  // Rows at the border between two processes: `rows` rows, of which the process's own ones begin at
+  // its row `first` and are copied to row `place`. The others come from the other process.
   struct edge {
-    bool is_inner;  // there is another process
+    bool is_inner;  // There is another process on that side.
     std::int64_t rows, first, place;
-    std::int64_t results, stored;  // how many are stored, and from where of the process's own
-    std::vector<operand> operands{}, read{};  // the pass's; the arrays among its inputs, each once
+    // Rows to store, and the process's row from which they are stored.
+    std::int64_t results, stored;
+    // The pass's operands, and the arrays among its inputs, each once.
+    std::vector<operand> operands{}, read{};
     std::vector<buffer_ref> memory{};
   };
   std::int64_t inner() const { return reach_.before + reach_.behind; }

@@ -6,8 +6,8 @@ namespace dsl::detail {
 
 namespace {
 
-// What a pass's form depends on, in words that all processes have alike: memory begins at multiples
-// of one number in all of them, so of addresses it is how far they are from there.
+// All that decides a pass's form, in words that are equal in all processes. For an address, this is
+// its distance from the memory's begin, which is aligned alike in all processes.
 std::vector<std::int64_t> words_of(const prepared& pass) {
   const program_code& code = pass.code();
   const launch& fixed = pass.fixed();

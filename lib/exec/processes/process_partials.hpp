@@ -9,10 +9,10 @@
 
 namespace dsl::detail {
 
-/// What partial results of several processes must have in common to come together.
+/// The properties that partial results of several processes must have in common to be combined.
 struct partials_form {
   std::int64_t groups, bytes, block, tile[4], threads, distance;
-  std::int64_t count;  // which may differ
+  std::int64_t count;  // Number of partial results; may differ between processes.
 
   bool fits(const partials_form& other) const {
     return groups == other.groups && bytes == other.bytes && block == other.block &&
@@ -21,12 +21,13 @@ struct partials_form {
   }
 };
 
-/// The forms that processes have told each other of passes over their rows.
+/// Remembers the forms of passes that processes have exchanged.
 class known_forms {
  public:
   explicit known_forms(const process_mesh& mesh) : mesh_(mesh) {}
 
-  /// Of all processes, in their order. Asked by all of them, which meet where such a pass is new.
+  /// The forms of all processes, in their order. All processes must call this; they wait for each
+  /// other if the pass is new.
   const std::vector<partials_form>& of(const prepared& pass, const partials_form& own);
 
  private:
@@ -38,7 +39,7 @@ class known_forms {
 
   const process_mesh& mesh_;
   std::vector<known> known_;
-  std::size_t next_ = 0;  // the oldest one
+  std::size_t next_ = 0;  // The oldest entry.
 };
 
 }  // namespace dsl::detail

@@ -10,8 +10,8 @@ namespace dsl::detail {
 
 namespace {
 
-// Has an operand lie in the process's part.
-void move_home(operand& o) {
+// Makes an operand refer to the process's own part of the memory.
+void make_local(operand& o) {
   const process_part& part = *o.memory->part;
   o.word[0] = reinterpret_cast<std::uintptr_t>(part.base() + first_byte(o));
   o.memory = part.own().get();
@@ -50,8 +50,8 @@ local_operands::local_operands(const process_mesh& mesh, const operand* all, int
       pass_inputs_(inputs),
       operands_(all, all + count) {
   divide(all, inputs, count, g);
-  whole_ = whole_ || (planned && are_divided() &&
-                      own_rows().count() == 0);  // as a process that has rows would
+  // Without rows, plan as a process that has some.
+  whole_ = whole_ || (planned && are_divided() && own_rows().count() == 0);
   for (int k = 0; k < count; ++k)
     localize(operands_[static_cast<std::size_t>(k)], k >= inputs, g, pass, all);
 }
@@ -74,8 +74,8 @@ bool local_operands::all_have_rows() const {
                      [](const index_range& r) { return r.count() > 0; });
 }
 
-// Whether each process has what it needs of an operand: those of its rows, or all of it.
-bool local_operands::lies_at_home(const operand& o, bool by_rows) const {
+// Whether each process has what it needs of an operand: its own rows, or all of it.
+bool local_operands::is_local(const operand& o, bool by_rows) const {
   if (element_count(mapping_of(o)) == 0) return true;
   for (int p = 0; p < mesh_.size(); ++p) {
     const index_range rows = are_divided() ? rows_[static_cast<std::size_t>(p)] : index_range{0, 1};
@@ -87,7 +87,7 @@ bool local_operands::lies_at_home(const operand& o, bool by_rows) const {
   return true;
 }
 
-bool local_operands::stand_alone(const operand* all, const geometry& g) const {
+bool local_operands::are_self_contained(const operand* all, const geometry& g) const {
   constexpr std::int64_t vector = 16;
   if (!are_divided() || !all_have_rows()) return false;
   return std::all_of(all, all + operands_.size(), [&](const operand& o) {
@@ -95,7 +95,7 @@ bool local_operands::stand_alone(const operand* all, const geometry& g) const {
     if (o.memory == nullptr) return !by_rows && o.kind != operand_kind::position;
     if (!by_rows) return !is_divided(o);
     const bool is_target = &o - all >= pass_inputs_;
-    if (o.kind != operand_kind::array || (is_divided(o) ? !lies_at_home(o, true) : is_target))
+    if (o.kind != operand_kind::array || (is_divided(o) ? !is_local(o, true) : is_target))
       return false;
     for (int p = 0; p < mesh_.size(); ++p) {
       const std::int64_t before = is_divided(o) ? o.memory->part->bytes_of(p).first : 0,
@@ -107,9 +107,9 @@ bool local_operands::stand_alone(const operand* all, const geometry& g) const {
   });
 }
 
-// Brings an operand's elements from all processes.
-void local_operands::bring(operand& o) {
-  if (planned_) return move_home(o);
+// Gathers an operand's elements from all processes.
+void local_operands::gather(operand& o) {
+  if (planned_) return make_local(o);
   const process_part& part = *o.memory->part;
   const index_range span = bytes_spanned_by(o, 0, o.extents[0], 0);
   const buffer_ref& all =
@@ -129,8 +129,8 @@ void local_operands::bring(operand& o) {
   o.memory = all.get();
 }
 
-// Of a target: the process computes more of it than it has.
-void local_operands::keep_aside(operand& o, const pass_view& pass, const operand* all) {
+// Redirects a target of which the process computes more than it has to a temporary.
+void local_operands::redirect(operand& o, const pass_view& pass, const operand* all) {
   const operand target = o;
   const int axis = outermost_axis(target);
   for (int p = 0; p < mesh_.size(); ++p) {
@@ -140,7 +140,7 @@ void local_operands::keep_aside(operand& o, const pass_view& pass, const operand
       raise<device_error>("a target whose rows are in several processes each, in " +
                           spell_pass(pass, all));
   }
-  move_home(o);
+  make_local(o);
   o = temporary_for(o, memory_.emplace_back(), planned_);
   copies_.push_back({o, target});
 }
@@ -154,7 +154,7 @@ void local_operands::localize(operand& o, bool is_target, const geometry& g, con
                        (is_target && o.kind == operand_kind::array && g.shape_rank > 0);
   if (o.memory == nullptr) {
     if (o.kind == operand_kind::position && cuts) {
-      // Rows count on where the axis is reduced.
+      // Positions along a reduced axis are those in the whole array.
       const std::uint32_t reduced =
           reduced_axes(all + pass_inputs_, static_cast<int>(operands_.size()) - pass_inputs_);
       std::int64_t step = reduced & 1;
@@ -166,13 +166,13 @@ void local_operands::localize(operand& o, bool is_target, const geometry& g, con
     }
     return;
   }
-  o.needs_elements = false;  // a process may have none
+  o.needs_elements = false;  // This process may have none.
   if (by_rows) {
     if (is_divided(o) && whole_) {
-      if (is_target) return keep_aside(o, pass, all);
-      return bring(o);
+      if (is_target) return redirect(o, pass, all);
+      return gather(o);
     }
-    if (is_divided(o) && !planned_ && !lies_at_home(o, true))
+    if (is_divided(o) && !planned_ && !is_local(o, true))
       raise<device_error>("an operand whose rows are in other processes than the target's, in " +
                           spell_pass(pass, all) +
                           ": copy it to the host and back, or work on dsl::local of it");
@@ -181,14 +181,14 @@ void local_operands::localize(operand& o, bool is_target, const geometry& g, con
       o.extents[0] = rows.count();
     }
   } else if (is_divided(o)) {
-    if (is_target) return keep_aside(o, pass, all);
+    if (is_target) return redirect(o, pass, all);
     if (o.kind == operand_kind::address)
       raise<device_error>("elements taken by their index, which may be in other processes, in " +
                           spell_pass(pass, all) +
                           ": copy them to the host, or work on dsl::local of the array");
-    if (planned_ || whole_ || !lies_at_home(o, false)) return bring(o);
+    if (planned_ || whole_ || !is_local(o, false)) return gather(o);
   }
-  move_home(o);
+  make_local(o);
 }
 
 void local_operands::store() const {
@@ -197,7 +197,7 @@ void local_operands::store() const {
     const int axis = outermost_axis(to);
     const index_range rows = rows_along(to, axis, mesh_.rank());
     if (rows.count() == 0) continue;
-    move_home(to);
+    make_local(to);
     const std::int64_t size = size_of(to.type);
     for (operand* const o : {&from, &to}) {
       if (o->rank == 0) continue;

@@ -1,4 +1,4 @@
-// What a process has of a pass's operands.
+// A process's part of the operands of a pass.
 #pragma once
 
 #include <vector>
@@ -10,50 +10,50 @@
 
 namespace dsl::detail {
 
-/// Whether one has other elements in each row of an index space of so many dimensions, along the
-/// outermost.
+/// Whether an operand has other elements in each row, along the outermost axis, of an index space
+/// with `rank` dimensions.
 inline bool varies_by_rows(const operand& o, int rank) {
   return rank > 0 && o.rank == rank && o.extents[0] != 1;
 }
 
-/// A bit for each axis that a pass's targets are reduced along.
+/// The axes along which a pass's targets are reduced, a bit each.
 std::uint32_t reduced_axes(const operand* targets, int count);
 
-/// Operands on the process's own device, of its rows of the index space: those (along the outermost
-/// axis) of which the first target that is divided has elements here, or where none is the first
-/// input. What is the same for all rows, of a lower rank or of extent 1, is brought from where it
-/// is.
+/// The operands on the process's own device, for its rows of the index space along the outermost
+/// axis. The first divided target decides which rows these are; if there is none, the first divided
+/// input. Operands that are the same for all rows, of a lower rank or of extent 1, are gathered
+/// from where they are.
 class local_operands {
  public:
-  /// `whole`: of all rows, in each process; inputs are brought, and targets are kept aside.
-  /// `planned`: nothing is read or written. Throws device_error where elements of other processes
-  /// are needed otherwise.
+  /// `whole`: each process computes all rows; inputs are gathered, and targets are redirected.
+  /// `planned`: for planning alone, nothing is read or written. Throws device_error if elements of
+  /// other processes are needed in another way.
   local_operands(const process_mesh& mesh, const operand* all, int inputs, int count,
                  const geometry& g, const pass_view& pass, bool whole, bool planned = false);
 
   const operand* data() const { return operands_.data(); }
-  /// Whether the rows are divided.
+  /// Whether the rows are divided among the processes.
   bool are_divided() const { return !rows_.empty(); }
   const std::vector<index_range>& rows() const { return rows_; }
   index_range own_rows() const { return rows_[static_cast<std::size_t>(mesh_.rank())]; }
-  /// Whether each process has some of them.
+  /// Whether each process has at least one row.
   bool all_have_rows() const;
-  /// Whether all that a kernel over a process's rows reads and writes lies with each process, in
-  /// arrays aligned to vectors.
-  bool stand_alone(const operand* all, const geometry& g) const;
-  /// Whether a target is kept aside.
-  bool keeps_aside() const { return !copies_.empty(); }
-  /// Moves what was kept aside to the targets.
+  /// Whether each process has all that a kernel over its rows reads and writes, in arrays aligned
+  /// to vectors.
+  bool are_self_contained(const operand* all, const geometry& g) const;
+  /// Whether a target is redirected to a temporary.
+  bool redirects() const { return !copies_.empty(); }
+  /// Copies the temporaries to their targets.
   void store() const;
 
  private:
   struct late_copy { operand from, to; };
   void divide(const operand* all, int inputs, int count, const geometry& g);
-  bool lies_at_home(const operand& o, bool by_rows) const;
+  bool is_local(const operand& o, bool by_rows) const;
   void localize(operand& o, bool is_target, const geometry& g, const pass_view& pass,
                 const operand* all);
-  void bring(operand& o);
-  void keep_aside(operand& o, const pass_view& pass, const operand* all);
+  void gather(operand& o);
+  void redirect(operand& o, const pass_view& pass, const operand* all);
 
   const process_mesh& mesh_;
   bool whole_;

@@ -1,4 +1,4 @@
-// Chains of passes over rows on a grid of blocks of threads.
+// Runs chains of passes over rows on a grid of blocks of threads.
 #include <dsl/exec/rows/row_arguments.hpp>
 #include <dsl/exec/rows/row_policy.hpp>
 #include <dsl/exec/team/team.hpp>
@@ -31,17 +31,18 @@ const device_properties& properties_of(const row_chain& rows) {
   return properties_for(rows.space().where, rows.operands(), rows.operand_count());
 }
 
-// Threads of a row of so many vectors, of which at least `needed` have room for it. Two of them
-// read a whole sector; with more than two vectors each what a warp reads at a time lies further
-// apart, which pays only where as many threads would be idle.
+// The number of threads for a row of `vectors` vectors; at least `needed` of them are necessary to
+// hold it. At least two threads, which read a whole 32-byte sector. With two vectors a thread, the
+// two reads of a warp lie further apart; this pays only if the row has few vectors, where as many
+// threads would be idle otherwise.
 std::int64_t threads_of_vectors(std::int64_t vectors, std::int64_t needed) {
   constexpr std::int64_t few = 8;
   const bool in_twos = vectors <= few && std::has_single_bit(static_cast<std::uint64_t>(vectors));
   return std::max({needed, std::min<std::int64_t>(vectors, 2), in_twos ? vectors / 2 : 1});
 }
 
-// Rows of few elements that go to no vectors: as many as fill a block's share of the shared memory.
-// Returns whether there are any.
+// Plans staged rows: short rows that cannot be read in vectors go through shared memory, as many as
+// fit into a block's share of it. Returns false if this does not apply.
 bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int block) {
   const geometry& g = rows.space();
   if (!rows.lies_along_rows() || g.count > p.policy.staged_elements) return false;
@@ -63,20 +64,22 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   return true;
 }
 
-// Threads side by side, a vector of columns each, of which there are `across` in each of so many
-// planes, and a block has memory for `vectors`. A row's piece is whole cache lines; it is longer
-// where columns are still whole in a block, and there are blocks for all multiprocessors.
-int threads_across(std::int64_t across, std::int64_t planes, std::int64_t rows,
-                   std::int64_t vectors, int multiprocessors) {
+// The number of threads side by side when rows lie across memory. Each thread takes a vector of
+// columns; each of `planes` planes has `vectors_a_plane` of these vectors, and a block has memory
+// for `vectors` of them. A row's contiguous piece is whole cache lines. It is longer if whole
+// columns still fit into a block and all multiprocessors still have blocks.
+int row_parallel_threads(std::int64_t vectors_a_plane, std::int64_t planes, std::int64_t rows,
+                         std::int64_t vectors, int multiprocessors) {
   constexpr int line = 8;
-  int side = std::min(line, power_of_two_from(across));
-  while (side < 32 && side < across && rows * 2 * side <= vectors &&
-         planes * pieces(across, 2 * side) >= multiprocessors)
+  int side = std::min(line, power_of_two_from(vectors_a_plane));
+  while (side < 32 && side < vectors_a_plane && rows * 2 * side <= vectors &&
+         planes * pieces(vectors_a_plane, 2 * side) >= multiprocessors)
     side *= 2;
   return side;
 }
 
-constexpr int polled = 4;  // blocks' sums that a thread reads one after another, at most
+// Maximum number of blocks' sums that a thread reads one after another.
+constexpr int polled = 4;
 
 }  // namespace
 
@@ -84,7 +87,7 @@ bool grid_executor::runs_rows(const chain_code& code) const {
   return compiled(code.kernels) != nullptr;
 }
 
-// Threads and blocks for a row. Without a grid where there is no room for one.
+// Chooses threads and blocks for each row. The plan has no grid if a row does not fit.
 row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const chain_code& code = rows.code();
   const geometry& g = rows.space();
@@ -105,12 +108,12 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass},
                       kernels.policy.block, g.where.index);
   };
-  if (const int lanes = lanes_of_columns(code.lanes); lie_side_by_side(rows, lanes)) {
+  if (const int lanes = lanes_of_columns(code.lanes); columns_are_in_vectors(rows, lanes)) {
     p.kernel = row_kernel::columns;
     p.lanes = lanes;
   }
-  const int devices = std::max(1, p.devices),
-            multiprocessors = device.multiprocessors / devices;  // of one, which has whole rows
+  // Of one device, since each row is on one device.
+  const int devices = std::max(1, p.devices), multiprocessors = device.multiprocessors / devices;
   const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
@@ -126,7 +129,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const int room = static_cast<int>(device.shared_per_block) - known.static_shared;
   const int target = std::min(p.policy.row_memory, room);
-  // Threads of a row, and rows of a block.
+  // The largest and the usual number of threads a block.
   const int widest = fixed.block > 0 ? fixed.block : most,
             usual = fixed.block > 0 ? fixed.block : std::min(most, p.policy.usual_block);
   const auto resident = [&](std::int64_t shared) {
@@ -139,8 +142,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
             : device.threads_per_multiprocessor / p.block;
     return std::max<std::int64_t>(1, std::min(by_shared, by_threads));
   };
-  // Blocks for all rows, or for as many as are on the device together where some blocks share a
-  // row.
+  // Adds the grid: blocks for all rows; if several blocks share a row without a cluster, only as
+  // many as are resident at once, since they wait for each other.
   const auto with_grid = [&](row_plan made) {
     made.blocks_per_multiprocessor = static_cast<int>(resident(made.shared_bytes));
     const std::int64_t tiles = g.results / inner * pieces(inner, made.rows_a_block);
@@ -158,7 +161,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     return made;
   };
   const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
-  p.in_vectors = columns || (rows.lies_along_rows() && goes_in_vectors(rows));
+  p.in_vectors = columns || (rows.lies_along_rows() && rows_are_in_vectors(rows));
   const bool whole = !columns && p.in_vectors && in_vectors <= widest;
   p.registers = known.registers;
   if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
@@ -175,15 +178,15 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   } else {
     int& side = p.rows_side_by_side;
     if (columns)
-      side = threads_across(inner / p.lanes, g.results / inner, g.count,
-                            target / std::max(1, vector_bytes), device.multiprocessors);
+      side = row_parallel_threads(inner / p.lanes, g.results / inner, g.count,
+                                  target / std::max(1, vector_bytes), device.multiprocessors);
     else if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
     const std::int64_t threads = p.in_registers ? pieces(vectors, held)
                                  : columns || rows.lies_along_rows()
                                      ? pieces(vectors, p.policy.vectors)
                                      : pieces(g.count, p.policy.elements_across);
     const std::int64_t of_cluster = std::int64_t{widest} * known.largest_cluster;
-    if (p.in_registers && threads * side > widest) {  // several blocks
+    if (p.in_registers && threads * side > widest) {  // A row needs several blocks.
       int narrow = side;
       while (narrow > 16 && threads * narrow > of_cluster) narrow /= 2;
       const bool fits = threads * narrow <= of_cluster;
@@ -195,14 +198,15 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
       p.threads_a_row = std::min(widest, whole_warps(threads));
     }
   }
-  p.registers = known.registers;  // of the kernel of rows in vectors
-  const int crew = p.threads_a_row * p.rows_side_by_side;
-  int crews = 1;
-  if (crew <= 32 || (crew & (crew - 1)) == 0) {
-    crews = std::max(
-        1, std::min<int>(usual / crew, power_of_two_from(pieces(
+  // `known` may be the kernel for whole rows by now.
+  p.registers = known.registers;
+  const int group_threads = p.threads_a_row * p.rows_side_by_side;
+  int groups = 1;
+  if (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0) {
+    groups = std::max(1, std::min<int>(usual / group_threads,
+                                       power_of_two_from(pieces(
                                            g.results, p.rows_side_by_side * rows_of_vector(p)))));
-    if (crew * crews < 32) crews = 32 / crew;
+    if (group_threads * groups < 32) groups = 32 / group_threads;
   }
   const auto vectors_of = [&](std::int64_t part) {
     return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * elements_of_vector(p));
@@ -210,21 +214,21 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   const auto bytes_of = [&](std::int64_t count) -> std::int64_t {
     return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
   };
-  p.block = crew * crews;
+  p.block = group_threads * groups;
   std::int64_t part = g.count;
-  while (crews > 1 && bytes_of(vectors_of(part)) > target) {
-    crews /= 2;
-    p.block = crew * crews;
+  while (groups > 1 && bytes_of(vectors_of(part)) > target) {
+    groups /= 2;
+    p.block = group_threads * groups;
   }
   const int sums = bytes_of_sums(p, code.accumulator_bytes);
-  // A row that is too long for a block goes to several: to a cluster, or to some whose sums are
-  // read with little delay.
+  // A row that does not fit into a block goes to several: to a cluster if possible, otherwise to
+  // blocks that exchange sums through global memory, if there are few enough to read them fast.
   const std::int64_t fit =
       p.in_registers
           ? held
           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
                                           (std::int64_t{std::max(1, vector_bytes)} * p.block));
-  if (crews == 1 && vectors_of(part) > fit) {
+  if (groups == 1 && vectors_of(part) > fit) {
     const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * elements_of_vector(p));
     p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster &&
                    (fixed.grid == 0 || needed <= fixed.grid);
@@ -237,11 +241,11 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     }
     part = part_of_block(g.count, p);
   }
-  p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * crews;
+  p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * groups;
   p.vectors = static_cast<int>(vectors_of(part));
   if (p.in_registers ? p.vectors > held
                      : bytes_of(p.vectors) + sums > (p.blocks_a_row > 1 ? target : room))
-    return p;  // no room for a row
+    return p;  // No room for a row.
   p.shared_bytes =
       static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
   return with_grid(p);
@@ -322,14 +326,14 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
       if (k >= rows.leaves() || code.vector_bytes[k] > 0) {
         const int bytes = staged_bytes(rows, k, p.rows_a_block);
         if (bytes > 0) {
-          const staged_piece piece{at, staged_pitch(rows, k), varies_along_row(rows, k) ? 1 : 0};
+          const staged_piece piece{at, staged_pitch(rows, k), varies_in_row(rows, k) ? 1 : 0};
           places[static_cast<std::size_t>(k)] = piece.word();
           at += bytes;
         }
         a.descriptor = places[static_cast<std::size_t>(k < rows.leaves() ? kept_as(rows, k) : k)];
       }
     } else if (k < rows.leaves() && code.vector_bytes[k] > 0) {
-      const bool varies = varies_along_row(rows, k);
+      const bool varies = varies_in_row(rows, k);
       const int first = kept_as(rows, k);
       if (first == k) {
         places[static_cast<std::size_t>(k)] = static_cast<std::uint64_t>(shared_before_rows + at) |

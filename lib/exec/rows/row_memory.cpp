@@ -10,7 +10,7 @@
 
 namespace dsl::detail {
 
-bool varies_along_row(const row_chain& rows, int k) {
+bool varies_in_row(const row_chain& rows, int k) {
   return rows.space().layouts[k].strides[rows.space().rank - 1] != 0;
 }
 
@@ -29,12 +29,12 @@ int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf) {
 int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies) {
   int bytes = 0;
   for (int k = 0; k < rows.leaves(); ++k)
-    if (varies_along_row(rows, k) == varies && kept_as(rows, k) == k)
+    if (varies_in_row(rows, k) == varies && kept_as(rows, k) == k)
       bytes += bytes_of_vector(rows, p, k);
   return bytes;
 }
 
-bool goes_in_vectors(const row_chain& rows) {
+bool rows_are_in_vectors(const row_chain& rows) {
   const geometry& g = rows.space();
   bool all = g.count % rows.code().lanes == 0;
   for (int k = 0; k < rows.operand_count(); ++k) {
@@ -45,22 +45,22 @@ bool goes_in_vectors(const row_chain& rows) {
   return all;
 }
 
-bool lie_side_by_side(const row_chain& rows, int lanes) {
+bool columns_are_in_vectors(const row_chain& rows, int lanes) {
   const geometry& g = rows.space();
-  const int across = g.rank - 2;
-  if (rows.lies_along_rows() || g.extents[across] % lanes != 0) return false;
+  const int row_parallel = g.rank - 2;
+  if (rows.lies_along_rows() || g.extents[row_parallel] % lanes != 0) return false;
   for (int k = 0; k < rows.operand_count(); ++k) {
     const operand& o = rows.operands()[k];
     const bool is_leaf = k < rows.leaves();
     if (is_leaf ? rows.code().vector_bytes[k] == 0 : o.kind == operand_kind::result) continue;
     const std::int64_t* const strides = g.layouts[k].strides;
-    if (is_leaf && strides[across] == 0) continue;
+    if (is_leaf && strides[row_parallel] == 0) continue;
     const std::int64_t vector = std::int64_t{size_of(o.type)} * lanes;
-    if (o.kind != operand_kind::array || strides[across] != 1 ||
+    if (o.kind != operand_kind::array || strides[row_parallel] != 1 ||
         o.word[0] % static_cast<std::uint64_t>(vector) != 0)
       return false;
     for (int d = 0; d < g.rank; ++d)
-      if (d != across && strides[d] * size_of(o.type) % vector != 0) return false;
+      if (d != row_parallel && strides[d] * size_of(o.type) % vector != 0) return false;
   }
   return true;
 }
@@ -70,16 +70,16 @@ int rows_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ?
 int elements_of_vector(const row_plan& p) { return p.kernel == row_kernel::columns ? 1 : p.lanes; }
 
 int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
-  const int crew = p.threads_a_row * p.rows_side_by_side;
-  const int bytes =
-      crew <= 32 ? 0
-                 : 2 * (p.block / 32) * p.rows_side_by_side * rows_of_vector(p) * accumulator_bytes;
+  const int group_threads = p.threads_a_row * p.rows_side_by_side;
+  const int bytes = group_threads <= 32 ? 0
+                                        : 2 * (p.block / 32) * p.rows_side_by_side *
+                                              rows_of_vector(p) * accumulator_bytes;
   return (bytes + 15) / 16 * 16;
 }
 
 int staged_pitch(const row_chain& rows, int k) {
   const auto count = static_cast<int>(rows.space().count);
-  return !varies_along_row(rows, k) ? 1 : count % rows.code().lanes == 0 ? count + 1 : count;
+  return !varies_in_row(rows, k) ? 1 : count % rows.code().lanes == 0 ? count + 1 : count;
 }
 
 int staged_bytes(const row_chain& rows, int k) {

@@ -36,7 +36,7 @@ std::optional<row_chain> row_chain::of(const prepared* passes, int count,
   if (!executor::of(passes->where()).runs_rows(*code)) return {};
   row_chain made(*code, passes);
   if (!made.bind() || !made.lay_out()) return {};
-  // Values that nobody else reads.
+  // Discard results that no later pass or copy reads.
   const prepared* const end = passes + count;
   bool scalar_is_written = false;
   for (int k = made.leaves(); k < made.operand_count(); ++k) {
@@ -62,14 +62,16 @@ std::optional<row_chain> row_chain::of(const prepared* passes, int count,
   return made;
 }
 
-// Whether what is read in a phase is, at each of its elements, what is left for the element's row.
-bool row_chain::has_row_of(const operand& read, const operand& left, const geometry& reader) const {
+// Whether each element that `read` reads is the result that `left` holds for this element's row.
+bool row_chain::reads_own_row(const operand& read, const operand& left,
+                              const geometry& reader) const {
   if (read.memory == nullptr || read.memory != left.memory || read.word[0] != left.word[0])
     return false;
   if (left.rank == 0) return true;
   const geometry& rows = phases_[0].space();
   const operand_layout of_reader = layout_of(reader, read);
-  int d = 0;  // of the reader's dimensions: all of the rows' space, or those that are kept
+  // Dimension of the reader, which has all dimensions of the rows' space or only the kept ones.
+  int d = 0;
   for (int of_rows = 0; of_rows < rows.shape_rank; ++of_rows) {
     const bool reduced = (left.reduced >> of_rows & 1) != 0;
     if (reduced && reader.shape_rank < rows.shape_rank) continue;
@@ -81,19 +83,20 @@ bool row_chain::has_row_of(const operand& read, const operand& left, const geome
   return d == reader.shape_rank;
 }
 
-// Gives the chain its operands. Returns whether all phases take the same ones.
+// Collects the operands of the chain. Returns false if its phases use different ones.
 bool row_chain::bind() {
   int outputs = 0;
   for (int p = 0; p < count(); ++p) outputs += phases_[p].code().outputs();
   operands_.resize(static_cast<std::size_t>(leaves() + outputs));
   for (int k = 0; k < leaves(); ++k) {
-    operands_[static_cast<std::size_t>(k)].kind =
-        operand_kind::value;  // of a number that no phase has
+    // A scalar that no phase reads.
+    operands_[static_cast<std::size_t>(k)].kind = operand_kind::value;
     operands_[static_cast<std::size_t>(k)].type = dtype::boolean;
   }
   std::vector<char> is_bound(static_cast<std::size_t>(leaves()), 0);
   const geometry& rows = phases_[0].space();
-  const operand* row = nullptr;  // some result, which tells the axes
+  // Any result, from which the reduced axes are known.
+  const operand* row = nullptr;
   int at = leaves();
   for (int p = 0; p < count(); ++p) {
     const prepared& phase = phases_[p];
@@ -110,7 +113,8 @@ bool row_chain::bind() {
         if (o.kind == operand_kind::neighbour) return false;
         operands_[k] = o;
         is_bound[k] = 1;
-      } else if (!has_row_of(o, targets_of(phases_[from.phase()])[from.number()], phase.space())) {
+      } else if (!reads_own_row(o, targets_of(phases_[from.phase()])[from.number()],
+                                phase.space())) {
         return false;
       }
     }
@@ -121,7 +125,7 @@ bool row_chain::bind() {
         else if (row->rank != o.rank || (o.rank > 0 && row->reduced != o.reduced)) return false;
       }
       if (!of_rows) continue;
-      // Elements of the rows' own space become results.
+      // Elements of a phase that computes one value a row become results of the rows.
       if (row == nullptr) return false;
       const std::uint32_t reduced = row->rank == 0 ? (1u << rows.shape_rank) - 1 : row->reduced;
       const operand own = o;
@@ -146,7 +150,7 @@ bool row_chain::bind() {
   return row != nullptr;
 }
 
-// One index space for all of them, with one dimension that is reduced, the last one.
+// Lays out one index space for all operands, with one reduced dimension, which is the last.
 bool row_chain::lay_out() {
   geometry& g = space_;
   const int count = operand_count();
@@ -159,7 +163,7 @@ bool row_chain::lay_out() {
     if (reduced >= 0) return false;
     reduced = d;
   }
-  if (reduced < 0) return false;  // rows of one element
+  if (reduced < 0) return false;  // Rows have one element.
   lies_along_rows_ = reduced == g.rank - 1;
   move_dimension(g, count, reduced, g.rank - 1);
   g.linear = false;

@@ -39,7 +39,8 @@ double measured_curve::bandwidth() const {
 
 std::vector<std::int64_t> calibrated_sizes(std::int64_t cache, std::int64_t most) {
   std::vector<std::int64_t> sizes;
-  constexpr std::int64_t whole = 256;  // a multiple of every vector and of two of them
+  // A multiple of every vector's bytes, and of two vectors'.
+  constexpr std::int64_t whole = 256;
   for (std::int64_t octave = 64 << 10; octave <= most; octave *= 2) {
     const bool about_cache = 4 * octave > cache && octave < 4 * cache;
     for (int part = 4; part < 8; part += about_cache ? 1 : 4)
@@ -51,8 +52,8 @@ std::vector<std::int64_t> calibrated_sizes(std::int64_t cache, std::int64_t most
 
 namespace {
 
-// What each call takes on its way to the device: of one element, queued again and again. With
-// `waits` each is waited for.
+// Seconds a call takes to reach the device: calls on one element are queued again and again. With
+// `waits`, each is waited for.
 double launch_interval(device where, bool waits) {
   const device_guard guard(where);
   const stream on(where);
@@ -94,8 +95,8 @@ double allocation_interval(device where) {
 
 const calibration* calibration_of(device where) {
   static std::mutex mutex;
-  static auto& known = *new std::map<std::pair<backend, int>,
-                                     std::unique_ptr<calibration>>;  // never freed: see `back_end`
+  // Never freed, as `back_end`.
+  static auto& known = *new std::map<std::pair<backend, int>, std::unique_ptr<calibration>>;
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = known.try_emplace({where.kind, where.index});
   if (is_new) {

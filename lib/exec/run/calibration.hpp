@@ -1,4 +1,4 @@
-// What a device does in a second, measured in this process where something asks for it.
+// Rates of a device, measured in this process when they are first needed.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +11,20 @@
 
 namespace dsl::detail {
 
-/// What computes: with float, with double, with integers.
+/// Units that compute: with float, with double, with integers.
 enum class unit : std::uint8_t { fp32, fp64, integer };
 inline constexpr std::size_t unit_count = 3;
 
-/// Seconds over bytes: measured points, between which it is a straight line, and beyond the last
-/// one as between the last two.
+/// Seconds as a function of bytes: linear between measured points, and beyond the last one as
+/// between the last two.
 class measured_curve {
  public:
-  /// In order of bytes.
+  /// Points must be added in order of bytes.
   void add(double bytes, double seconds) { points_.push_back({bytes, seconds}); }
   double operator()(double bytes) const;
-  /// Bytes a second where there are many.
+  /// Bytes a second of large sizes.
   double bandwidth() const;
-  /// The shortest time: of a call that has nothing to do.
+  /// The shortest time: that of a call with nothing to do.
   double least() const;
   bool is_empty() const { return points_.empty(); }
 
@@ -34,25 +34,30 @@ class measured_curve {
 };
 
 struct calibration {
-  double launch =
-      0;  ///< seconds from one kernel of this library to the next, when they have nothing to do
-  double wait = 0;  ///< seconds more until the calling thread knows that one has ended
-  double allocation =
-      0;  ///< seconds that getting memory from the pool and giving it back takes the calling thread
-  double round_trip = 0;  ///< seconds of an atomic addition whose result the next one waits for
-  measured_curve read, copied;  ///< seconds of a call that reads so many bytes; that reads half of
-                                ///< them and writes the other half
-  double cache = 0;  ///< bytes a second of copies within the L2 cache; 0: there is none to speak of
-  double partial_writes =
-      0;  ///< bytes a second of sectors (32 bytes) that are not written whole; 0: as any others
-  std::array<double, unit_count>
-      rate{};  ///< multiply-adds a second of float and of double, additions of integers
+  /// Seconds from one empty kernel of this library to the next.
+  double launch = 0;
+  /// Seconds more until the calling thread knows that a kernel has ended.
+  double wait = 0;
+  /// Seconds of the calling thread to allocate memory from the pool and release it.
+  double allocation = 0;
+  /// Seconds of an atomic addition whose result the next one waits for.
+  double round_trip = 0;
+  /// Seconds of a call that reads the given bytes, and of one that reads half of them and writes
+  /// the other half.
+  measured_curve read, copied;
+  /// Bytes a second of copies within the L2 cache; 0 if there is no relevant cache.
+  double cache = 0;
+  /// Bytes a second of sectors (32 bytes) that are partly written; 0 if they cost as much as
+  /// others.
+  double partial_writes = 0;
+  /// Multiply-adds a second of float and of double, and additions a second of integers.
+  std::array<double, unit_count> rate{};
 
   double& rate_of(unit u) { return rate[static_cast<std::size_t>(u)]; }
 };
 
-/// The median of some measurements, each of so many calls that the clock tells them apart:
-/// `time(calls)` gives seconds.
+/// The median seconds a call, from some batches of calls, each long enough to measure:
+/// `time(calls)` returns the seconds of a batch.
 template <class Time>
 double seconds_a_call(const Time& time, double seconds_of_a_batch = 200e-6) {
   time(1);
@@ -65,11 +70,11 @@ double seconds_a_call(const Time& time, double seconds_of_a_batch = 200e-6) {
   return all[batches / 2];
 }
 
-/// Bytes at which curves are measured: powers of two, and four to an octave about the cache's size,
-/// up to `most`.
+/// The sizes in bytes at which curves are measured, up to `most`: two an octave, and four an octave
+/// near the cache's size.
 std::vector<std::int64_t> calibrated_sizes(std::int64_t cache, std::int64_t most);
 
-/// A device's, measured when it is first asked for; null where times mean nothing (the simulator).
+/// A device's rates, measured on the first call; null where times mean nothing (the simulator).
 const calibration* calibration_of(device where);
 
 }  // namespace dsl::detail

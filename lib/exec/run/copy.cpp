@@ -1,4 +1,4 @@
-// Compiled as CUDA where there is a toolkit.
+// Compiled as CUDA if there is a toolkit.
 #include "exec/run/copy.hpp"
 
 #include "exec/run/divided.hpp"

@@ -1,17 +1,18 @@
-// Copies between arrays of any strides.
+// Copies between arrays with any strides.
 #pragma once
 
 #include <dsl/exec/run/run.hpp>
 
 namespace dsl::detail {
 
-/// The program that copies elements of 1, 2, 4, 8 or 16 bytes, whatever they mean.
+/// A program that copies elements of 1, 2, 4, 8 or 16 bytes, whatever their dtype.
 const program_code& copy_code(int size);
 
-/// Copies an operand's elements to another.
+/// Copies an operand's elements to another operand.
 void copy_elements(const operand& from, const operand& to);
 
-/// A target's stand-in, contiguous, in memory of its own; imagined, it has an address alone.
+/// A contiguous temporary in the place of a target. If `imagined`, for planning, it has an address
+/// but no memory.
 operand temporary_for(const operand& target, buffer_ref& memory, bool imagined);
 
 struct late_copy {

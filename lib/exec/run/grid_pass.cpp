@@ -1,4 +1,4 @@
-// Passes on a grid of blocks of threads.
+// Runs passes on a grid of blocks of threads.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -149,7 +149,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
 
 namespace {
 
-// Whether a mesh's members take neighbouring tiles of each group.
+// Whether each member of a mesh takes adjacent tiles of each group.
 bool takes_neighbours(const reduction_plan& p, const reduction_schedule& reduction) {
   return reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1;
 }
@@ -196,14 +196,14 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p,
 
 namespace {
 
-// The partial results of a launch that takes the plan.
+// The partial results of a launch with this plan.
 partial_results_layout partials_of_plan(const reduction_plan& p, const program_code& code) {
   return {p.groups, p.splits,
           static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) *
                                    code.pass.accumulator_bytes)};
 }
 
-// Where results go a second time; gives how many ranges that are.
+// Adds the second addresses of results to `others`. Returns their number.
 int add_recorded(memory_range* others, const program_code& code, const std::uint64_t* recorded) {
   int count = 0;
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
@@ -248,7 +248,7 @@ void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded
   launch_finish(pass, p, given.header().reduction, recorded, others, other_count, on);
 }
 
-// The results of all elements, by one block.
+// A single block computes the results from the partial results of all.
 void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
                                   const reduction_schedule& left, const std::uint64_t* recorded,
                                   const memory_range* others, int other_count,
@@ -299,7 +299,7 @@ void grid_executor::reduce_to_partials(const prepared& pass, const partial_resul
   launch_pass(pass, p, given, &range, 1, on);
 }
 
-// A block a group, which has no tiles of its own.
+// One block for each group, with no tiles of its own.
 void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all,
                                     void* memory, std::int64_t count, const std::uint64_t* recorded,
                                     const bool* stop, const stream& on) const {

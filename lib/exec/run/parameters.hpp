@@ -1,4 +1,4 @@
-// A kernel's parameters, as bytes: the launcher does not know the kernel.
+// A kernel's parameters as bytes, since the launcher does not know the kernel's type.
 #pragma once
 
 #include <cstring>
@@ -10,19 +10,19 @@
 
 namespace dsl::detail {
 
-/// An operand's `argument::descriptor`, but for a reduction's result and for tiles in shared
+/// An operand's `argument::descriptor`, except those of a reduction's result and of tiles in shared
 /// memory.
 inline std::uint64_t descriptor_of(const operand* operands, int k, const geometry& g,
                                    const pass_view& pass) {
   const operand& o = operands[k];
-  const bool is_beside = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
+  const bool reads_neighbours = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
   const reach how = g.layouts[k].how == access::wide ? in_vectors : by_elements;
-  // The linear kernel's places are the elements'.
+  // In a linear kernel, an element's number is its place, so a shared address needs no unit.
   const std::int64_t unit = g.linear && is_one_address(g, o, k) ? 0 : o.size;
   const std::uint64_t reached =
       o.kind == operand_kind::address ? static_cast<std::uint64_t>(unit) : how;
   if (o.kind == operand_kind::value || o.kind == operand_kind::device_scalar) return o.word[1];
-  if (o.kind != operand_kind::step && !is_beside)
+  if (o.kind != operand_kind::step && !reads_neighbours)
     return o.kind == operand_kind::index ? 0 : reached;
   std::uint32_t single = 0;
   for (int axis = 0; axis < max_rank; ++axis)
@@ -33,7 +33,7 @@ inline std::uint64_t descriptor_of(const operand* operands, int k, const geometr
   return neighbour_word::make(reached, step, single).word;
 }
 
-/// `tiling::dimension_of_axis`.
+/// Computes `tiling::dimension_of_axis`.
 inline std::uint32_t dimensions_of_axes(const geometry& g) {
   std::uint32_t all = 0;
   for (int axis = 0; axis < max_rank; ++axis) {
@@ -43,14 +43,14 @@ inline std::uint32_t dimensions_of_axes(const geometry& g) {
   return all;
 }
 
-/// Whether all arrays are reached in whole vectors.
+/// Whether all arrays are accessed in whole vectors.
 inline bool are_in_vectors(const operand* operands, const geometry& g, int count) {
   for (int k = 0; k < count; ++k)
     if (operands[k].kind == operand_kind::array && g.layouts[k].how != access::wide) return false;
   return true;
 }
 
-/// Filled from front to back, in the order of `linear_arguments` or `strided_arguments`.
+/// Parameters are added in the order of `linear_arguments` or `strided_arguments`.
 class kernel_parameters {
  public:
   explicit kernel_parameters(const argument_header& header) { put(header); }
@@ -64,28 +64,28 @@ class kernel_parameters {
         put(d < g.rank ? g.layouts[k].strides[g.rank - 1 - d] : std::int64_t{0});
   }
   argument_header& header() { return *reinterpret_cast<argument_header*>(bytes_); }
-  /// What was put last.
+  /// The parameter that was added last.
   template <class T> T& last() { return *reinterpret_cast<T*>(bytes_ + used_ - sizeof(T)); }
-  /// As `reduction_schedule`'s.
+  /// As `reduction_schedule::take_neighbours`.
   void take_neighbours(std::int64_t first, std::int64_t blocks) {
     header().reduction.take_neighbours(header().tiles, first, blocks);
   }
-  /// Its first member, and what a launch takes.
+  /// The parameters' first member, which a launch takes.
   block_range* range() { return &header().range; }
 
  private:
-  // What a kernel takes beside its operands' addresses and strides; a loop by tiles two addresses
-  // more of each, as many bytes as where halos have them.
-  static constexpr std::size_t beside =
+  // Bytes for parameters other than the operands' addresses and strides. A loop by tiles has two
+  // more addresses for each operand, which need as many bytes as the halos' fields.
+  static constexpr std::size_t other_bytes =
       256 + sizeof(halo_tiles) + max_operands * 2 * sizeof(std::uint64_t);
   alignas(
       16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
                                max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) +
-                               beside];
+                               other_bytes];
   std::size_t used_ = 0;
 };
 
-/// Those of a pass's kernel for a plan; `recorded` and `stop` as `prepared::run`'s.
+/// The parameters of a pass's kernel for a plan; `recorded` and `stop` as in `prepared::run`.
 kernel_parameters pass_parameters(const program_code& code, const operand* operands,
                                   const geometry& g, const reduction_plan& p,
                                   const std::uint64_t* recorded = nullptr,

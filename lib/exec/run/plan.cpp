@@ -16,7 +16,7 @@ namespace dsl {
 
 namespace {
 
-// Whether blocks of threads run it.
+// Whether the plan is one of a kernel on blocks of threads.
 bool has_kernel(const plan& p) { return p.blocks_per_multiprocessor > 0; }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::string spell_rows(const row_plan& p) {
 
 namespace {
 
-// A line that grows.
+// A text that is built piece by piece; it is cut when it is full.
 class line {
  public:
   template <class... Values>
@@ -188,8 +188,8 @@ int power_of_two_from(std::int64_t n, int most) {
   return p;
 }
 
-// The largest power of two that divides a block, as the number of threads in a row; no more than a
-// row needs.
+// Threads along a row: the largest power of two that divides a block, but no more than the row
+// needs.
 int columns_of(std::int64_t inner, int lanes, int block) {
   int columns = 1;
   while (columns * static_cast<std::int64_t>(lanes) < inner && block % (2 * columns) == 0)
@@ -197,8 +197,8 @@ int columns_of(std::int64_t inner, int lanes, int block) {
   return columns;
 }
 
-// Square tiles of at least a cache line in both directions, for as many operands as find room in
-// the shared memory that every kernel may use. The others are read element by element.
+// Square tiles of at least a cache line in both directions, for as many operands as fit into the
+// shared memory that every kernel may use. The other operands are read element by element.
 void plan_transposing(reduction_plan& p, const geometry& g, const operand* inputs, int count) {
   int narrowest = 16;
   for (int k = 0; k < count; ++k)
@@ -219,7 +219,7 @@ void plan_transposing(reduction_plan& p, const geometry& g, const operand* input
   p.tile = {columns, rows, side, height, bytes};
 }
 
-// Tiles of patches, one a thread, a warp's as wide as it reads at a time.
+// Tiles of patches, one patch a thread. A tile is as wide as a warp reads at a time.
 void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   tile_plan& t = p.tile;
   constexpr int warp = 32;
@@ -233,9 +233,9 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   p.path = "strided";
 }
 
-// Tiles of which a block brings what lies around them as well: two warps wide, one where they have
-// planes, or, of one dimension, some times the block, and as many planes and rows a thread as find
-// room. A row of threads is at least a warp, because a thread's lanes are a warp apart.
+// Tiles with halos: two warps wide, or one if they have planes; in one dimension, several blocks
+// wide. As many planes and rows a thread as fit into shared memory. A row of threads is at least a
+// warp, because a thread's lanes are a warp apart.
 void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiprocessors) {
   tile_plan& t = p.tile;
   found_halos& halos = *p.halos;
@@ -268,7 +268,7 @@ void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiproces
   p.path = "halos";
 }
 
-// The index space in tiles that blocks take one by one.
+// Divides the index space into tiles, which blocks take one by one.
 void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int input_count,
                 bool reduces, int multiprocessors) {
   tile_plan& t = p.tile;
@@ -287,16 +287,16 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
   std::int64_t around = 1;
   for (int d = 0; d < g.rank - 2; ++d) around *= g.extents[d];
   const auto count = [&] { return around * pieces(inner, t.width) * pieces(second, t.height); };
-  // Finding the tile's place costs about as much as a row: several rows a thread, where there is
-  // work for all.
+  // Finding a tile's place costs about as much as a row. So each thread takes several rows if there
+  // is still work for all.
   if (count() >= 8LL * p.policy.rows_a_thread * multiprocessors) t.height *= p.policy.rows_a_thread;
   if (g.rank > 1) plan_transposing(p, g, inputs, input_count);
   t.count = count();
 }
 
-// Reductions that keep some dimensions. Where the innermost one is reduced, rows of threads make
-// one result each; where it is kept, columns of threads do. A tile is as long in the reduced
-// dimension as leaves work for all multiprocessors.
+// Plans a reduction that keeps some dimensions. If the innermost one is reduced, a row of threads
+// computes each result; if it is kept, a column of threads. Tiles are as long in the reduced
+// dimension as possible with work for all multiprocessors.
 void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool block_is_fixed) {
   tile_plan& t = p.tile;
   const int ahead = p.policy.strided_vectors_ahead;
@@ -314,8 +314,8 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   for (int d = 0; d < last - 1; ++d)
     ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
 
-  // A warp reads 512 bytes side by side, or a whole row if that is shorter. Where there are columns
-  // enough, each thread has its own.
+  // A warp reads 512 contiguous bytes, or a whole row if that is shorter. If there are enough
+  // columns, each thread has its own.
   constexpr int warp = 32;
   t.columns = std::min({p.block, across, warp});
   if (columns_kept) {
@@ -331,7 +331,7 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   const std::int64_t spans = pieces(columns_kept ? second : inner, span);
   const std::int64_t all = spans * reduced_around;
   p.results_a_thread = columns_kept ? p.lanes : 1;
-  // Rows that a thread reads at once are several at a time, where there are many.
+  // Rows that a thread reads at once: each thread takes several of them if there are many.
   if (!columns_kept && all == 1 &&
       kept_around * pieces(second, static_cast<std::int64_t>(t.rows) * ahead) >= resident)
     p.results_a_thread = ahead;
@@ -341,7 +341,8 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
       kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
   const std::int64_t splits = std::clamp<std::int64_t>(
       resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
-  constexpr std::int64_t longest = 1 << 30;  // a tile's extents are counted in 32 bits
+  // A tile's extents have 32 bits.
+  constexpr std::int64_t longest = 1 << 30;
   const std::int64_t steps = std::clamp<std::int64_t>(
       pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
   t.width = static_cast<int>(columns_kept ? t.columns * p.lanes : span * steps);
@@ -398,7 +399,7 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
   p.blocks_per_multiprocessor = attributes.blocks_per_multiprocessor > 0
                                     ? attributes.blocks_per_multiprocessor
                                     : device.threads_per_multiprocessor / p.block;
-  // Blocks of a kernel that reduces that are on the device at once.
+  // Resident blocks of a kernel that reduces.
   const auto resident = [&]() -> std::int64_t {
     if (fixed.grid > 0) return fixed.grid;
     const int threads = device.threads_per_multiprocessor * p.policy.occupancy / 100;
@@ -413,7 +414,7 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
   } else {
     const auto cut = [&] { plan_tiles(p, g, all, input_count, reduces, device.multiprocessors); };
     cut();
-    // A small job is spread over more multiprocessors by smaller blocks.
+    // Small jobs get smaller blocks, to use more multiprocessors.
     while (fixed.block == 0 && p.block > p.policy.least_block &&
            p.tile.count < device.multiprocessors) {
       p.block /= 2;

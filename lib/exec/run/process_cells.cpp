@@ -16,9 +16,9 @@ void process_cells::share(std::size_t bytes) {
   numbers_.begin();
 }
 
-// A kernel that has begun here writes to cells where another process's may still read: of the last
-// step before, in the other one of two sets, if the steps follow each other and all cells have the
-// same places.
+// A kernel that has started here writes cells that a kernel of another process may still read.
+// These are the cells of the step before, in the other one of two sets, if steps are consecutive
+// and all kernels use the same layout. In other cases the processes meet first.
 exchange_cells process_cells::take(std::size_t bytes, std::int64_t layout, std::int64_t steps,
                                    bool may_end_early) {
   const stream on = stream::current(mesh_.own);
@@ -27,7 +27,7 @@ exchange_cells process_cells::take(std::size_t bytes, std::int64_t layout, std::
   while (wanted < bytes) wanted *= 2;
   if (wanted > bytes_) share(wanted);
   const bool is_full = numbers_.are_used_up(static_cast<unsigned>(steps));
-  // Behind the kernels of all, and before anyone's next one.
+  // Waits, on the stream, until all processes' kernels have ended; none starts its next one before.
   const auto meet = [&] {
     const buffer_ref words =
         buffer_ref::allocate(16 * static_cast<std::size_t>(mesh_.size()), mesh_.own);

@@ -1,4 +1,4 @@
-// Where the blocks of a kernel that several processes run together tell each other their sums.
+// Cells through which the blocks of one kernel, run by several processes, exchange sums.
 #pragma once
 
 #include "exec/run/scratch.hpp"
@@ -7,18 +7,17 @@
 
 namespace dsl::detail {
 
-/// The cells of a mesh of processes, a copy in each one's memory, which its loops use one after
-/// another.
+/// The cells of a mesh of processes, with a copy in each process's memory. Its loops use them one
+/// after another.
 class process_cells {
  public:
   explicit process_cells(const process_mesh& mesh) : mesh_(mesh) {}
 
-  /// Whether kernels of the processes reach each other's memory. Asked by all of them: the first
-  /// time they wait for each other.
+  /// Whether kernels of the processes reach each other's memory. All processes must call this; the
+  /// first time, they wait for each other.
   bool are_shared();
-  /// For a kernel of so many steps, perhaps fewer, whose cells `layout` tells from those of others.
-  /// Queued behind what the other processes do with the last kernel's, where this one's could come
-  /// in between.
+  /// Cells for a kernel of up to `steps` steps. `layout` identifies the cells' layout. Where this
+  /// kernel could overtake another process's last one, it is queued behind all of them.
   exchange_cells take(std::size_t bytes, std::int64_t layout, std::int64_t steps,
                       bool may_end_early);
 

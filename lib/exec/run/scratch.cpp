@@ -10,7 +10,7 @@ namespace dsl::detail {
 
 namespace {
 
-// Of what a mesh's members keep each for itself.
+// Copies of memory that each member of a mesh has for itself.
 std::size_t copies_of(const stream_state& s) {
   return std::max<std::size_t>(1, s.on.members().size());
 }
@@ -19,7 +19,8 @@ void set_zero(stream_state& s, void* at, std::size_t bytes) {
   s.on.set_zero(at, bytes, s.index, s.native);
 }
 
-// Partial results and tickets, of a mesh each member's own tickets too, in its part of the memory.
+// The layout of tickets and partial results. On a mesh, each member also has tickets of its own in
+// its part of the memory.
 struct results_layout {
   std::size_t ticket_bytes, copy_bytes, all_bytes;
 
@@ -34,14 +35,14 @@ struct results_layout {
         static_cast<std::uint32_t>(all_bytes > copy_bytes ? copy_bytes / sizeof(unsigned) : 0);
     return {static_cast<char*>(memory) + ticket_bytes, static_cast<unsigned*>(memory), step};
   }
-  // Zeroed once: every kernel that uses tickets leaves them at zero.
+  // Cleared once, since every kernel that uses tickets leaves them at zero.
   void clear_tickets(stream_state& s, void* memory) const {
     for (std::size_t at = 0; at < all_bytes; at += copy_bytes)
       set_zero(s, static_cast<char*>(memory) + at, ticket_bytes);
   }
 };
 
-// A stream's memory, which grows by doubling.
+// The scratch memory of a stream. It grows by doubling.
 class stream_scratch final : public stream_attachment {
  public:
   explicit stream_scratch(stream_state& s) : stream_(s) {}
@@ -52,7 +53,7 @@ class stream_scratch final : public stream_attachment {
     if (between_.memory != nullptr) release(between_.memory);
     if (of_members_.memory != nullptr) release(of_members_.memory);
   }
-  // The stream's mutex is held.
+  // The caller holds the stream's mutex.
   static stream_scratch& of(stream_state& s) {
     if (s.scratch == nullptr) s.scratch = std::make_unique<stream_scratch>(s);
     return static_cast<stream_scratch&>(*s.scratch);
@@ -74,7 +75,7 @@ class stream_scratch final : public stream_attachment {
     return results_layout(stream_, results_.bytes).split(results_.memory);
   }
 
-  // What no other thread takes while it has the lock.
+  // While a thread holds this lock, no other thread uses the memory between launches.
   std::unique_lock<std::mutex> lock_launches() { return std::unique_lock(launches_); }
   void* between_launches(std::size_t bytes) {
     if (between_.bytes < bytes) {
@@ -101,7 +102,7 @@ class stream_scratch final : public stream_attachment {
       const std::size_t size =
           copies * stream_.on.bytes_of_copy(grown(std::size_t{1} << 14, bytes));
       replace(cells_, allocate(size), size);
-      numbers_.use_up();  // so that they are cleared
+      numbers_.use_up();  // So that the cells are cleared.
     }
     if (numbers_.are_used_up(steps)) {
       set_zero(stream_, cells_.memory, cells_.bytes);
@@ -131,13 +132,14 @@ class stream_scratch final : public stream_attachment {
   stream_state& stream_;
   block_of_memory results_, cells_, between_, of_members_;
   std::mutex launches_;
-  step_numbers numbers_;  // of the sums that are in the cells
-  std::vector<void*>
-      outgrown_;  // another thread may be about to launch with it; each is half of the next
+  step_numbers numbers_;  // Numbers of the steps whose sums the cells hold.
+  // Kept, since another thread may be about to launch a kernel with it. Each is at most half as
+  // large as the next.
+  std::vector<void*> outgrown_;
 };
 
-// Whether a launch may run beside others of its stream: in a graph of the program's, or where work
-// is done at once, by whichever host thread asks for it.
+// Whether a launch may run at the same time as others of its stream: as part of a graph of the
+// program's, or on a synchronous device, which several host threads may use.
 bool may_run_beside_others(stream_state& s) {
   return !s.on.traits.is_asynchronous || s.is_captured();
 }
@@ -170,9 +172,9 @@ workspace scratch_of_two_launches(const stream& on, std::size_t bytes) {
     const std::lock_guard lock(s.mutex);
     of = &stream_scratch::of(s);
   }
-  auto queues = of->lock_launches();
+  auto launch_lock = of->lock_launches();
   const std::lock_guard lock(s.mutex);
-  return {of->between_launches(bytes), nullptr, 0, {}, std::move(queues)};
+  return {of->between_launches(bytes), nullptr, 0, {}, std::move(launch_lock)};
 }
 
 member_workspace scratch_of_members(const stream& on, std::size_t bytes) {
@@ -190,7 +192,7 @@ member_workspace scratch_of_members(const stream& on, std::size_t bytes) {
     const std::lock_guard lock(s.mutex);
     of = &stream_scratch::of(s);
   }
-  w.queues = of->lock_launches();
+  w.launch_lock = of->lock_launches();
   const std::lock_guard lock(s.mutex);
   of->of_members(w, bytes);
   return w;

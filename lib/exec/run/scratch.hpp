@@ -1,7 +1,8 @@
-// Memory in which the blocks of a kernel tell each other what they have computed. A stream's
-// kernels use the stream's own, one after another. A launch that others of the stream may run
-// beside has memory of its own, to be kept until it is queued: where the stream is captured into a
-// graph of the program's, and in the simulator, which several host threads may enter at once.
+// Memory in which the blocks of a kernel exchange partial results. The kernels of a stream share
+// the stream's memory, one after another. A launch that may run at the same time as others of its
+// stream has memory of its own, which must be kept until the launch is queued. This is so if the
+// stream is captured into a graph of the program's, and in the simulator, which several host
+// threads may enter at once.
 #pragma once
 
 #include <mutex>
@@ -11,36 +12,44 @@
 
 namespace dsl::detail {
 
-/// Where blocks leave partial results, and how many of a group have done so.
+/// Memory for blocks' partial results, and tickets that count the blocks of each group that have
+/// stored theirs.
 struct workspace {
   void* partials;
-  unsigned* tickets;  // max_tickets of them, zero between kernels; behind them as many of the
-                      // member's own
-  std::uint32_t ticket_step;  // from a member's to the next one's; 0: there is one
+  // Tickets of max_tickets groups, zero between kernels. On a mesh, as many of the member's own
+  // follow.
+  unsigned* tickets;
+  // Distance in words between the tickets of two members; 0 if there is only one.
+  std::uint32_t ticket_step;
   buffer_ref own{};
-  std::unique_lock<std::mutex> queues{};  // for two launches: no other thread's come between them
+  // For two launches: keeps other threads from launching between them.
+  std::unique_lock<std::mutex> launch_lock{};
 };
-/// For `bytes` of partial results.
+/// Scratch memory for `bytes` of partial results.
 workspace scratch_of(const stream& on, std::size_t bytes);
-/// The same, without tickets, for what one launch leaves to the next one, until both are queued.
+/// The same, without tickets, for partial results that one launch leaves to the next. Kept until
+/// both are queued.
 workspace scratch_of_two_launches(const stream& on, std::size_t bytes);
 
-/// Memory of each member of a mesh, for what its blocks tell each other in one launch after
-/// another, until these are queued.
+/// Memory in which each member of a mesh has a copy for its own blocks, for several launches in
+/// sequence. Kept until these are queued.
 struct member_workspace {
-  void* memory;                       // the first member's
-  std::size_t copy_bytes, all_bytes;  // from a copy to the next; of all of them
+  void* memory;  // The first member's copy.
+  // Bytes from a copy to the next, and of all copies.
+  std::size_t copy_bytes, all_bytes;
   buffer_ref own{};
-  std::unique_lock<std::mutex> queues{};  // no other thread's launches come between them
+  // Keeps other threads from launching between these launches.
+  std::unique_lock<std::mutex> launch_lock{};
 };
 member_workspace scratch_of_members(const stream& on, std::size_t bytes);
 
-/// Where the blocks of one kernel tell each other their sums, on a mesh a copy for each member, and
-/// the number that stands for their first step: none of the numbers that the next `steps` ones take
-/// is there.
+/// Cells in which the blocks of one kernel exchange sums, on a mesh with a copy for each member.
+/// `epoch` is the number of the kernel's first step; the cells hold none of the numbers from there
+/// to the last step's.
 struct exchange_cells {
   void* cells;
-  std::size_t copy_bytes, all_bytes;  // from a copy to the next; of all of them
+  // Bytes from a copy to the next, and of all copies.
+  std::size_t copy_bytes, all_bytes;
   unsigned epoch;
   buffer_ref own{};
 };

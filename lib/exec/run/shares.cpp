@@ -10,7 +10,7 @@ namespace dsl::detail {
 
 namespace {
 
-/// The member that has all of some memory.
+/// The member that has all of some memory, if there is one.
 std::optional<int> member_with(const back_end& mesh, const void* at, std::size_t bytes) {
   std::vector<std::size_t> ends(mesh.members().size());
   mesh.part_ends(at, bytes, ends.data());
@@ -22,7 +22,7 @@ std::optional<int> member_with(const back_end& mesh, const buffer& memory) {
   return member_with(mesh, memory.data, memory.bytes);
 }
 
-/// Whether a launch touches nothing but a member's own memory.
+/// Whether a launch uses only a member's own memory.
 bool is_at_home(const kernel_launch& k, const back_end& mesh, int member) {
   for (int i = 0; i < k.inputs + k.outputs; ++i)
     if (const buffer* const b = k.operands[i].memory; b != nullptr)
@@ -32,7 +32,7 @@ bool is_at_home(const kernel_launch& k, const back_end& mesh, int member) {
   });
 }
 
-/// Whether a launch touches nothing but elements of whole arrays, each block those of its place.
+/// Whether a launch uses only whole arrays, and each block only the elements at its place.
 bool is_map_of_arrays(const kernel_launch& k, const back_end& mesh) {
   if (k.elements_a_block == 0 || mesh.elements_between_cuts() % k.elements_a_block != 0 ||
       k.other_count > 0)

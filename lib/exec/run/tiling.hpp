@@ -1,4 +1,4 @@
-// How tiles cover a strided index space.
+// Tiles that cover a strided index space.
 #pragma once
 
 #include <dsl/exec/team/arguments.hpp>
@@ -7,11 +7,11 @@
 
 namespace dsl::detail {
 
-/// A tile of so many threads, each with `lanes` elements side by side: rows of threads as long as
-/// the innermost dimension needs.
+/// A tile for `threads` threads, each with `lanes` adjacent elements. Rows of threads are as long
+/// as the innermost dimension needs.
 tiling tile_of(const geometry& g, int threads, int lanes);
 
-/// Fills in how tiles of that width and height cover the space. Gives how many there are.
+/// Computes how tiles of the given width and height cover the space. Returns their number.
 std::int64_t cover(tiling& t, const geometry& g);
 
 }  // namespace dsl::detail

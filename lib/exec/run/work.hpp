@@ -1,4 +1,4 @@
-// What launches do, as ranges in profilers show it.
+// Describes launches for the ranges that profilers show.
 #pragma once
 
 #include <dsl/exec/run/run.hpp>
@@ -7,9 +7,10 @@
 
 namespace dsl::detail {
 
-/// "rk4_step" and its formula, or the formula alone, and what so many evaluations of it cost.
+/// The kernel's name and its formula, or the formula alone, and the cost of `steps` evaluations.
 profiled_work work_of(const prepared& pass, std::int64_t steps = 1);
-/// Of a kernel that takes each of `elements` elements once: `kind`, "scan of ", and the formula.
+/// The same for a kernel that takes each of `elements` elements once: `kind`, such as "scan of ",
+/// and the formula.
 profiled_work work_of(const char* kind, const pass_view& pass, const operand* operands,
                       std::int64_t elements);
 

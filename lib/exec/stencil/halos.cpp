@@ -45,7 +45,8 @@ class halo_finder {
   }
   std::int64_t size(int k) const { return size_of(all_[k].type); }
 
-  // A new array, in which operand k begins; -1: there is no room, or it does not lie as it has to.
+  // Adds an array whose first operand is k. Returns -1 if there is no room, or if the array's
+  // strides are negative or too large.
   int add(int k) {
     constexpr std::int64_t most_bytes = std::int64_t{1} << 31;
     if (to_.count == halo_tiles::most) return -1;
@@ -63,7 +64,7 @@ class halo_finder {
     }
     return to_.count++;
   }
-  // So far around the elements it is read.
+  // Extends an array's halo to include displacement `at`.
   void widen(found_halos::array& a, const std::int64_t (&at)[axes]) {
     for (int axis = 0; axis < axes; ++axis) {
       const auto before =
@@ -79,14 +80,15 @@ class halo_finder {
     return true;
   }
 
-  // Whether all arrays are there.
+  // Whether every array input belongs to one of the halo arrays.
   bool are_all_found() const {
     for (int k = 0; k < inputs_; ++k)
       if (all_[k].kind == operand_kind::array && to_.places[k].array < 0) return false;
     return true;
   }
 
-  // Neighbours: of one array, over whose ends the same is found wherever it is read.
+  // Finds arrays that are read by shift. Along an axis, all reads of an array need the same
+  // boundary.
   bool find_neighbours() {
     bool bounded[halo_tiles::most][axes] = {};
     for (int i = 0; i < program_.nodes; ++i)
@@ -132,7 +134,7 @@ class halo_finder {
       if (step.slot >= 0)
         to_.steps[step.slot] = {axis, axis == 0 ? at[axis] * a.tile.size : at[axis]};
       if (step.ends_inside && step.beyond == boundary::zero)
-        continue;  // what is found there is not used
+        continue;  // The value read beyond the end is discarded.
       if (bounded[number][axis] && a.tile.beyond[axis] != step.beyond) return false;
       bounded[number][axis] = true;
       a.tile.beyond[axis] = step.beyond;
@@ -141,8 +143,8 @@ class halo_finder {
     return true;
   }
 
-  // Slices: arrays in one memory that lie alike, a few elements and rows apart, at least three of
-  // them. Where all are in whole vectors they are read so.
+  // Finds slices: at least three arrays with equal strides in the same memory, a few elements and
+  // rows apart. If all operands are wide, tiles do not pay: whole vectors are read instead.
   bool find_slices() {
     bool wide = true;
     for (int k = 0; k < count_; ++k) {
@@ -176,7 +178,7 @@ class halo_finder {
         to_.places[k].at[axis] += begin_[to_.places[k].array][axis];
     return any;
   }
-  // Whether operand k is near another, and how far away.
+  // Whether operand k has the strides and memory of `other`, a small displacement `at` away.
   bool is_apart(std::int64_t (&at)[axes], int other, int k) const {
     const operand &a = all_[other], &b = all_[k];
     if (a.memory != b.memory || a.type != b.type ||
@@ -194,7 +196,7 @@ class halo_finder {
     }
     return apart == 0;
   }
-  // Makes one array of what slices cover; false where that is not all in its memory.
+  // Turns a group of slices into one array that covers them; false if it would leave its memory.
   bool become_array(found_halos::array& a) {
     const int number = static_cast<int>(&a - to_.arrays);
     halo_tile& t = a.tile;
@@ -223,8 +225,8 @@ class halo_finder {
   std::int64_t begin_[halo_tiles::most][axes] = {};
 };
 
-// Whether 16 bytes may be brought at once. Of memory that the kernel writes nothing is brought that
-// another block writes: false where that cannot be.
+// Decides which arrays may be copied in pieces of 16 bytes. Fails if the kernel writes an array
+// with a halo, since another block may already have overwritten the halo's elements.
 bool find_vectors(found_halos& found, const geometry& g, const operand* operands, int inputs,
                   int count) {
   for (int i = 0; i < found.count; ++i) {
@@ -243,20 +245,20 @@ bool find_vectors(found_halos& found, const geometry& g, const operand* operands
   return true;
 }
 
-// How many bytes what is brought of an array begins behind 16 aligned ones.
-std::uint32_t bytes_behind(const found_halos& found, const halo_tile& t) {
+// The distance in bytes from the last 16-byte boundary to the first byte of an array's tile.
+std::uint32_t misalignment_of(const found_halos& found, const halo_tile& t) {
   const std::int64_t bytes = (t.first[0] - found.before) * std::int64_t{t.size} +
                              t.first[1] * std::int64_t{t.row_bytes} +
                              t.first[2] * std::int64_t{t.plane_bytes};
   return static_cast<std::uint32_t>((t.word + static_cast<std::uint64_t>(bytes)) % 16);
 }
 
-// How many elements the first tile of a row begins earlier, so that a warp writes whole cache
-// lines, or at least whole sectors of them: less than the warp writes at once.
-int elements_before(const geometry& g, const operand* operands, int inputs, int count,
-                    const program_view& program) {
+// The number of elements by which the first tile of a row begins earlier, so that a warp writes
+// whole cache lines, or at least whole sectors: less than what the warp writes at once.
+int elements_before_rows(const geometry& g, const operand* operands, int inputs, int count,
+                         const program_view& program) {
   for (int i = 0; i < program.nodes; ++i) {
-    // What they compute with has to exist.
+    // The elements before the first one do not exist, so a gather or call must not run for them.
     const op code = head{program.heads[i]}.code();
     if (code == op::gather || code == op::call) return 0;
   }
@@ -291,46 +293,46 @@ counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, 
   auto made = std::make_unique<found_halos>();
   found_halos& found = *made;
   if (!halo_finder(found, g, operands, inputs, count, pass).find()) return {};
-  found.before = elements_before(g, operands, inputs, count, pass.view.elements);
+  found.before = elements_before_rows(g, operands, inputs, count, pass.view.elements);
   if (!find_vectors(found, g, operands, inputs, count)) return {};
   constexpr int least_rows = 8, most_bytes = 24 << 10;
   if (lay_out_halos(found, 2 * half_a_tile, least_rows, 1) > most_bytes) return {};
   return counted_ref(made.release());
 }
 
-// Rows lie in shared memory as in the array, so many bytes behind 16 aligned ones, so that pieces
-// of 16 bytes are aligned in both.
+// A row in shared memory has the same offset from a 16-byte boundary as in the array, so that
+// pieces of 16 bytes are aligned in both.
 int lay_out_halos(found_halos& found, int width, int height, int planes) {
   constexpr std::uint32_t whole = 16;
   const bool alike = std::all_of(
       found.arrays, found.arrays + found.count,
       [&](const found_halos::array& a) { return a.tile.size == found.arrays[0].tile.size; });
-  const std::uint32_t row_behind =
-      alike ? found.arrays[0].tile.row_bytes % whole : 0;  // than the row before
+  // By how many bytes the offset from a 16-byte boundary grows from row to row.
+  const std::uint32_t row_misalignment = alike ? found.arrays[0].tile.row_bytes % whole : 0;
   found.pitch = 0;
   std::int32_t rows = 0;
   for (int i = 0; i < found.count; ++i) {
     found_halos::array& a = found.arrays[i];
     halo_tile& t = a.tile;
-    const std::uint32_t behind = bytes_behind(found, t);
-    t.in_vectors = a.may_be_in_vectors && t.row_bytes % whole == row_behind &&
-                   row_behind * static_cast<unsigned>(height) % whole == 0 &&
-                   (!a.is_written || (row_behind == 0 && behind == 0));
+    const std::uint32_t misalignment = misalignment_of(found, t);
+    t.in_vectors = a.may_be_in_vectors && t.row_bytes % whole == row_misalignment &&
+                   row_misalignment * static_cast<unsigned>(height) % whole == 0 &&
+                   (!a.is_written || (row_misalignment == 0 && misalignment == 0));
     const std::int32_t piece = t.in_vectors != 0 ? 16 / t.size : 1;
-    t.before = t.in_vectors == 0 ? 0
-               : row_behind == 0 ? static_cast<std::int32_t>(behind) / t.size
-                                 : piece - 1;
+    t.before = t.in_vectors == 0       ? 0
+               : row_misalignment == 0 ? static_cast<std::int32_t>(misalignment) / t.size
+                                       : piece - 1;
     const std::int64_t columns = pieces(width + a.reach[0] + t.before, piece);
     t.columns = divisor::of(columns);
-    t.behind = static_cast<std::int32_t>(columns * piece) - (row_behind == 0 ? t.before : 0);
+    t.behind = static_cast<std::int32_t>(columns * piece) - (row_misalignment == 0 ? t.before : 0);
     t.rows = static_cast<std::int32_t>(height + a.reach[1]);
     t.planes = static_cast<std::int32_t>(1 + a.reach[2]);
-    t.offset = t.in_vectors != 0 ? behind : 0;
+    t.offset = t.in_vectors != 0 ? misalignment : 0;
     found.pitch = std::max(found.pitch, static_cast<std::uint32_t>(columns * piece * t.size));
     rows = std::max(rows, t.rows);
   }
-  found.pitch =
-      (found.pitch + whole - 1) / whole * whole + (row_behind == 0 ? 0 : whole + row_behind);
+  found.pitch = (found.pitch + whole - 1) / whole * whole +
+                (row_misalignment == 0 ? 0 : whole + row_misalignment);
   found.plane = (found.pitch * static_cast<std::uint32_t>(rows) + whole - 1) / whole * whole;
   std::uint32_t bytes = 0;
   for (int i = 0; i < found.count; ++i) {

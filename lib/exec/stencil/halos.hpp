@@ -1,4 +1,4 @@
-// Arrays that a kernel reads beside its elements from tiles in shared memory.
+// Arrays whose neighbours a kernel reads from tiles with halos in shared memory.
 #pragma once
 
 #include <atomic>
@@ -8,44 +8,47 @@
 
 namespace dsl::detail {
 
-/// The arrays, and which operands are read in them.
+/// The arrays of a pass that are read by halos, and the operands that read from each.
 struct found_halos {
   struct array {
-    halo_tile tile;                       // but for what depends on the plan's tiles
-    std::int64_t reach[halo_tile::axes];  // how much more is brought than there are elements
+    // Partly filled in: lay_out_halos adds the fields that depend on the plan's tiles.
+    halo_tile tile;
+    // Elements of the halo along each axis, before and after the tile together.
+    std::int64_t reach[halo_tile::axes];
     bool may_be_in_vectors, is_written;
   };
   struct place {
     int array = -1;
-    std::int64_t at[halo_tile::axes];  // from where what is brought begins
+    // Offset of the operand's element from the first one copied, in elements.
+    std::int64_t at[halo_tile::axes];
   };
   struct step {
     int axis = 0;
-    std::int64_t bytes =
-        0;  // to the place that is read, along the first axis; along the others rows and planes
+    // Distance to the neighbour: bytes along axis 0, rows along axis 1, planes along axis 2.
+    std::int64_t bytes = 0;
   };
   std::atomic<int> owners{1};
   int count = 0;
-  int before = 0;  // elements of the first tile that do not exist
-  std::uint32_t pitch = 0,
-                plane = 0;  // of what is brought: from row to row, from plane to plane, in bytes
+  int before = 0;  // Elements by which a row's first tile begins before the row.
+  // Bytes from row to row and from plane to plane in shared memory.
+  std::uint32_t pitch = 0, plane = 0;
   array arrays[halo_tiles::most];
   place places[max_inputs];
   step steps[max_inputs];
 };
 
-/// Finds them for a pass that has a kernel by halos; null where its neighbours, or slices, are not
-/// near, or the operands do not lie as the kernel needs it.
+/// Finds the arrays of a pass that has a kernel by halos. Null if its neighbours or slices are too
+/// far away, or if the operands' layout does not suit the kernel.
 counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, int inputs,
                                     int count, const pass_traits& pass);
 
-/// What blocks bring for tiles of a plan: fills in the rest, and gives the bytes of shared memory.
+/// Lays out shared memory for tiles of the given extents, in elements. Returns its bytes.
 int lay_out_halos(found_halos& found, int width, int height, int planes);
-/// As the kernel takes them.
+/// The arrays in the form in which the kernel takes them.
 halo_tiles tiles_of_halos(const found_halos& found);
-/// Where input k's element at the corner of the block's tile is found there.
+/// Byte offset in shared memory of input k's element at the corner of the block's tile.
 std::uint32_t place_in_halo(const found_halos& found, int k);
-/// How far the step of input k leads there.
+/// The displacement of input k's step, in bytes of shared memory.
 std::int32_t step_in_halo(const found_halos& found, int k);
 
 }  // namespace dsl::detail

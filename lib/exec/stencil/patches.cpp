@@ -13,7 +13,7 @@ bool is_near_axis(const geometry& g, const operand& o, int axis) {
 
 namespace {
 
-// As `patch_place` says.
+// Whether the 32-bit indices and offsets of `patch_place` suffice.
 bool fits_32_bits(const geometry& g, const operand* operands, int count) {
   constexpr std::int64_t longest = 1 << 30, furthest = std::int64_t{1} << 31;
   for (int d = std::max(0, g.rank - 3); d < g.rank; ++d)

@@ -1,16 +1,16 @@
-// Which neighbours a kernel reads by patches.
+// Decides which neighbours a kernel reads by patches.
 #pragma once
 
 #include <dsl/exec/plan/plan.hpp>
 
 namespace dsl::detail {
 
-/// Whether an axis of an operand, counted from the right, is the dimension with the same number,
-/// and so long that a neighbour beyond an end is found by one step.
+/// Whether an operand's axis, counted from the right, is the dimension of the same number, and long
+/// enough that one wrap, clamp or reflection finds a neighbour beyond its end.
 bool is_near_axis(const geometry& g, const operand& o, int axis);
 
-/// Fills in what a plan says of patches (`tile_plan::patch_rows` and what follows), where the
-/// kernel has them and the operands lie as they need it.
+/// Fills in the fields of a plan about patches (`tile_plan::patch_rows` and those after it) if the
+/// pass has a kernel by patches and the operands' layout suits it.
 void plan_patches(tile_plan& t, const geometry& g, const operand* operands, int count,
                   const pass_traits& pass);
 
