@@ -5,7 +5,7 @@ Applies the faults of faults.txt, one at a time, to a copy of the sources, then 
 tests that are named beside each. A fault is caught if one of them fails that passes without it. The
 checkout itself is never changed.
 
-  check.py                      all faults, except those for which a GPU or a CUDA toolkit is missing
+  check.py                      all faults; skips those for which a GPU or a toolkit is missing
   check.py last-tile 'npy-*'    some faults, by their names
   check.py 1-10 --file lib/     the first ten of the list, if their file's path contains "lib/"
   check.py --list               prints the faults, and where each lies in the sources
@@ -25,6 +25,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 from faults import Fault, Sources, Stale, Wrong, read_faults
 
 HERE = Path(__file__).resolve().parent
@@ -59,8 +60,8 @@ function(binary name)
     endif()
   endforeach()
   add_executable(${{name}} ${{sources}})
-  target_include_directories(${{name}} PRIVATE "{source}/lib")
-  target_include_directories(${{name}} PRIVATE "${{CMAKE_BINARY_DIR}}/dsl/pages")  # the pages' examples
+  set(pages "${{CMAKE_BINARY_DIR}}/dsl/pages")  # the pages' examples
+  target_include_directories(${{name}} PRIVATE "{source}/lib" "${{pages}}")
   target_link_libraries(${{name}} PRIVATE dsl::dsl GTest::gtest_main)
 endfunction()
 """
@@ -148,7 +149,7 @@ class Tree:
         self.log = folder / "log"
 
     def prepare(self, tests):
-        """Builds and runs the tests without a fault. All must pass, else a failure would mean nothing."""
+        """Builds and runs the tests without a fault: they must pass, or failures mean nothing."""
         self.put_back_build()  # of a run that was stopped
         self.copy_sources()
         self.sources = Sources(self.source)
@@ -190,7 +191,7 @@ class Tree:
             (self.source / part).unlink()
 
     def put_back_build(self):
-        """Puts back the build without a fault, so that only what the next fault changes is compiled."""
+        """Puts back the build without a fault: only what the next one changes is then compiled."""
         if not self.kept.exists():
             return
         stamp = lambda p: (p.lstat().st_size, p.lstat().st_mtime_ns)
@@ -207,7 +208,7 @@ class Tree:
         return ["cmake", "--build", self.build, "-j", str(self.jobs), "--target", *targets]
 
     def call(self, command, limit, **options):
-        """Runs a command and logs its output. Gives its status, None if it took too long, and the output."""
+        """Runs and logs a command. Gives its status, None if it took too long, and its output."""
         command = [str(c) for c in command]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, start_new_session=True,
@@ -344,8 +345,8 @@ def check(faults, places, options):
                 began = time.monotonic()
                 tree.prepare(list(dict.fromkeys(t for f in mine for t in f.tests)))
                 with lock:
-                    print(f"tree {number}: tests of {len(mine)} faults built and passed without one "
-                          f"in {time.monotonic() - began:.0f} s", flush=True)
+                    print(f"tree {number}: tests of {len(mine)} faults built and passed "
+                          f"without one in {time.monotonic() - began:.0f} s", flush=True)
                 for fault in mine:
                     report(tree.attempt(fault))
         except Stop as why:
@@ -381,8 +382,8 @@ def table(results, faults, places):
         r = results.get(fault.name)
         if r is None:
             continue
-        print(f"{fault.number:3} {fault.name:28} {path_of(fault, places):32} {r.built + r.ran:7.0f}  "
-              f"{said_of(r)}")
+        print(f"{fault.number:3} {fault.name:28} {path_of(fault, places):32} "
+              f"{r.built + r.ran:7.0f}  {said_of(r)}")
         if r.verdict != "caught" and fault.missed:
             print(f"{'':4}{fault.missed}")
 
@@ -396,7 +397,7 @@ def main():
     add("--needs", choices=["gpu", "toolkit", "nothing"],
         help="only faults that need a GPU, a CUDA toolkit, or neither")
     add("--list", action="store_true",
-        help="print where each fault lies and what it breaks, and stop; the status is 1 if one is stale")
+        help="print where each fault lies and what it breaks; the status is 1 if one is stale")
     add("--jobs", type=int, default=os.cpu_count(), help="compilers at once in a tree (all cores)")
     add("--at-once", type=int, default=1, help="faults at once, each in a tree of its own (1)")
     add("--limit", type=float, default=180, help="seconds that a fault may take (180)")

@@ -20,8 +20,8 @@ class Token:
 class Entity:
     """Tokens first to last of a source, last not among them.
 
-    Its name has the namespaces and classes around it, outermost first, without template arguments. A
-    row of a table, `MACRO(row, ...)`, is named MACRO::row.
+    Its name has the namespaces and classes around it, outermost first, without template arguments.
+    A row of a table, `MACRO(row, ...)`, is named MACRO::row.
     """
     name: tuple
     first: int
@@ -65,7 +65,7 @@ def tokens_of(text, path="x.cpp"):
 
 @functools.cache
 def words_and_pattern(text, as_cpp=True):
-    """The tokens of a few words of source, and a pattern of any source that contains them in a row."""
+    """The tokens of a few words of source, and a pattern that finds them in a row in a source."""
     words = [t.text for t in tokens_of(text, "x.cpp" if as_cpp else "x.py")]
     gap = CPP_GAP if as_cpp else OTHER_GAP
     return words, re.compile(gap.join(map(re.escape, words)), re.S)
@@ -110,13 +110,12 @@ AFTER_PARAMETERS = frozenset("""
 
 
 class Declarations:
-    """The entities of a source. Positions, `p` and the like, count the tokens outside of directives."""
+    """The entities of a source. Positions (p, q, first, last, end) leave out directives' tokens."""
 
-    def __init__(self, text):
-        self.text = text
-        self.tokens = tokens_of(text)
+    def __init__(self, text, tokens):
+        self.text, self.tokens = text, tokens
         self.entities = []
-        # If two alternatives of #if open different brackets, only the first of all alternatives is read.
+        # If alternatives of an #if open different brackets, only the first of each #if is read.
         if not (self.match_brackets(self.read_directives())
                 or self.match_brackets(self.read_directives(only_first=True))):
             raise ValueError("brackets do not match")
@@ -178,6 +177,9 @@ class Declarations:
     # ---- steps over parts of a declaration; each gives the position behind the part
 
     def past_brackets(self, p):
+        if p not in self.closing:
+            near = " ".join(self.words[max(p - 10, 0):p + 1])
+            raise ValueError(f"no bracket where one is expected: {near}")
         return self.closing[p] + 1
 
     def past_angles(self, p):
@@ -251,7 +253,7 @@ class Declarations:
         return p
 
     def name_before(self, p):
-        """The parts of the name that ends before p: x, y before the parenthesis of `int x<a>::y(`."""
+        """The parts of the name that ends before p. If p is the parenthesis of `x<a>::y(`: x, y."""
         parts, q = [], p - 1
         while True:
             if self.word(q) == ">":
@@ -338,7 +340,7 @@ class Declarations:
         return self.past_brackets(q)
 
     def read_class(self, first, p, end, scope):
-        """A class, or only the type of what is declared. Gives the position, and whether it was a class."""
+        """A class, or a type's name. Gives the position behind it, and whether it was a class."""
         is_enum = self.words[p] == "enum"
         q = p + 1
         while self.word(q) in ("class", "struct", "alignas", "[", "(", "__attribute__"):
@@ -375,7 +377,7 @@ class Declarations:
         if p != first + 1 or begins_body or not re.fullmatch(r"[A-Z][A-Z0-9_]*", macro):
             return 0
         last += after == ";"
-        if is_word(self.word(p + 1)):
+        if self.word(p + 1).isidentifier():
             self.note(scope + (macro, self.word(p + 1)), first, last)
         return last
 
@@ -387,7 +389,7 @@ class Declarations:
         return self.read_body(first, p, end, scope + self.name_before(p))
 
     def read_body(self, first, p, end, name):
-        """What follows a function's name: parameters, perhaps a body. 0 if these are no parameters."""
+        """What follows a function's name: parameters, perhaps a body. 0 if these are not there."""
         p = self.past_brackets(p)
         while p < end:
             word = self.words[p]
@@ -419,7 +421,6 @@ class Declarations:
         return 0
 
 
-def tokens_and_entities_of(text):
-    """The tokens of a C++ source, and its entities."""
-    read = Declarations(text)
-    return read.tokens, read.entities
+def entities_of(text, tokens):
+    """The entities of a C++ source, of which these are the tokens."""
+    return Declarations(text, tokens).entities

@@ -110,22 +110,15 @@ class Place:
 
 
 def named(entity, name):
-    """Whether an entity's full name ends with a::b."""
-    parts = tuple(part.strip() for part in name.split("::"))
-    return entity.name[-len(parts):] == parts
+    """Whether this is an entity's full name, or its end from a `::` on."""
+    return ("::" + "::".join(entity.name)).endswith("::" + name)
 
 
 def found_at(words, wanted, first, last):
     """Where the wanted words follow each other among words first to last."""
-    at = first
-    while True:
-        try:
-            at = words.index(wanted[0], at, last - len(wanted) + 1)
-        except ValueError:
-            return
-        if words[at:at + len(wanted)] == wanted:
+    for at in range(first, last - len(wanted) + 1):
+        if words[at] == wanted[0] and words[at:at + len(wanted)] == wanted:
             yield at
-        at += 1
 
 
 class Sources:
@@ -157,10 +150,12 @@ class Sources:
         """A file's tokens, their words, and its entities."""
         if path not in self.read:
             text = self.text(path)
+            tokens, entities = cpp.tokens_of(text, path), []
             if cpp.is_cpp(path):
-                tokens, entities = cpp.tokens_and_entities_of(text)
-            else:
-                tokens, entities = cpp.tokens_of(text, path), []
+                try:
+                    entities = cpp.entities_of(text, tokens)
+                except ValueError as why:
+                    raise Wrong(f"{path}: {why}") from why
             self.read[path] = tokens, [t.text for t in tokens], entities
         return self.read[path]
 
@@ -171,15 +166,17 @@ class Sources:
             paths = [p for p in paths if ("/" + p).endswith("/" + fault.file)]
             if not paths:
                 raise Stale(f"there is no file {fault.file}")
-        places = {(place.path, place.first): place for p in paths for place in self.find_in(p, fault)}
+        places = {place for path in paths for place in self.find_in(path, fault)}
         if len(places) == 1:
-            return next(iter(places.values()))
+            return places.pop()
         if places:
-            lines = ", ".join(f"{p.path}:{p.line}" for p in places.values())
+            lines = ", ".join(sorted(f"{p.path}:{p.line}" for p in places))
             raise Stale(f"the text before is there more than once: {lines}")
-        if fault.entity and not any(named(e, fault.entity) for p in paths for e in self.parts(p)[2]):
-            raise Stale(f"nothing is called {fault.entity}")
-        raise Stale("the text before is not there")
+        if fault.entity:
+            paths = [p for p in paths if any(named(e, fault.entity) for e in self.parts(p)[2])]
+            if not paths:
+                raise Stale(f"nothing is called {fault.entity}")
+        raise Stale(f"the text before is not there: {', '.join(paths)}")
 
     def find_in(self, path, fault):
         text = self.text(path)
@@ -200,5 +197,5 @@ class Sources:
 
     def with_fault(self, fault, place):
         """The text of the place's file with the fault in it."""
-        tokens, _, _ = self.parts(place.path)
-        return cpp.replaced(self.text(place.path), tokens, place.first, place.last, fault.after.strip())
+        text, tokens = self.text(place.path), self.parts(place.path)[0]
+        return cpp.replaced(text, tokens, place.first, place.last, fault.after.strip())
