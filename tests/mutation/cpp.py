@@ -47,6 +47,8 @@ OTHER = re.compile(r"""
   | .
 """, re.X | re.S)
 
+OPENING = {"(": ")", "[": "]", "{": "}"}
+
 # What may lie between two tokens.
 CPP_GAP = r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*"
 OTHER_GAP = r"(?:\s|\#[^\n]*)*"
@@ -65,10 +67,34 @@ def tokens_of(text, path="x.cpp"):
 
 @functools.cache
 def words_and_pattern(text, as_cpp=True):
-    """The tokens of a few words of source, and a pattern that finds them in a row in a source."""
+    """The words of a text, and a pattern of sources in which `end_of_match` may find them."""
     words = [t.text for t in tokens_of(text, "x.cpp" if as_cpp else "x.py")]
     gap = CPP_GAP if as_cpp else OTHER_GAP
-    return words, re.compile(gap.join(map(re.escape, words)), re.S)
+    return words, re.compile(gap.join(".*?" if w == "..." else re.escape(w) for w in words), re.S)
+
+
+def end_of_match(words, at, last, wanted):
+    """Where the wanted words end that begin at `at` and end before `last`; 0 if they are not there.
+
+    `(...)`, `[...]` and `{...}` among them stand for a bracket with anything in it.
+    """
+    k = 0
+    while k < len(wanted):
+        if at >= last or words[at] != wanted[k]:
+            return 0
+        if wanted[k] in OPENING and wanted[k + 1:k + 3] == ["...", OPENING[wanted[k]]]:
+            depth = 0
+            while at < last:
+                depth += (words[at] == wanted[k]) - (words[at] == wanted[k + 2])
+                if depth == 0:
+                    break
+                at += 1
+            k += 2
+            if at == last:
+                return 0
+        k += 1
+        at += 1
+    return at
 
 
 def replaced(text, tokens, first, last, instead):
@@ -95,8 +121,6 @@ def spelled(words):
         text += " " + word if text and is_word(text[-1]) and is_word(word) else word
     return text
 
-
-OPENING = {"(": ")", "[": "]", "{": "}"}
 
 # Words that a parenthesis may follow without a function being declared.
 NO_FUNCTION = frozenset("""

@@ -52,6 +52,18 @@ class Tokens(unittest.TestCase):
         self.assertEqual(words('x = """a\n# b"""', "a.py"), ["x", "=", '"""a\n# b"""'])
         self.assertEqual(words("n=$# # two", "a.sh"), ["n", "=", "$", "#"])
 
+    def test_match(self):
+        def matched(text, wanted):
+            text = words(text)
+            return " ".join(text[:cpp.end_of_match(text, 0, len(text), words(wanted))])
+
+        self.assertEqual(matched("f(a) + g", "f(a)"), "f ( a )")
+        self.assertEqual(matched("f(a, (b), {c}) + d", "f(...) +"), "f ( a , ( b ) , { c } ) +")
+        self.assertEqual(matched("f()[g(1)[2]] + d", "f(...)[...]"), "f ( ) [ g ( 1 ) [ 2 ] ]")
+        self.assertEqual(matched("f(a, b)", "f(a, ...)"), "")
+        self.assertEqual(matched("f(a, b", "f(...)"), "")
+        self.assertEqual(matched("sizeof...(T)", "sizeof...(...)"), "sizeof ... ( T )")
+
     def test_replaced(self):
         def replaced(text, first, last, instead):
             return cpp.replaced(text, cpp.tokens_of(text), first, last, instead)
@@ -218,6 +230,7 @@ class Places(unittest.TestCase):
         self.assertEqual(self.lies_in("get", "+y"), "include/a/two.hpp:1")
         self.assertEqual(self.lies_in("sum", "1 + y"), "include/a/two.hpp:2")
         self.assertEqual(self.lies_in("sum", "1)"), "lib/b/two.hpp:3")
+        self.assertEqual(self.lies_in("sum", "sum(...) {"), "include/a/two.hpp:2")
 
     def test_ambiguous(self):
         self.is_stale("more than once: include/a/one.hpp:1, include/a/two.hpp:1", "get", "1")

@@ -114,13 +114,6 @@ def named(entity, name):
     return ("::" + "::".join(entity.name)).endswith("::" + name)
 
 
-def found_at(words, wanted, first, last):
-    """Where the wanted words follow each other among words first to last."""
-    for at in range(first, last - len(wanted) + 1):
-        if words[at] == wanted[0] and words[at:at + len(wanted)] == wanted:
-            yield at
-
-
 class Sources:
     """The files of a checkout. Each is read once, when it may have what is looked for."""
 
@@ -184,16 +177,17 @@ class Sources:
         if fault.entity and re.findall(r"\w+", fault.entity)[-1] not in text:
             return
         wanted, pattern = cpp.words_and_pattern(fault.before, cpp.is_cpp(path))
-        if not all(w in text for w in wanted) or not pattern.search(text):
+        if not all(w in text or w == "..." for w in wanted) or not pattern.search(text):
             return
         tokens, words, entities = self.parts(path)
         ranges = [(0, len(tokens))]
         if fault.entity:
             ranges = [(e.first, e.last) for e in entities if named(e, fault.entity)]
         for first, last in ranges:
-            for at in found_at(words, wanted, first, last):
-                line = text.count("\n", 0, tokens[at].begin) + 1
-                yield Place(path, line, at, at + len(wanted))
+            for at in range(first, last):
+                end = words[at] == wanted[0] and cpp.end_of_match(words, at, last, wanted)
+                if end:
+                    yield Place(path, text.count("\n", 0, tokens[at].begin) + 1, at, end)
 
     def with_fault(self, fault, place):
         """The text of the place's file with the fault in it."""
