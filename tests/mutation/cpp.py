@@ -6,18 +6,16 @@ a function declares inside itself belongs to that function and has no entry of i
 
 import functools
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     text: str
     begin: int  # of its characters in the source
     end: int
 
 
-@dataclass(frozen=True)
-class Entity:
+class Entity(NamedTuple):
     """Tokens first to last of a source, last not among them.
 
     Its name has the namespaces and classes around it, outermost first, without template arguments.
