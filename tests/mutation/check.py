@@ -101,7 +101,7 @@ def is_stale(fault, places):
 
 
 def path_of(fault, places):
-    """Of a fault that is stale, what the list says of its file."""
+    """The path of a fault's file; if the fault is stale, only what the list says about it."""
     return fault.file if is_stale(fault, places) else places[fault.name].path
 
 
@@ -114,7 +114,7 @@ def has_toolkit():
     return shutil.which("nvcc") is not None or Path("/usr/local/cuda/bin/nvcc").exists()
 
 
-# What may come of a fault that is not "caught".
+# The verdicts on a fault other than "caught".
 VERDICTS = ("not caught", "does not compile", "too slow", "stale", "skipped")
 
 
