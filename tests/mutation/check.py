@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Mutation check: do the quick tests find small faults in the sources?
 
-Applies the faults of faults.txt, one at a time, to a copy of the sources, builds the tests that are named beside each and runs them.
-A fault is caught where one of them fails that passes without it. The checkout itself is never changed.
+Applies the faults of faults.txt, one at a time, to a copy of the sources, then builds and runs the
+tests that are named beside each. A fault is caught if one of them fails that passes without it. The
+checkout itself is never changed.
 
-  tests/mutation/check.py                      all faults but those that need a GPU or a CUDA toolkit that is not there
-  tests/mutation/check.py last-tile 'npy-*'    some, by their names
-  tests/mutation/check.py 1-10 --file lib/     the first ten of the list, of these those in files whose path has "lib/" in it
-  tests/mutation/check.py --list               what there is
+  check.py                      all faults; skips those for which a GPU or a toolkit is missing
+  check.py last-tile 'npy-*'    some faults, by their names
+  check.py 1-10 --file lib/     the first ten of the list, if their file's path contains "lib/"
+  check.py --list               prints the faults, and where each lies in the sources
 """
 
 import argparse
@@ -21,17 +22,23 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+from faults import Fault, Sources, Stale, Wrong, read_faults
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COPIED = ["CMakeLists.txt", "README.md", "cmake", "docs", "include", "lib", "tests"]
 RUNNING = set()   # compilers and tests, which end with the check
-MEMORY = 8 << 30  # of a test, in bytes: a fault may ask for anything
-LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference", "interpreter": "interpreter"}  # what tests of, or with, a folder need
+MEMORY = 8 << 30  # limit of a test, in bytes: with a fault it may ask for any amount
+# The library that a test needs if its file, or one that it includes, lies in this folder.
+LINKED = {"numpy": "numpy_reference", "reductions": "reduction_reference",
+          "interpreter": "interpreter"}
 
-# The library of the copy, and a GoogleTest binary for each set of test files that faults name. In a tree for GPUs nvcc compiles them.
+# The library of the copy, and a GoogleTest binary for each set of test files that faults name. In a
+# tree for GPUs, nvcc compiles them.
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(mutation LANGUAGES CXX)
 list(APPEND CMAKE_MODULE_PATH "{source}/cmake")
@@ -53,7 +60,8 @@ function(binary name)
     endif()
   endforeach()
   add_executable(${{name}} ${{sources}})
-  target_include_directories(${{name}} PRIVATE "{source}/lib" "${{CMAKE_BINARY_DIR}}/dsl/pages")  # the pages' examples
+  set(pages "${{CMAKE_BINARY_DIR}}/dsl/pages")  # the pages' examples
+  target_include_directories(${{name}} PRIVATE "{source}/lib" "${{pages}}")
   target_link_libraries(${{name}} PRIVATE dsl::dsl GTest::gtest_main)
 endfunction()
 """
@@ -63,90 +71,7 @@ class Stop(Exception):
     """The check cannot go on; the message says why."""
 
 
-@dataclass(frozen=True)
-class Test:
-    kind: str       # "files", "target" or "ctest"
-    what: tuple     # test files; a target of the project; a test of CTest and the targets that it needs
-    filter: str     # GoogleTest's
-
-    def binary(self):
-        return re.sub(r"\W+", "_", "_".join(self.what)).removesuffix("_cpp") if self.kind == "files" else self.what[0]
-
-    def targets(self):
-        return self.what[1:] if self.kind == "ctest" else (self.binary(),)
-
-    def __str__(self):
-        return {"files": " ".join(self.what), "target": self.what[0], "ctest": "ctest " + self.what[0]}[self.kind]
-
-
-@dataclass
-class Fault:
-    name: str
-    number: int
-    file: str = ""
-    breaks: str = ""
-    before: str = ""
-    after: str = ""
-    needs: str = ""              # "gpu", "toolkit" or nothing
-    compiles: bool = True        # where not, the tests' build is what is to find it
-    keeps_library: bool = False  # a header's fault that nothing but the tests' own files has to do with
-    missed: str = ""             # why no quick test finds it, and what does
-    tests: list = field(default_factory=list)
-
-    def pattern(self):
-        """Of the text before, however it is broken into lines: white space may stand between any two of its words and signs."""
-        return re.compile(r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", self.before)))
-
-    def is_stale(self):
-        path = ROOT / self.file
-        return not path.is_file() or len(self.pattern().findall(path.read_text())) != 1
-
-
-def read_faults(path):
-    """The list: blocks of `key value` lines below `== name`; lines of `- ` and `+ ` are the text before and after."""
-    faults, before, after = [], [], []
-    flags = {"keeps library": "keeps_library"}
-
-    def close():
-        if faults:
-            faults[-1].before, faults[-1].after = "\n".join(before), "\n".join(after)
-            if not (faults[-1].before and faults[-1].file and faults[-1].breaks and faults[-1].tests):
-                raise Stop(f"{path}: {faults[-1].name} lacks a file, a sentence, a text or a test")
-            before.clear(), after.clear()
-
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        key, _, value = line.partition(" ")
-        if not line.strip() or key == "#":
-            continue
-        if key == "==":
-            close()
-            if any(f.name == value for f in faults):
-                raise Stop(f"{path}:{number}: {value} stands there twice")
-            faults.append(Fault(value, len(faults) + 1))
-        elif not faults:
-            raise Stop(f"{path}:{number}: text before the first fault")
-        elif key == "-":
-            before.append(value)
-        elif key == "+":
-            after.append(value)
-        elif key == "test":
-            what, _, chosen = value.partition(" : ")
-            words = what.split()
-            kind = words[0] if words[0] in ("target", "ctest") else "files"
-            faults[-1].tests.append(Test(kind, tuple(words if kind == "files" else words[1:]), chosen.strip() or "*"))
-        elif key in ("file", "breaks", "needs", "missed"):
-            setattr(faults[-1], key, value)
-        elif line == "compiles not":
-            faults[-1].compiles = False
-        elif line in flags:
-            setattr(faults[-1], flags[line], True)
-        else:
-            raise Stop(f"{path}:{number}: not understood: {line}")
-    close()
-    return faults
-
-
-def choose(faults, wanted, file):
+def choose(faults, wanted, file, places):
     def is_wanted(fault, word):
         numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
         if numbers:
@@ -156,34 +81,61 @@ def choose(faults, wanted, file):
     for word in wanted:
         if not any(is_wanted(f, word) for f in faults):
             raise Stop(f"there is no fault {word}")
-    return [f for f in faults if (not wanted or any(is_wanted(f, w) for w in wanted)) and file in f.file]
+    return [f for f in faults if (not wanted or any(is_wanted(f, w) for w in wanted))
+            and file in path_of(f, places)]
+
+
+def places_of(faults, sources):
+    """Where each fault lies: a Place, or why there is none."""
+    places = {}
+    for fault in faults:
+        try:
+            places[fault.name] = sources.find(fault)
+        except Stale as why:
+            places[fault.name] = str(why)
+    return places
+
+
+def is_stale(fault, places):
+    return isinstance(places[fault.name], str)
+
+
+def path_of(fault, places):
+    """The path of a fault's file; if the fault is stale, only what the list says about it."""
+    return fault.file if is_stale(fault, places) else places[fault.name].path
 
 
 def has_gpu():
-    return subprocess.run(["sh", ROOT / "cmake/with_gpu.sh", "true"], capture_output=True).returncode == 0
+    command = ["sh", ROOT / "cmake/with_gpu.sh", "true"]
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def has_toolkit():
     return shutil.which("nvcc") is not None or Path("/usr/local/cuda/bin/nvcc").exists()
 
 
+# The verdicts on a fault other than "caught".
+VERDICTS = ("not caught", "does not compile", "too slow", "stale", "skipped")
+
+
 @dataclass
 class Result:
     fault: Fault
-    verdict: str        # "caught", "not caught", "does not compile", "stale", "skipped", "too slow"
+    verdict: str        # "caught", or one of VERDICTS
     by: str = ""
     built: float = 0
     ran: float = 0
 
 
 def included_by(path):
-    """A test file and the files beside it that it includes, and those that they do."""
+    """A test file, and the files that it includes by relative paths, directly or not."""
     found, left = set(), [path]
     while left:
         path = left.pop().resolve()
         if path not in found and path.is_file():
             found.add(path)
-            left += [path.parent / name for name in re.findall(r'^ *#include "(.+)"', path.read_text(), re.M)]
+            names = re.findall(r'^ *#include "(.+)"', path.read_text(), re.M)
+            left += [path.parent / name for name in names]
     return found
 
 
@@ -192,21 +144,25 @@ class Tree:
 
     def __init__(self, folder, cuda, jobs, limit):
         self.source, self.build, self.kept = folder / "source", folder / "build", folder / "kept"
+        self.sources = None  # of the copy, once it is there
         self.folder, self.cuda, self.jobs, self.limit = folder, cuda, jobs, limit
         self.log = folder / "log"
 
     def prepare(self, tests):
-        """Builds the tests as they are and runs them: those that fail without a fault say nothing of one."""
+        """Builds and runs the tests without a fault: they must pass, or failures mean nothing."""
         self.put_back_build()  # of a run that was stopped
         self.copy_sources()
+        self.sources = Sources(self.source)
         lines = PROJECT.format(source=self.source)
         for binary, files in sorted({(t.binary(), t.what) for t in tests if t.kind == "files"}):
             lines += f"binary({binary} {' '.join(files)})\n"
             for folder, library in LINKED.items():
-                if any(folder in path.parts for f in files for path in included_by(ROOT / "tests" / f)):
+                included = (path for f in files for path in included_by(ROOT / "tests" / f))
+                if any(folder in path.parts for path in included):
                     lines += f"target_link_libraries({binary} PRIVATE {library})\n"
         (self.folder / "CMakeLists.txt").write_text(lines)
-        options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DDSL_CCACHE=none",
+        options = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+                   "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DDSL_CCACHE=none",
                    f"-DDSL_CUDA={'ON' if self.cuda else 'OFF'}"]
         self.must(["cmake", "-S", self.folder, "-B", self.build, *options], 600)
         self.must(self.ninja(sorted({target for t in tests for target in t.targets()})), None)
@@ -218,10 +174,12 @@ class Tree:
         shutil.copytree(self.build, self.kept, symlinks=True)
 
     def copy_sources(self):
-        there = {p.relative_to(self.source) for p in self.source.rglob("*") if p.is_file()} if self.source.exists() else set()
+        there = {p.relative_to(self.source) for p in self.source.rglob("*") if p.is_file()}
         for name in COPIED:
             root = ROOT / name
-            for path in [root] if root.is_file() else sorted(p for p in root.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+            for path in [root] if root.is_file() else sorted(root.rglob("*")):
+                if not path.is_file() or "__pycache__" in path.parts:
+                    continue
                 part = path.relative_to(ROOT)
                 to = self.source / part
                 there.discard(part)
@@ -233,7 +191,7 @@ class Tree:
             (self.source / part).unlink()
 
     def put_back_build(self):
-        """The build as it was without a fault: so the next one recompiles what it changes, and not what the one before did."""
+        """Puts back the build without a fault: only what the next one changes is then compiled."""
         if not self.kept.exists():
             return
         stamp = lambda p: (p.lstat().st_size, p.lstat().st_mtime_ns)
@@ -250,9 +208,11 @@ class Tree:
         return ["cmake", "--build", self.build, "-j", str(self.jobs), "--target", *targets]
 
     def call(self, command, limit, **options):
-        """Runs a command, its output into the log. Gives its status, None where it took too long, and the output."""
-        with subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, start_new_session=True, **options) as process:
+        """Runs and logs a command. Gives its status, None if it took too long, and its output."""
+        command = [str(c) for c in command]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", stdin=subprocess.DEVNULL, start_new_session=True,
+                              **options) as process:
             RUNNING.add(process.pid)
             try:
                 output, status = process.communicate(timeout=limit)[0], process.returncode
@@ -262,43 +222,57 @@ class Tree:
             finally:
                 RUNNING.discard(process.pid)
         with open(self.log, "a") as log:
-            log.write(f"\n$ {' '.join(str(c) for c in command)}\n{output}\n")
+            log.write(f"\n$ {' '.join(command)}\n{output}\n")
         return status, output
 
     def must(self, command, limit):
         status, output = self.call(command, limit)
         if status != 0:
-            raise Stop(f"{' '.join(str(c) for c in command[:3])} ... failed without a fault:\n{output[-2000:]}\nsee {self.log}")
+            begin = " ".join(str(c) for c in command[:3])
+            raise Stop(f"{begin} ... failed without a fault:\n{output[-2000:]}\nsee {self.log}")
 
     def run(self, test, limit=None):
-        """What a test that fails is called, or nothing; and its output."""
+        """The name of the first test that fails, or "", and the output."""
         def restrict():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             if not self.cuda:
                 resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
         if test.kind == "ctest":
-            status, output = self.call(["ctest", "--test-dir", self.build, "-R", f"^{re.escape(test.what[0])}$", "--no-tests=error", "--output-on-failure"], limit)
+            command = ["ctest", "--test-dir", self.build, "-R", f"^{re.escape(test.what[0])}$",
+                       "--no-tests=error", "--output-on-failure"]
+            status, output = self.call(command, limit)
             return ("" if status == 0 else f"ctest {test.what[0]}"), output
-        program = next((p for p in (self.build / test.binary(), *self.build.rglob(test.binary())) if p.is_file() and os.access(p, os.X_OK)), None)
+        found = (self.build / test.binary(), *self.build.rglob(test.binary()))
+        program = next((p for p in found if p.is_file() and os.access(p, os.X_OK)), None)
         if program is None:
             raise Stop(f"there is no program {test.binary()}")
-        status, output = self.call([program, f"--gtest_filter={test.filter}", "--gtest_fail_fast"], limit, preexec_fn=restrict)
+        command = [program, f"--gtest_filter={test.filter}", "--gtest_fail_fast"]
+        status, output = self.call(command, limit, preexec_fn=restrict)
         if re.search(r"^\[  PASSED  \] 0 tests", output, re.M) and status == 0:
             raise Stop(f"{test} : {test.filter} runs no test: the list is stale")
         if status == 0:
             return "", output
-        failed = re.search(r"^\[  FAILED  \] ([^\s,]+)", output, re.M) or re.search(r"^\[ RUN      \] (\S+)(?![\s\S]*^\[ RUN )", output, re.M)
+        failed = (re.search(r"^\[  FAILED  \] ([^\s,]+)", output, re.M)
+                  or re.search(r"^\[ RUN      \] (\S+)(?![\s\S]*^\[ RUN )", output, re.M))
         name = failed[1] if failed else test.binary()
-        return (f"{name} (does not end)" if status is None else f"{name} (signal {-status})" if status < 0 else name), output
+        if status is None:
+            name += " (does not end)"
+        elif status < 0:
+            name += f" (signal {-status})"
+        return name, output
 
     def attempt(self, fault):
-        path = self.source / fault.file
+        try:
+            place = self.sources.find(fault)
+        except Stale as why:
+            return Result(fault, "stale", str(why))
+        path = self.source / place.path
         original, times = path.read_bytes(), path.stat()
         with open(self.log, "a") as log:
             log.write(f"\n==== {fault.name}: {fault.breaks}\n")
         try:
-            path.write_text(fault.pattern().sub(lambda _: fault.after, original.decode()))
+            path.write_text(self.sources.with_fault(fault, place))
             if fault.keeps_library:  # only what is missing is compiled
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
                 for test in fault.tests:
@@ -316,7 +290,10 @@ class Tree:
                         result.verdict, result.by = "too slow", f"building {test}"
                         return result
                     if status != 0:
-                        result.verdict, result.by = ("caught", f"building {test}") if not fault.compiles else ("does not compile", "")
+                        if fault.compiles:
+                            result.verdict = "does not compile"
+                        else:
+                            result.verdict, result.by = "caught", f"building {test}"
                         return result
                 at = time.monotonic()
                 by, _ = self.run(test, max(self.limit - (at - began), 20))
@@ -342,14 +319,19 @@ def shares(faults, count):
     return [s for s in all_shares if s]
 
 
-def check(faults, options):
+def said_of(result):
+    by = "by " if result.verdict == "caught" else ""
+    return f"{result.verdict} {by}{result.by}".strip()
+
+
+def check(faults, places, options):
     results, lock, failure = {}, threading.Lock(), []
 
     def report(result):
         with lock:
             results[result.fault.name] = result
-            said = f"{result.verdict} by {result.by}" if result.verdict == "caught" else f"{result.verdict} {result.by}".strip()
-            print(f"{result.fault.number:3} {result.fault.name}: {said} ({result.built:.0f} + {result.ran:.0f} s)", flush=True)
+            print(f"{result.fault.number:3} {result.fault.name}: {said_of(result)} "
+                  f"({result.built:.0f} + {result.ran:.0f} s)", flush=True)
 
     def work(number, share):
         try:
@@ -357,12 +339,14 @@ def check(faults, options):
                 mine = [f for f in share if (f.needs != "") == cuda]
                 if not mine:
                     continue
-                tree = Tree(options.work / f"{number}{'-cuda' if cuda else ''}", cuda, options.jobs, options.limit)
+                folder = options.work / f"{number}{'-cuda' if cuda else ''}"
+                tree = Tree(folder, cuda, options.jobs, options.limit)
                 tree.folder.mkdir(parents=True, exist_ok=True)
                 began = time.monotonic()
                 tree.prepare(list(dict.fromkeys(t for f in mine for t in f.tests)))
                 with lock:
-                    print(f"tree {number}: tests of {len(mine)} faults built and passed without one in {time.monotonic() - began:.0f} s", flush=True)
+                    print(f"tree {number}: tests of {len(mine)} faults built and passed "
+                          f"without one in {time.monotonic() - began:.0f} s", flush=True)
                 for fault in mine:
                     report(tree.attempt(fault))
         except Stop as why:
@@ -371,14 +355,19 @@ def check(faults, options):
     tried = []
     gpu, toolkit = has_gpu(), has_toolkit()
     for fault in faults:
-        lacks = "no GPU" if fault.needs == "gpu" and not gpu else "no CUDA toolkit" if fault.needs == "toolkit" and not toolkit else ""
-        if fault.is_stale():
-            report(Result(fault, "stale", "the text before is not there exactly once"))
+        lacks = ""
+        if fault.needs == "gpu" and not gpu:
+            lacks = "no GPU"
+        elif fault.needs == "toolkit" and not toolkit:
+            lacks = "no CUDA toolkit"
+        if is_stale(fault, places):
+            report(Result(fault, "stale", places[fault.name]))
         elif lacks:
             report(Result(fault, "skipped", lacks))
         else:
             tried.append(fault)
-    threads = [threading.Thread(target=work, args=each, daemon=True) for each in enumerate(shares(tried, options.at_once))]
+    threads = [threading.Thread(target=work, args=each, daemon=True)
+               for each in enumerate(shares(tried, options.at_once))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -387,50 +376,62 @@ def check(faults, options):
     return results, failure
 
 
-def table(results, faults):
+def table(results, faults, places):
     print(f"\n{'':3} {'fault':28} {'file':32} {'seconds':>7}  result")
     for fault in faults:
         r = results.get(fault.name)
         if r is None:
             continue
-        said = f"caught by {r.by}" if r.verdict == "caught" else f"{r.verdict} {r.by}".strip()
-        print(f"{fault.number:3} {fault.name:28} {fault.file:32} {r.built + r.ran:7.0f}  {said}")
+        print(f"{fault.number:3} {fault.name:28} {path_of(fault, places):32} "
+              f"{r.built + r.ran:7.0f}  {said_of(r)}")
         if r.verdict != "caught" and fault.missed:
             print(f"{'':4}{fault.missed}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("faults", nargs="*", help="names, patterns of names, numbers or ranges of numbers; all if there are none")
-    parser.add_argument("--file", default="", help="only faults in files with this in their path")
-    parser.add_argument("--needs", choices=["gpu", "toolkit", "nothing"], help="only faults that need a GPU, a CUDA toolkit, or neither")
-    parser.add_argument("--list", action="store_true", help="say what each fault breaks, and stop; the status is 1 where one is stale")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at once in a tree (all cores)")
-    parser.add_argument("--at-once", type=int, default=1, help="faults at once, each in a tree of its own (1)")
-    parser.add_argument("--limit", type=float, default=180, help="seconds that a fault may take (180)")
-    parser.add_argument("--at-least", type=int, help="the status is 1 where fewer are caught (nine of ten of those that were tried)")
-    parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="where the trees are made (build/mutation)")
-    parser.add_argument("--keep", action="store_true", help="leave the trees there, for the next run and for a look at their logs")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("faults", nargs="*", help="names, patterns of names, numbers or ranges of numbers (all)")
+    add("--file", default="", help="only faults in files with this in their path")
+    add("--needs", choices=["gpu", "toolkit", "nothing"],
+        help="only faults that need a GPU, a CUDA toolkit, or neither")
+    add("--list", action="store_true",
+        help="print where each fault lies and what it breaks; the status is 1 if one is stale")
+    add("--jobs", type=int, default=os.cpu_count(), help="compilers at once in a tree (all cores)")
+    add("--at-once", type=int, default=1, help="faults at once, each in a tree of its own (1)")
+    add("--limit", type=float, default=180, help="seconds that a fault may take (180)")
+    add("--at-least", type=int,
+        help="the status is 1 if fewer are caught (nine of ten of those that were tried)")
+    add("--work", type=Path, default=ROOT / "build/mutation",
+        help="folder in which the trees are made (build/mutation)")
+    add("--keep", action="store_true", help="keep the trees, for the next run and for their logs")
     options = parser.parse_args()
     options.work = options.work.resolve()
 
-    faults = choose(read_faults(HERE / "faults.txt"), options.faults, options.file)
+    faults = read_faults(HERE / "faults.txt")
+    places = places_of(faults, Sources(ROOT))
+    faults = choose(faults, options.faults, options.file, places)
     if options.needs:
         faults = [f for f in faults if f.needs == options.needs.replace("nothing", "")]
     if options.list:
         for f in faults:
-            print(f"{f.number:3} {f.name:28} {f.file}: {f.breaks}{' [' + f.needs + ']' if f.needs else ''}{' STALE' if f.is_stale() else ''}")
-        return any(f.is_stale() for f in faults)
+            place = places[f.name]
+            where = f"STALE, {place}" if is_stale(f, places) else f"{place.path}:{place.line}"
+            print(f"{f.number:3} {f.name:28} {f.entity or f.file} ({where}): {f.breaks}"
+                  f"{' [' + f.needs + ']' if f.needs else ''}")
+        return any(is_stale(f, places) for f in faults)
 
     began = time.monotonic()
-    results, failure = check(faults, options)
-    table(results, faults)
+    results, failure = check(faults, places, options)
+    table(results, faults, places)
     verdicts = [r.verdict for r in results.values()]
     tried = sum(v != "skipped" for v in verdicts)
     caught = verdicts.count("caught")
     wanted = options.at_least if options.at_least is not None else -(-9 * tried // 10)
-    others = ", ".join(f"{verdicts.count(v)} {v}" for v in ("not caught", "does not compile", "too slow", "stale", "skipped") if v in verdicts)
-    print(f"\n{caught} of {tried} caught{'; ' + others if others else ''}; {time.monotonic() - began:.0f} s")
+    others = ", ".join(f"{verdicts.count(v)} {v}" for v in VERDICTS if v in verdicts)
+    print(f"\n{caught} of {tried} caught{'; ' + others if others else ''}; "
+          f"{time.monotonic() - began:.0f} s")
     for why in failure:
         print(why, file=sys.stderr)
     if not options.keep and not failure:
@@ -442,7 +443,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(int(main()))
-    except Stop as why:
+    except (Stop, Wrong) as why:
         sys.exit(str(why))
     except KeyboardInterrupt:
         for process in list(RUNNING):
