@@ -205,8 +205,8 @@ def write(include, folder):
         headers.setdefault(path, header(path)).macros()
     headers = {path: each for path, each in headers.items() if each.sections}
     folder.mkdir(parents=True, exist_ok=True)
-    index = "# Reference\n\nWhat the headers declare in namespace `dsl`, with their comments, a page a header. `#include <dsl/dsl.hpp>` has all of it but " \
-            "what stands in headers beside it. Functions of elements, `exp` to `ldexp`, are in [a table of their own](../functions.md).\n"
+    index = "# Reference\n\nThe declarations of namespace `dsl` with their comments, one page for each header. `#include <dsl/dsl.hpp>` has all of " \
+            "them except those with a header of their own. Functions of elements, `exp` to `ldexp`, are in [a table](../functions.md).\n"
     pages = []
     for part, title in FOLDERS.items():
         here = [path for path in sorted(headers) if path.parent.name == (part or "dsl")]
