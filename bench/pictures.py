@@ -1,4 +1,8 @@
-"""The pictures of docs/performance.md, from report.py's table."""
+#!/usr/bin/env python3
+"""The pictures of docs/performance.md, from report.py's table. README.md's is drawn from the page's own figures.
+
+pictures.py docs/performance.md     draws that one again, docs/performance/summary.svg
+"""
 
 import io
 import math
@@ -512,8 +516,60 @@ def latency(table, folder):
     return [("latency.svg", "Microseconds a call on the GPU over the number of elements, and wall time of calls in a row")]
 
 
-def draw(table, folder, part=""):
-    """All that one of report.py's PARTS has data for: (file name, what it shows)."""
+# README.md's picture: title, group, work and size on the page; and the columns that it shows, by their names there.
+SUMMARY = [
+    ("A fused formula", "map", "a * exp(-b * b) + sqrt(abs(c))", "2^27"),
+    ("Softmax of rows", "axis", "softmax of rows", "8192 x 8192"),
+    ("A time loop: 100 RK4 steps", "loop", "100 RK4 steps, sum(F) fed back", "3162 x 3162"),
+]
+SUMMARY_PEERS = {
+    "hand": "CUDA by hand",
+    "CuPy": "CuPy",
+    "CuPy fuse": "CuPy, fused",
+    "PyTorch": "PyTorch",
+    "torch.compile": "PyTorch, compiled",
+    "JAX": "JAX",
+    "Numba": "Numba",
+}
+
+
+def summary_rows(rows):
+    """For each work of SUMMARY its bars, of report.rows_of_page: (column, time relative to dsl's, label), the fastest peer first."""
+    for _, group, work, size in SUMMARY:
+        times = rows[group, work, size]
+        bars = [("dsl", 1.0, f"{milliseconds(times['dsl'])} ms")]
+        for name in sorted((name for name in SUMMARY_PEERS if name in times), key=times.get):
+            ratio = times[name] / times["dsl"]
+            bars.append((name, ratio, f"{ratio:.1f} x" if ratio >= 1.1 else f"{ratio:.2f} x"))
+        yield bars
+
+
+def summary(rows, folder):
+    """A panel for each work of SUMMARY, in a file summary.svg."""
+    set_up()
+    figure, panels = plt.subplots(1, len(SUMMARY), figsize=(11, 2.9), layout="constrained")
+    for panel, (title, group, work, size), drawn in zip(panels, SUMMARY, summary_rows(rows)):
+        names = [name for name, _, _ in drawn]
+        colours = ["#0072b2" if name == "dsl" else "#9a9a9a" if name == "hand" else "#d0d0d0" for name in names]
+        panel.barh(range(len(names)), [ratio for _, ratio, _ in drawn], color=colours, height=0.74)
+        for k, (name, ratio, label) in enumerate(drawn):
+            panel.text(ratio + 0.12, k, label, va="center", fontsize=9, fontweight="bold" if name == "dsl" else "normal")
+        panel.set_yticks(range(len(names)), [SUMMARY_PEERS.get(name, name) for name in names], fontsize=9)
+        panel.get_yticklabels()[0].set_fontweight("bold")
+        panel.invert_yaxis()
+        panel.set_xlim(0, 1.15 * max(ratio for _, ratio, _ in drawn))
+        panel.set_xticks([])
+        panel.tick_params(axis="y", length=0)
+        panel.set_title(f"{title}\n", fontsize=11, fontweight="bold", loc="left")
+        said = {"map": f"{work}, ", "loop": "complex, "}.get(group, "") + re.sub(r"(\d+)\^(\d+)", r"$\1^{\2}$", size)
+        panel.text(0, 1.04, said, fontsize=8, color="#555555", transform=panel.transAxes)
+        for side in ("top", "right", "bottom"):
+            panel.spines[side].set_visible(False)
+    figure.supxlabel("time as a multiple of dsl's: shorter is faster", fontsize=9, color="#555555")
+    save(figure, folder, "summary.svg")
+
+
+def set_up():
     plt.rcParams.update(
         {
             "svg.hashsalt": "dsl",
@@ -524,6 +580,11 @@ def draw(table, folder, part=""):
             "savefig.facecolor": "white",
         }
     )
+
+
+def draw(table, folder, part=""):
+    """All that one of report.py's PARTS has data for: (file name, what it shows)."""
+    set_up()
     if part:
         return {"mesh": several_gpus, "random": drawn, "by key": keyed}[part](table, folder)
     pictures = []
@@ -532,3 +593,9 @@ def draw(table, folder, part=""):
         if device == "cuda":
             pictures += roofline(table, folder) + latency(table, folder)
     return pictures
+
+
+if __name__ == "__main__":
+    import report
+
+    report.draw_summary(sys.argv[1], os.path.splitext(sys.argv[1])[0])

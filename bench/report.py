@@ -5,7 +5,8 @@ report.py FILE...                                   prints the table
 report.py FILE... --pictures DIR                    draws the pictures as well
 report.py FILE... --page docs/performance.md        rewrites the page between its markers, and docs/performance/*.svg
 
-A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay.
+A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay. Between a
+heading and its tables a part may have a reading: paragraphs between two markers of their own, written by hand and kept as they are.
 """
 
 import argparse
@@ -386,19 +387,64 @@ def context_lines(table):
     return lines
 
 
-def page_part(table, pictures):
-    """What stands between the page's markers; pictures are (path, what it shows)."""
-    lines = context_lines(table)
-    for path, caption in pictures:
-        lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
+# The group that a picture stands below, by the picture's file. Others stand below the last group of their device.
+SHOWN_BELOW = {
+    "bandwidth-cuda.svg": ("cuda", "map"),
+    "latency.svg": ("cuda", "latency"),
+    "bandwidth-host.svg": ("host", "map"),
+}
+READING = "<!-- Reading, by hand: from here -->", "<!-- Reading, by hand: to here -->"
+
+
+def readings(part):
+    """heading -> what stands between the markers of READING below it, in a part that page_part made."""
+    found = re.findall(rf"^### (.*)\n\n{READING[0]}\n(.*?)\n{READING[1]}$", part, re.M | re.S)
+    return {heading: text.strip() for heading, text in found}
+
+
+def sections_of(table):
+    """(device, group) -> the lines of its tables."""
+    sections = {}
     for (device, group), keys in groups_of(table).items():
         if part_of(group):
-            lines += [*(mesh_table if group == "mesh" else plain_table)(table, keys), ""]
+            sections[device, group] = [*(mesh_table if group == "mesh" else plain_table)(table, keys), ""]
             continue
-        lines += [f"### {'GPU' if device == 'cuda' else 'Host'}: {group}", ""]
         single, swept = split(keys)
-        lines += [*plain_table(table, single), ""] if single else []
-        lines += [*sweep_table(table, swept), ""] if swept else []
+        sections[device, group] = [*plain_table(table, single), ""] if single else []
+        sections[device, group] += [*sweep_table(table, swept), ""] if swept else []
+    return sections
+
+
+def assembled(context, sections, pictures, kept):
+    """The lines of a part: context, then each section with its heading, its reading of `kept`, its tables and its pictures."""
+    devices = [device for device, _ in sections]
+    last = {device: group for device, group in sections}
+    below = {}
+    for path, caption in pictures:
+        name = os.path.basename(path)
+        place = SHOWN_BELOW.get(name)
+        if place not in sections:
+            device = "host" if "-host" in name and "host" in devices else devices[0]
+            place = device, last[device]
+        below.setdefault(place, []).extend([f"![{caption}]({path})", "", f"{caption}.", ""])
+    lines = [*context]
+    for (device, group), tables in sections.items():
+        if part_of(group):
+            lines += [*below.get((device, group), []), *tables]
+            continue
+        heading = f"{'GPU' if device == 'cuda' else 'Host'}: {group}"
+        reading = [READING[0], "", kept[heading], "", READING[1], ""] if heading in kept else []
+        lines += [f"### {heading}", "", *reading, *tables, *below.get((device, group), [])]
+    return lines
+
+
+def page_part(table, pictures, kept=None):
+    """What stands between the page's markers; pictures are (path, what it shows), `kept` are the readings of the page before."""
+    sections, kept = sections_of(table), kept or {}
+    lines = assembled(context_lines(table), sections, pictures, kept)
+    for heading in kept:
+        if f"### {heading}" not in lines:
+            print(f"The reading of '{heading}' is left out, since no file has such rows.", file=sys.stderr)
     return "\n".join(lines)
 
 
@@ -408,12 +454,50 @@ def markers(name):
     return f"<!-- What the last run{of} printed: from here -->", f"<!-- What the last run{of} printed: to here -->"
 
 
-def between_markers(page, part, name=""):
-    """The page with `part` between its markers. ValueError if they are not there once each, in order."""
+def part_of_page(page, name=""):
+    """What stands between the page's markers. ValueError if they are not there once each, in order."""
     begin, end = markers(name)
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
         raise ValueError(f"the page needs one line '{begin}' and after it one line '{end}'")
-    return page[: page.index(begin) + len(begin)] + "\n\n" + part.strip() + "\n\n" + page[page.index(end) :]
+    return page[page.index(begin) + len(begin) : page.index(end)]
+
+
+def between_markers(page, part, name=""):
+    """The page with `part` between its markers."""
+    old = part_of_page(page, name)
+    begin = page.index(markers(name)[0]) + len(markers(name)[0])
+    return page[:begin] + "\n\n" + part.strip() + "\n\n" + page[begin + len(old) :]
+
+
+def rows_of_page(page):
+    """(group of the GPU, work, size) -> column -> milliseconds, of the tables of the page's first part. Of several dtypes the first counts."""
+    rows, number = {}, re.compile(r"\d+(\.\d+)?")
+    for section in re.split(r"^### ", part_of_page(page), flags=re.M)[1:]:
+        device, _, group = section.split("\n", 1)[0].partition(": ")
+        head, factor, said_size = [], 1.0, ""
+        for line in section.splitlines():
+            if line.lower().endswith(("seconds:", "seconds over sizes:")):
+                factor = 1e-3 if "icroseconds" in line else 1.0
+                said_size = (["", "", *line.split(", ")])[-2]  # above the table where it is the same in every line
+            if not line.startswith("| "):
+                head = []
+                continue
+            cells = [cell.strip().strip("*`") for cell in line.strip("|").split("|")]
+            if not head:
+                head = cells
+            elif device == "GPU" and not set(line) <= set("|- "):
+                named = dict(zip(head, cells))
+                if "by" in named:  # sizes are columns
+                    for size in head[3:]:
+                        if number.fullmatch(named[size]):
+                            row = rows.setdefault((group, named["work"], size), {})
+                            row.setdefault(named["by"], factor * float(named[size]))
+                else:
+                    columns = head[head.index("dsl, ms") :]
+                    times = {name.removesuffix(", ms"): named[name] for name in columns if name not in HEAD[4:] + [LAST]}
+                    times = {name: float(text) for name, text in times.items() if number.fullmatch(text)}
+                    rows.setdefault((group, named["work"], named.get("size", said_size)), times)
+    return rows
 
 
 def draw(table, folder, part):
@@ -425,6 +509,17 @@ def draw(table, folder, part):
         return []
     os.makedirs(folder, exist_ok=True)
     return pictures.draw(table, folder, part)
+
+
+def draw_summary(page, folder):
+    """README.md's picture, of the figures on the page."""
+    try:
+        import pictures
+    except ImportError as missing:
+        print(f"No picture of {page}: {missing}.", file=sys.stderr)
+        return
+    with open(page) as file:
+        pictures.summary(rows_of_page(file.read()), folder)
 
 
 def main():
@@ -447,9 +542,12 @@ def main():
             folder = os.path.splitext(arguments.page)[0]
             drawn = [(f"{os.path.basename(folder)}/{file}", caption) for file, caption in draw(part, folder, name)]
             with open(arguments.page) as file:
-                page = between_markers(file.read(), page_part(part, drawn), name)
+                page = file.read()
+            kept = readings(part_of_page(page, name))
             with open(arguments.page, "w") as file:
-                file.write(page)
+                file.write(between_markers(page, page_part(part, drawn, kept), name))
+            if not name:
+                draw_summary(arguments.page, folder)
 
 
 if __name__ == "__main__":
