@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Lints the prose of README.md and docs/*.md: proselint's checks, and this project's own rules below. A finding is an error.
 
-prose.py REPOSITORY: needs the packages of prose.txt (cmake/with_python.sh installs them).
+prose.py REPOSITORY [--all]: needs the packages of prose.txt (cmake/with_python.sh installs them). With --all the pages of NOT_YET count too.
 
 Code, tables, headings and HTML are not prose. Links count as their text; a piece of `code` and a number as one word.
 """
 
+import fnmatch
 import pathlib
 import re
 import sys
@@ -29,8 +30,27 @@ RULES = [
     ("comes-to", r"\bcomes? to (?:that|this)\b|\bwhat .{1,30} comes to\b", "say the value: 'the sum', not 'what it comes to'"),
 ]
 
-# Pages that are not yet read by these rules; proselint reads them.
-NOT_YET = set()
+# Pages that were not written by these rules yet. Their findings are counted, and are no errors.
+NOT_YET = [
+    "docs/accuracy.md",
+    "docs/arrays.md",
+    "docs/by_key.md",
+    "docs/errors.md",
+    "docs/functors.md",
+    "docs/gpus.md",
+    "docs/guide.md",
+    "docs/how-*.md",
+    "docs/interoperability.md",
+    "docs/loops.md",
+    "docs/ode.md",
+    "docs/processes.md",
+    "docs/python.md",
+    "docs/random.md",
+    "docs/reductions.md",
+    "docs/rows.md",
+    "docs/scans.md",
+    "docs/structs.md",
+]
 
 
 def prose_of(text):
@@ -111,18 +131,19 @@ def proselint_findings(name, text):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    count = 0
+    errors = later = 0
     pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     for page in pages:
         name, text = str(page.relative_to(root)), page.read_text()
-        found = proselint_findings(name, text)
-        if name not in NOT_YET:
-            found += own_findings(text)
-        for number, rule, message in sorted(found):
+        found = sorted(proselint_findings(name, text) + own_findings(text))
+        if any(fnmatch.fnmatch(name, pattern) for pattern in NOT_YET) and "--all" not in sys.argv:
+            later += len(found)
+            continue
+        errors += len(found)
+        for number, rule, message in found:
             print(f"{name}:{number}: {rule}: {message}", file=sys.stderr)
-        count += len(found)
-    print(f"{len(pages)} pages, {count} findings")
-    return 1 if count else 0
+    print(f"{len(pages)} pages, {errors} findings, and {later} on pages of which none is an error yet")
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":
