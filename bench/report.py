@@ -387,7 +387,7 @@ def context_lines(table):
     return lines
 
 
-# The group that a picture stands below, by the picture's file. Others stand below the last group of their device.
+# The group that a picture stands below, by the picture's file. Others are of several groups.
 SHOWN_BELOW = {
     "bandwidth-cuda.svg": ("cuda", "map"),
     "latency.svg": ("cuda", "latency"),
@@ -416,26 +416,25 @@ def sections_of(table):
 
 
 def assembled(context, sections, pictures, kept):
-    """The lines of a part: context, then each section with its heading, its reading of `kept`, its tables and its pictures."""
-    devices = [device for device, _ in sections]
-    last = {device: group for device, group in sections}
+    """The lines of a part: context, then each section with its heading, its reading of `kept`, its tables and its pictures. Pictures of
+    several groups stand behind a device's last one, with a heading of their own."""
     below = {}
     for path, caption in pictures:
         name = os.path.basename(path)
-        place = SHOWN_BELOW.get(name)
-        if place not in sections:
-            device = "host" if "-host" in name and "host" in devices else devices[0]
-            place = device, last[device]
+        place = SHOWN_BELOW.get(name, ("host" if "-host" in name else "cuda", ""))
         below.setdefault(place, []).extend([f"![{caption}]({path})", "", f"{caption}.", ""])
-    lines = [*context]
+    lines, last = [*context], {device: group for device, group in sections}
     for (device, group), tables in sections.items():
         if part_of(group):
-            lines += [*below.get((device, group), []), *tables]
+            lines += [*below.pop((device, ""), []), *tables]
             continue
-        heading = f"{'GPU' if device == 'cuda' else 'Host'}: {group}"
+        where = "GPU" if device == "cuda" else "Host"
+        heading = f"{where}: {group}"
         reading = [READING[0], "", kept[heading], "", READING[1], ""] if heading in kept else []
-        lines += [f"### {heading}", "", *reading, *tables, *below.get((device, group), [])]
-    return lines
+        lines += [f"### {heading}", "", *reading, *tables, *below.pop((device, group), [])]
+        if group == last[device] and (device, "") in below:
+            lines += [f"### {where}: all groups", "", *below.pop((device, ""))]
+    return lines + [line for left in below.values() for line in left]
 
 
 def page_part(table, pictures, kept=None):
