@@ -93,8 +93,8 @@ def lines_of(points):
         return f"{0.1 * model.step(gpus, elements):.{digits}f}" + (f" ({0.1 * here[0]:.{digits}f})" if here else "")
 
     lines = [
-        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange` for n elements a GPU, the last "
-        f"where there are several, fitted to these {len(points)} loops: start {model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
+        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange` for n elements a GPU "
+        f"(`exchange` only with several GPUs), fitted to these {len(points)} loops: start {model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
         f"an element, chip {1e-6 * model.chip:.2f} million elements, memory {1e6 * model.memory:.2f} ps an element, exchange "
         f"{model.exchange:.2f} us; the worst point is {100 * model.worst:.1f} % off. Milliseconds for 100 steps, measured ones in brackets:",
         "",

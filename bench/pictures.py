@@ -334,7 +334,7 @@ def several_gpus(table, folder):
     for panel in (left, middle):
         panel.grid(color="#dddddd", linewidth=0.6)
     save(figure, folder, "gpus.svg")
-    return [("gpus.svg", "Several GPUs: a loop, what the model predicts of it, and how much faster they are than one")]
+    return [("gpus.svg", "Several GPUs: times of a loop, a prediction by the model below, and the speed-up over one GPU")]
 
 
 def gpus(device):
