@@ -21,9 +21,9 @@ FIRST = 40  # lines of a page's first screen
 # Own rules: name, what to search for in a paragraph, what to write instead.
 SENTENCE = r"(?:^|(?<=[.!?] )|(?<=: ))"
 RULES = [
-    ("of-first", SENTENCE + r"Of (?!course\b)", "name the subject first: 'Two of the rows ...', not 'Of the rows two ...'"),
+    ("of-first", SENTENCE + r"Of (?!course\b)", "begin with the subject: 'Two of the rows ...', not 'Of the rows two ...'"),
     ("what-first", SENTENCE + r"What (?![^.!?]*\?)", "name the thing: 'The result is ...', not 'What comes out is ...'"),
-    ("asked", r"\basked\b", "say what was wanted and why, or leave it out: a reader knows no brief"),
+    ("asked", r"\b[Aa]sked (?!for\b|to\b)", "leave it out: a reader knows no brief"),
     ("so-many", r"\bso (?:many|much) (?!(?:as|that)\b)", "say which number: 'n bytes', not 'so many bytes'"),
     ("lie-as", r"\blies? as (?:one|they)\b", "say how they are stored: 'contiguous'"),
     ("by-way-of", r"\bby way of\b", "by, through"),
@@ -105,7 +105,8 @@ def own_findings(text):
             found.append((number, "long-paragraph", f"{size} characters; more than {LONGEST} are two paragraphs, a list or a table"))
         for name, pattern, instead in RULES:
             for match in re.finditer(pattern, said):
-                found.append((number, name, f"'{said[match.start() : match.start() + 40]}...': {instead}"))
+                shown = re.sub(r"code[a-z]{3}", "`...`", said[match.start() : match.start() + 40])
+                found.append((number, name, f"'{shown}...': {instead}"))
     fenced = False
     for number, line in enumerate(text.splitlines()[:FIRST], 1):
         if line.startswith("```"):

@@ -16,7 +16,7 @@ class Rules(unittest.TestCase):
     FOUND = {
         "of-first": ["Of an operand's those are near that go by one boundary.", "It is quick. Of these\ntwo are left."],
         "what-first": ["What has been read may go at once.", "It waits. What `e` means is another memory.", "- What is left: nothing."],
-        "asked": ["Asked was half of it: 4 s were asked.", "It is thrown when it is\nasked for."],
+        "asked": ["Asked was half of it.", "Twice as long (less was asked before)."],
         "so-many": ["Bytes, so many for each member.", "Waits until so much is left."],
         "lie-as": ["Operands that lie as one line in memory."],
         "by-way-of": ["Found by way of its name."],
@@ -25,7 +25,7 @@ class Rules(unittest.TestCase):
     FINE = [
         "Two of the rows are left. Of course they are equal.",
         "What does it cost? Nothing. It says what it is.",
-        "The task is easy.",
+        "The task is easy. It is thrown if more memory is asked for, or when it is asked to wait.",
         "It has so many that none is left; as many as so many as there are.",
         "# What will run\n\n## Of rows",
         "```text\nWhat is asked.\n```",
