@@ -1,18 +1,13 @@
 #!/usr/bin/env python3
-"""Fits a model of a loop's step to the measurements of bench_mesh, and predicts steps on more GPUs.
+"""Fits a model of a loop's step to what bench_mesh measured, and says what it predicts for more GPUs.
 
     bench_mesh cuda:0 cuda:0-1 --benchmark_out=mesh.json --benchmark_out_format=json
     bench/mesh_model.py mesh.json
 
-A step of n elements a GPU takes
-
-    start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange
-
-microseconds. `start` is independent of the size: a block's sums, and their exchange with the other
-blocks. `arithmetic` is the time of an element that stays on the chip, `memory` that of an element
-that is loaded and stored in each step. `exchange`, only with several GPUs, is the additional time
-to reach another GPU's blocks. `chip` is the number of elements that stay on the chip; the value
-that fits best is chosen. Needs NumPy.
+A step of n elements a GPU takes  start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange  microseconds, the last
+only where there are several GPUs: what each step takes whatever its size (a block's sums, and the way to the other blocks), what an
+element takes that stays on the chip, what one takes that comes and goes, and how much longer the way to another GPU's blocks is.
+`chip`, how many elements stay, is the number that fits best. NumPy is needed.
 """
 
 import re
@@ -23,13 +18,13 @@ import numpy
 
 from peer.devices import gpus_of
 
-# Numbers of GPUs for which the model is evaluated.
+# GPUs for which it is evaluated.
 COUNTS = (1, 2, 4, 8, 64)
 
 
 @dataclass
 class Point:
-    """A measured step, in microseconds."""
+    """A step that was measured, in microseconds."""
 
     gpus: int
     elements: int
@@ -43,16 +38,16 @@ class Model:
     memory: float
     exchange: float
     chip: float
-    worst: float  # Relative error.
+    worst: float  # relative error
 
     def step(self, gpus, elements):
-        """The predicted time in microseconds."""
+        """Microseconds."""
         found = self.start, self.arithmetic, self.memory, self.exchange
         return float(numpy.dot(terms(gpus, elements, self.chip), found))
 
 
 def points_of(table):
-    """The measured points in a table by report.py."""
+    """Those of a table by report.py."""
     points = []
     for (_, group, dtype, size, work), row in table.rows.items():
         loop, shape = re.match(r"(\d+) RK4 steps", work), re.fullmatch(r"(\d+)x(\d+)", size)
@@ -71,7 +66,7 @@ def terms(gpus, elements, chip):
 
 
 def fit(points):
-    """The Model with the least squares of relative errors; None if there are too few points."""
+    """The Model for which the squares of relative errors are least; None where there are too few points."""
     if len(points) < 6 or len({point.gpus for point in points}) < 2:
         return None
     best, least = None, numpy.inf
@@ -92,15 +87,14 @@ def fit(points):
 
 
 def lines_of(points):
-    """Lines for a page about the model."""
+    """What a page says of it."""
     model = fit(points)
     if model is None:
         return []
     measured = {(point.gpus, point.elements): point.time for point in points}
 
     def cell(gpus, elements, digits):
-        """The time of 100 steps in milliseconds. 3162 squared stands for 10^7 elements, 4472
-        squared for 2 x 10^7."""
+        """100 steps, in milliseconds; 3162 squared stands for 10^7 elements, 4472 squared for 2 x 10^7."""
         here = [
             time
             for (count, size), time in measured.items()
@@ -111,14 +105,10 @@ def lines_of(points):
         )
 
     lines = [
-        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, "
-        "n - chip) + exchange` for n elements a GPU, the last "
-        f"where there are several, fitted to these {len(points)} loops: start "
-        f"{model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
-        f"an element, chip {1e-6 * model.chip:.2f} million elements, memory "
-        f"{1e6 * model.memory:.2f} ps an element, exchange "
-        f"{model.exchange:.2f} us; the worst point is {100 * model.worst:.1f} % off. "
-        "Milliseconds for 100 steps, measured ones in brackets:",
+        "A model of the loop's step, `start + arithmetic * min(n, chip) + memory * max(0, n - chip) + exchange` for n elements a GPU "
+        f"(`exchange` only with several GPUs), fitted to these {len(points)} loops: start {model.start:.2f} us, arithmetic {1e6 * model.arithmetic:.2f} ps "
+        f"an element, chip {1e-6 * model.chip:.2f} million elements, memory {1e6 * model.memory:.2f} ps an element, exchange "
+        f"{model.exchange:.2f} us; the worst point is {100 * model.worst:.1f} % off. Milliseconds for 100 steps, measured ones in brackets:",
         "",
         "| GPUs | 10^7 elements | 10^7 a GPU | 512 x 512 |",
         "| --- | --- | --- | --- |",

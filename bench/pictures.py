@@ -1,4 +1,8 @@
-"""Draws the pictures of docs/performance.md from report.py's table."""
+#!/usr/bin/env python3
+"""The pictures of docs/performance.md, from report.py's table. README.md's is drawn from the page's own figures.
+
+pictures.py docs/performance.md     draws that one again, docs/performance/summary.svg
+"""
 
 import io
 import math
@@ -16,8 +20,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from peer.devices import gpus_of
 from report import best, columns_of, elements, milliseconds, size_text
 
-# Colours that colour-blind readers can distinguish; each has a mark as well, so that colour is not
-# needed.
+# Colours that colour-blind readers tell apart, and a mark for each, so that colour is not all.
 STYLE = {
     "dsl": ("#000000", "o"),
     "hand": ("#7f7f7f", "s"),
@@ -36,8 +39,7 @@ STYLE = {
 }
 DARK = ("#000000", "#0072b2", "#7f7f7f", "#8c5a2b")
 NAMES = {"hand": "by hand", "std": "std::par_unseq", "Numba": "Numba"}
-# Arithmetic operations an element as the formula is written. A function counts as one, a complex
-# multiplication as six.
+# Arithmetic operations an element, as the formula is written; a function counts as one, a complex multiplication as six.
 OPERATIONS = {
     "a + b": 1,
     "exp(a)": 1,
@@ -62,21 +64,19 @@ def style(heading):
 
 
 def shorter(svg):
-    """The same picture with coordinates in tenths of a point, and without data that only an
-    editor needs: a quarter of the bytes."""
+    """The same picture with coordinates in tenths of a point and without what only an editor needs: a quarter of the bytes."""
     tenths = lambda number: f"{float(number[0]):.1f}".removesuffix(".0")
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{2,}", tenths, tag[0]), svg)
     svg = re.sub(
-        r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; '
-        r'text-anchor: start',
+        r' transform="rotate\(-0 [^)]*\)"| id="[a-z]\w*\.?\w*_\d+"|; font-family: [^;"]*|; text-anchor: start',
         "",
         svg,
     )
     svg = svg.replace(
         "*{stroke-linejoin", "*{font-family: 'DejaVu Sans', Verdana, sans-serif; stroke-linejoin"
     )
-    for _ in range(4):  # Groups that are empty or have one member may be nested.
+    for _ in range(4):  # groups of nothing, and of one thing, within each other
         svg = re.sub(
             r"<g>\s*</g>|<g/>|<defs/>",
             "",
@@ -86,7 +86,7 @@ def shorter(svg):
 
 
 def save(figure, folder, name):
-    """Omits the date and random names, so that the same numbers give the same file."""
+    """Neither a date nor random names in the file, so the same numbers make the same file."""
     svg = io.StringIO()
     figure.savefig(svg, format="svg", metadata={"Date": None}, bbox_inches="tight")
     plt.close(figure)
@@ -122,8 +122,7 @@ def legend_below(figure, headings, **more):
 
 
 def swept(table, device, least):
-    """(work, dtype) -> size -> row, for works with at least `least` sizes that are powers of two
-    (GPU) or of ten (host)."""
+    """(work, dtype) -> size -> row, of the works with at least so many sizes: powers of two on the GPU, of ten on the host."""
     works = {}
     regular = (
         (lambda n: n & (n - 1) == 0) if device == "cuda" else (lambda n: str(n).strip("0") == "1")
@@ -144,7 +143,7 @@ def swept(table, device, least):
 
 
 def series(by_size, heading, value):
-    """Sizes and values of a column, where it has values."""
+    """Sizes and values of a column, where it has some."""
     points = [
         (size, value(best(row, heading), row))
         for size, row in by_size.items()
@@ -166,7 +165,7 @@ def size_name(n):
 
 
 def moved(row):
-    """The bytes of a call as dsl's row states them, or any other row."""
+    """The bytes of a call, as dsl's row states them, or any other's."""
     return next(
         (
             m.counters["bytes"]
@@ -232,8 +231,7 @@ def bandwidth(table, device, folder):
 
 
 def compared(table, device, peers=2):
-    """The works with dsl and at least `peers` peers, each at its largest size: key -> column ->
-    milliseconds."""
+    """The works with dsl and at least so many peers, each at its largest size: key -> column -> milliseconds."""
     largest = {}
     for key, row in table.rows.items():
         where, group, dtype, size, work = key
@@ -253,8 +251,7 @@ def compared(table, device, peers=2):
 
 
 def relative_bars(panel, times, title):
-    """Times relative to dsl's. Bars longer than four times dsl's time are cut there and
-    labelled."""
+    """Times relative to dsl's; those that are longer than four times end there, and say so."""
     most = 4.0
     names = list(times)
     ratios = [times[name] / times["dsl"] for name in names]
@@ -268,7 +265,7 @@ def relative_bars(panel, times, title):
         text = milliseconds(times[name]) + ("" if ratio <= most else f"  ({ratio:.0f} times)")
         inside = ratio > 0.6 * most
         colour = "white" if inside and style(name)[0] in DARK else "black"
-        beside = 1 if 0.22 < ratio < 1 else ratio  # Do not cross the line at 1.
+        beside = 1 if 0.22 < ratio < 1 else ratio  # not across the line at 1
         panel.text(
             most - 0.06 if ratio > most else ratio - 0.06 if inside else beside + 0.06,
             k,
@@ -311,7 +308,7 @@ def bars(works, folder, name, caption):
 
 
 def all_bars(table, device, folder):
-    """Bars of the works that most libraries have."""
+    """Those works that most libraries do."""
     works = compared(table, device)
     most = sorted(works, key=lambda key: -len(works[key]))[:16]
     where = "the GPU" if device == "cuda" else "the host"
@@ -324,7 +321,7 @@ def all_bars(table, device, folder):
 
 
 def drawn(table, folder):
-    """Pictures of random numbers."""
+    """Random numbers."""
     return bars(
         compared(table, "cuda", peers=1),
         folder,
@@ -334,7 +331,7 @@ def drawn(table, folder):
 
 
 def keyed(table, folder):
-    """Pictures of works by key: sums over the number of groups, and bars of all others."""
+    """Sums over the number of groups, and bars of all else."""
     sums = {int(key[3].split("x")[1]): row for key, row in table.rows.items() if key[4] == "sum_by"}
     others = {
         key: times for key, times in compared(table, "cuda", peers=1).items() if key[4] != "sum_by"
@@ -358,8 +355,7 @@ def keyed(table, folder):
 
 
 def several_gpus(table, folder):
-    """A loop over the number of elements, the model's prediction for more GPUs, and the speedup
-    of the largest mesh."""
+    """A loop over the number of elements, what the model makes of it for more GPUs, and how much faster the largest mesh is."""
     rows = {
         key[3:]: {
             tuple(by.split(" ")): measured.ms for by, measured in row.items() if not measured.error
@@ -434,8 +430,7 @@ def several_gpus(table, folder):
     return [
         (
             "gpus.svg",
-            "Several GPUs: a loop, what the model predicts of it, and how much faster they "
-            "are than one",
+            "Several GPUs: times of a loop, a prediction by the model below, and the speed-up over one GPU",
         )
     ]
 
@@ -446,8 +441,7 @@ def gpus(device):
 
 
 def model_panel(panel, table):
-    """The model as lines, measurements as points. Empty if NumPy is missing or there are too few
-    points."""
+    """Lines by the model, points that were measured. Nothing where NumPy is missing or there are too few points."""
     try:
         import mesh_model
     except ImportError as missing:
@@ -494,8 +488,7 @@ def model_panel(panel, table):
 
 
 def roofline(table, folder):
-    """Operations a second over operations a byte, below the limits set by a copy and by
-    multiply-adds in the same run."""
+    """Operations a second over operations a byte, below what a copy and what multiply-adds reach in the same run."""
     rows = {key: row for key, row in table.rows.items() if key[0] == "cuda"}
     peak = max(
         (
@@ -556,8 +549,7 @@ def roofline(table, folder):
     last, further = [0, 0], [0, 0]
     for k, (work, (_, x, y)) in enumerate(ordered, 1):
         axes.plot(x, y, color="black", marker="o", markersize=4, linestyle="")
-        # Numbers are alternately above and below, and further away if the previous one on that side
-        # is near.
+        # Numbers stand in turn above and below; further off where the one before on that side is near.
         side = k % 2
         further[side] = further[side] + 1 if x < 1.4 * last[side] else 0
         last[side] = x
@@ -588,8 +580,7 @@ def roofline(table, folder):
     axes.set_xlabel("operations a byte that must be moved")
     axes.set_ylabel("TFLOP/s")
     axes.grid(color="#dddddd", linewidth=0.6)
-    # The legend is outside the axes. matplotlib has "outside" locations for a figure's legend only
-    # since 3.7, and Debian 12 has 3.6.
+    # Beside the axes: the "outside" places of a figure's legend are matplotlib 3.7's, and Debian 12 has 3.6.
     axes.legend(
         handles=handles,
         loc="upper left",
@@ -602,14 +593,13 @@ def roofline(table, folder):
     return [
         (
             "roofline.svg",
-            "Operations a second over operations a byte, by dsl; the ceilings are a copy and "
-            "multiply-adds of the same run",
+            "Operations a second over operations a byte, by dsl; the ceilings are a copy and multiply-adds of the same run",
         )
     ]
 
 
 def latency(table, folder):
-    """Microseconds a call on few elements."""
+    """Microseconds a call of few elements."""
     works = {
         key: {n: row for n, row in by_size.items() if n <= 1 << 22}
         for key, by_size in swept(table, "cuda", 6).items()
@@ -672,14 +662,79 @@ def latency(table, folder):
     return [
         (
             "latency.svg",
-            "Microseconds a call on the GPU over the number of elements, and wall time of "
-            "calls in a row",
+            "Microseconds a call on the GPU over the number of elements, and wall time of calls in a row",
         )
     ]
 
 
-def draw(table, folder, part=""):
-    """All pictures for which a part of report.py's PARTS has data: (file name, caption)."""
+# README.md's picture: title, group, work and size on the page; and the columns that it shows, by their names there.
+SUMMARY = [
+    ("A fused formula", "map", "a * exp(-b * b) + sqrt(abs(c))", "2^27"),
+    ("Softmax of rows", "axis", "softmax of rows", "8192 x 8192"),
+    ("A time loop: 100 RK4 steps", "loop", "100 RK4 steps, sum(F) fed back", "3162 x 3162"),
+]
+SUMMARY_PEERS = {
+    "hand": "CUDA by hand",
+    "CuPy": "CuPy",
+    "CuPy fuse": "CuPy, fused",
+    "PyTorch": "PyTorch",
+    "torch.compile": "PyTorch, compiled",
+    "JAX": "JAX",
+    "Numba": "Numba",
+}
+
+
+def summary_rows(rows):
+    """For each work of SUMMARY its bars, of report.rows_of_page: (column, time relative to dsl's, label), the fastest peer first."""
+    for _, group, work, size in SUMMARY:
+        times = rows[group, work, size]
+        bars = [("dsl", 1.0, f"{milliseconds(times['dsl'])} ms")]
+        for name in sorted((name for name in SUMMARY_PEERS if name in times), key=times.get):
+            ratio = times[name] / times["dsl"]
+            bars.append((name, ratio, f"{ratio:.1f} x" if ratio >= 1.1 else f"{ratio:.2f} x"))
+        yield bars
+
+
+def summary(rows, folder):
+    """A panel for each work of SUMMARY, in a file summary.svg."""
+    set_up()
+    figure, panels = plt.subplots(1, len(SUMMARY), figsize=(11, 2.9), layout="constrained")
+    for panel, (title, group, work, size), drawn in zip(panels, SUMMARY, summary_rows(rows)):
+        names = [name for name, _, _ in drawn]
+        colours = [
+            "#0072b2" if name == "dsl" else "#9a9a9a" if name == "hand" else "#d0d0d0"
+            for name in names
+        ]
+        panel.barh(range(len(names)), [ratio for _, ratio, _ in drawn], color=colours, height=0.74)
+        for k, (name, ratio, label) in enumerate(drawn):
+            panel.text(
+                ratio + 0.12,
+                k,
+                label,
+                va="center",
+                fontsize=9,
+                fontweight="bold" if name == "dsl" else "normal",
+            )
+        panel.set_yticks(
+            range(len(names)), [SUMMARY_PEERS.get(name, name) for name in names], fontsize=9
+        )
+        panel.get_yticklabels()[0].set_fontweight("bold")
+        panel.invert_yaxis()
+        panel.set_xlim(0, 1.15 * max(ratio for _, ratio, _ in drawn))
+        panel.set_xticks([])
+        panel.tick_params(axis="y", length=0)
+        panel.set_title(f"{title}\n", fontsize=11, fontweight="bold", loc="left")
+        said = {"map": f"{work}, ", "loop": "complex, "}.get(group, "") + re.sub(
+            r"(\d+)\^(\d+)", r"$\1^{\2}$", size
+        )
+        panel.text(0, 1.04, said, fontsize=8, color="#555555", transform=panel.transAxes)
+        for side in ("top", "right", "bottom"):
+            panel.spines[side].set_visible(False)
+    figure.supxlabel("time as a multiple of dsl's: shorter is faster", fontsize=9, color="#555555")
+    save(figure, folder, "summary.svg")
+
+
+def set_up():
     plt.rcParams.update(
         {
             "svg.hashsalt": "dsl",
@@ -690,6 +745,11 @@ def draw(table, folder, part=""):
             "savefig.facecolor": "white",
         }
     )
+
+
+def draw(table, folder, part=""):
+    """All that one of report.py's PARTS has data for: (file name, what it shows)."""
+    set_up()
     if part:
         return {"mesh": several_gpus, "random": drawn, "by key": keyed}[part](table, folder)
     pictures = []
@@ -698,3 +758,9 @@ def draw(table, folder, part=""):
         if device == "cuda":
             pictures += roofline(table, folder) + latency(table, folder)
     return pictures
+
+
+if __name__ == "__main__":
+    import report
+
+    report.draw_summary(sys.argv[1], os.path.splitext(sys.argv[1])[0])

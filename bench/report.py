@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Joins the JSON files of bench_cuda, bench_host and peers.py into one table, and writes
-docs/performance.md and its pictures.
+"""Joins the JSON files of bench_cuda, bench_host and peers.py into one table, and writes docs/performance.md and its pictures.
 
-report.py FILE...                             prints the table
-report.py FILE... --pictures DIR              draws the pictures as well
-report.py FILE... --page docs/performance.md  rewrites the page between its markers, and
-                                              docs/performance/*.svg
+report.py FILE...                                   prints the table
+report.py FILE... --pictures DIR                    draws the pictures as well
+report.py FILE... --page docs/performance.md        rewrites the page between its markers, and docs/performance/*.svg
 
-A page has a section between two markers for each of PARTS. Sections for which the files have rows
-are rewritten; the others are kept.
+A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay. Between a
+heading and its tables a part may have a reading: paragraphs between two markers of their own, written by hand and kept as they are.
 """
 
 import argparse
@@ -22,8 +20,7 @@ from dataclasses import dataclass, field
 
 from peer.devices import gpus_of
 
-# The columns beside dsl's. Each shows the best of the rows whose `by` is its name or begins with
-# it, such as "hand, cooperative".
+# The columns beside dsl's. It shows the best of what runs under its name or under that and more, as "hand, cooperative".
 PEERS = [
     "hand",
     "copy",
@@ -46,19 +43,18 @@ SHOWN_AS = {
     "Numba parallel": "Numba",
     "Numba vectorize": "Numba",
 }
-# Groups of rows that a page shows separately, from separate runs.
+# What a page shows apart from all else: rows of these groups, from runs of their own.
 PARTS = ["", "mesh", "random", "by key"]
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
-# The suffix that Google Benchmark adds to names.
+# What Google Benchmark appends to a name.
 APPENDED = re.compile(
-    r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*"
-    r"|manual_time|real_time|process_time))+$"
+    r"(/((iterations|repeats|min_time|min_warmup_time|threads):[^/]*|manual_time|real_time|process_time))+$"
 )
 
 
 @dataclass
 class Row:
-    """One measurement: a work by a library."""
+    """One measurement: of a work by a library."""
 
     ms: float = math.nan
     counters: dict = field(default_factory=dict)
@@ -67,18 +63,15 @@ class Row:
 
 @dataclass
 class Table:
-    """The measurements and their files.
-
-    rows[device, group, dtype, size, work][by] is a Row, in the order of the files. contexts[file
-    name] is a file's context, and groups[file name] the groups of its rows.
-    """
+    """rows[device, group, dtype, size, work][by] is a Row, in the order of the files; contexts[file name] is a file's context, and
+    groups[file name] those that it has rows of."""
 
     rows: dict = field(default_factory=dict)
     contexts: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
 
     def part(self, name):
-        """The rows of one of PARTS, and the files that contain them."""
+        """The rows of one of PARTS, and the files that they are from."""
         rows = {key: row for key, row in self.rows.items() if part_of(key[1]) == name}
         files = [
             file
@@ -97,19 +90,18 @@ def part_of(group):
 
 
 def device_of(context):
-    """The device of a file's rows: "cuda" or "host"."""
+    """Where a file's rows ran: "cuda" or "host"."""
     return context.get("backend") or (
         "cuda" if "cuda" in os.path.basename(context.get("executable", "")) else "host"
     )
 
 
 def read(paths):
-    """Joins Google Benchmark's JSON files by device, group, dtype, size and work. Of
-    repetitions, the median is used."""
+    """The join of Google Benchmark's JSON files by device, group, dtype, size and work. Of repetitions the median counts."""
     table = Table()
     for path in paths:
         if os.path.getsize(path) == 0:
-            continue  # Google Benchmark leaves this if no row matches.
+            continue  # what Google Benchmark leaves where no row is asked for
         with open(path) as file:
             content = json.load(file)
         table.contexts[os.path.basename(path)] = context = content["context"]
@@ -147,7 +139,7 @@ def read(paths):
 
 
 def heading_of(by):
-    """The column of `by`, such as "dsl". Variants of dsl, such as "dsl graph", have no column."""
+    """The column of `by`. dsl's own is "dsl"; what it does in a way that was asked for, as "dsl graph", is no column."""
     return SHOWN_AS.get(by, by.split(",")[0])
 
 
@@ -156,15 +148,13 @@ def is_variant(by):
 
 
 def columns_of(cell_rows):
-    """The columns beside dsl's that these rows need: first those of PEERS, in their order, then
-    others."""
+    """The columns beside dsl's that these rows need, in the order of PEERS, others after them."""
     seen = {heading_of(by) for row in cell_rows for by in row if by != "dsl" and not is_variant(by)}
     return [heading for heading in PEERS if heading in seen] + sorted(seen - set(PEERS))
 
 
 def best(row, heading):
-    """The fastest Row of a column; one with an error if there is no other; None if there is
-    none."""
+    """The fastest Row of a column; one with an error if there is no other; None if there is none."""
     found = [measured for by, measured in row.items() if heading_of(by) == heading]
     return min(
         found, key=lambda measured: math.inf if measured.error else measured.ms, default=None
@@ -172,21 +162,21 @@ def best(row, heading):
 
 
 def milliseconds(ms):
-    """Four digits, without an exponent."""
+    """Four digits, and never an exponent."""
     if ms <= 0 or math.isnan(ms):
         return ""
     return f"{ms:.{min(7, max(0, 3 - math.floor(math.log10(ms))))}f}"
 
 
 def elements(size):
-    """The number of elements of a size such as "1024" or "32x32"."""
+    """The number of elements of "1024" or "32x32"."""
     return (
         math.prod(int(part) for part in re.findall(r"\d+", size)) if re.search(r"\d", size) else 0
     )
 
 
 def size_text(size):
-    """2^27 or 10^7 for such powers; 8192 x 8192 or 8 x 10^7 for shapes."""
+    """2^27 and 10^7 for such powers; 8192 x 8192 and 8 x 10^7 for shapes."""
     if "x" in size:
         return " x ".join(size_text(part) if len(part) > 5 else part for part in size.split("x"))
     if re.fullmatch("10{5,}", size):
@@ -204,7 +194,7 @@ def line_of(key, row, columns, mark):
         measured.ms for measured in [mine, *times.values()] if measured and not measured.error
     ]
     fastest = min(everyone, default=math.nan)
-    # A work without a row by dsl, such as the copy, shows the bandwidth of another row.
+    # A work that dsl has no row for, as the copy, shows another's bandwidth.
     shown = next(
         (measured for measured in [mine, *row.values()] if measured and not measured.error), Row()
     ).counters
@@ -248,8 +238,7 @@ LAST = "dsl / best peer"
 
 
 def print_table(table, out=sys.stdout):
-    """Prints the table on the terminal: a line for each work, each group with the columns that
-    it needs, * at the fastest."""
+    """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest."""
     for (device, group), keys in groups_of(table).items():
         if group == "mesh":
             lines = mesh_lines(table, keys, "*{}".format)
@@ -279,8 +268,7 @@ def print_table(table, out=sys.stdout):
 
 
 def mesh_lines(table, keys, mark):
-    """The header and a line for each work, from rows whose `by` is a library and a device ("dsl
-    cuda:0-1"); mark(text) marks the fastest."""
+    """Of rows whose `by` is a library and a device, "dsl cuda:0-1": the head, and a line a work, in which mark(text) marks the fastest."""
     every = dict.fromkeys(tuple(by.split(" ")) for key in keys for by in table.rows[key])
     libraries = sorted({library for library, _ in every}, key=lambda library: library != "dsl")
     devices = sorted({device for _, device in every}, key=gpus_of)
@@ -321,7 +309,7 @@ def mesh_lines(table, keys, mark):
 
 
 def mesh_table(table, keys):
-    """The same for a page, and, if there is NumPy, the prediction of mesh_model.py."""
+    """The same for a page, and what the model of mesh_model.py makes of it, where there is NumPy."""
     head, *lines = mesh_lines(table, keys, "**{}**".format)
     lines = [[code(work), *cells] for work, *cells in lines]
     page = [
@@ -341,7 +329,7 @@ def mesh_table(table, keys):
 
 
 def groups_of(table):
-    """(device, group) -> keys, cuda first; groups and rows in the order of the files."""
+    """(device, group) -> keys, cuda first, groups and rows in the order in which they came."""
     groups = {}
     for key in table.rows:
         groups.setdefault(key[:2], []).append(key)
@@ -349,8 +337,7 @@ def groups_of(table):
 
 
 def split(keys):
-    """The keys with a line each on a page, and the keys of works that run over many sizes, with
-    a column for each size."""
+    """The keys that a page shows a line each, and those of works that run over many sizes, with a column for each size."""
     sizes = {}
     for key in keys:
         if key[1] == "loop" or key[3].isdigit() and int(key[3]) & (int(key[3]) - 1) == 0:
@@ -361,8 +348,7 @@ def split(keys):
     )
     swept = [key for key in keys if is_swept(key)]
     single = [key for key in keys if not is_swept(key)]
-    # One of the sizes is in the first table as well: the one that most others there have, or else
-    # the largest.
+    # One of the sizes stands in the first table as well: the one that most others there have, else the largest.
     others = [key[2:4] for key in single]
     for dtype, work in dict.fromkeys((key[2], key[4]) for key in swept if key[1] != "loop"):
         size = max(
@@ -378,17 +364,17 @@ def markdown_row(cells):
 
 
 def code(work):
-    """A formula in code font; words, and text after a formula, unchanged."""
+    """A formula in code font; words, and what is said after it, as they are."""
     formula, said = re.fullmatch(r"(.*?)((?:: [a-z ]+|, [\d.]+ TFLOP/s)?)", work).groups()
     return (f"`{formula}`" if re.search(r"[()*+\[\]=]|^x1$", formula) else formula) + said
 
 
 def plain_table(table, keys):
-    """A line for each work: dsl's time, GB/s and percent of the copy, then the peers' times."""
+    """A line a work: dsl's time, GB/s and part of the copy, then the peers' times."""
     columns = columns_of(table.rows[key] for key in keys)
     dtypes = {key[2] for key in keys}
     sizes = {key[3] for key in keys}
-    # A value that is the same in every line is written once, above the table.
+    # A column that says the same in every line is said once, above the table.
     hidden = [1] * (len(dtypes) == 1) + [2] * (len(sizes) == 1)
     said = ", ".join(
         [*dtypes] * (len(dtypes) == 1) + [size_text(size) for size in sizes] * (len(sizes) == 1)
@@ -439,16 +425,14 @@ def sweep_table(table, keys):
     return lines
 
 
-# Entries of a file's context that identify the machine or say nothing about the measurement.
+# Of a file's context, what names the machine or says nothing about the measurement.
 NOT_SHOWN = re.compile(
-    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg"
-    r"|json_schema_version|library_build_type"
+    r"host_name|executable|mhz_per_cpu|cpu_scaling_enabled|aslr_enabled|caches|load_avg|json_schema_version|library_build_type"
 )
 
 
 def context_lines(table):
-    """The machines and versions of the measurements: a line for each device, from all its files,
-    each value once."""
+    """What was measured with what: a line for each device, of the contexts of all its files, each value once."""
     said = {}
     for context in table.contexts.values():
         values = said.setdefault(device_of(context), {})
@@ -472,24 +456,74 @@ def context_lines(table):
     return lines
 
 
-def page_part(table, pictures):
-    """The text between the page's markers; pictures are (path, caption)."""
-    lines = context_lines(table)
-    for path, caption in pictures:
-        lines += [f"![{caption}]({path})", "", f"{caption}.", ""]
+# The group that a picture stands below, by the picture's file. Others are of several groups.
+SHOWN_BELOW = {
+    "bandwidth-cuda.svg": ("cuda", "map"),
+    "latency.svg": ("cuda", "latency"),
+    "bandwidth-host.svg": ("host", "map"),
+}
+READING = "<!-- Reading, by hand: from here -->", "<!-- Reading, by hand: to here -->"
+
+
+def readings(part):
+    """heading -> what stands between the markers of READING below it, in a part that page_part made."""
+    found = re.findall(rf"^### (.*)\n\n{READING[0]}\n(.*?)\n{READING[1]}$", part, re.M | re.S)
+    return {heading: text.strip() for heading, text in found}
+
+
+def sections_of(table):
+    """(device, group) -> the lines of its tables."""
+    sections = {}
     for (device, group), keys in groups_of(table).items():
         if part_of(group):
-            lines += [*(mesh_table if group == "mesh" else plain_table)(table, keys), ""]
+            sections[device, group] = [
+                *(mesh_table if group == "mesh" else plain_table)(table, keys),
+                "",
+            ]
             continue
-        lines += [f"### {'GPU' if device == 'cuda' else 'Host'}: {group}", ""]
         single, swept = split(keys)
-        lines += [*plain_table(table, single), ""] if single else []
-        lines += [*sweep_table(table, swept), ""] if swept else []
+        sections[device, group] = [*plain_table(table, single), ""] if single else []
+        sections[device, group] += [*sweep_table(table, swept), ""] if swept else []
+    return sections
+
+
+def assembled(context, sections, pictures, kept):
+    """The lines of a part: context, then each section with its heading, its reading of `kept`, its tables and its pictures. Pictures of
+    several groups stand behind a device's last one, with a heading of their own."""
+    below = {}
+    for path, caption in pictures:
+        name = os.path.basename(path)
+        place = SHOWN_BELOW.get(name, ("host" if "-host" in name else "cuda", ""))
+        below.setdefault(place, []).extend([f"![{caption}]({path})", "", f"{caption}.", ""])
+    lines, last = [*context], {device: group for device, group in sections}
+    for (device, group), tables in sections.items():
+        if part_of(group):
+            lines += [*below.pop((device, ""), []), *tables]
+            continue
+        where = "GPU" if device == "cuda" else "Host"
+        heading = f"{where}: {group}"
+        reading = [READING[0], "", kept[heading], "", READING[1], ""] if heading in kept else []
+        lines += [f"### {heading}", "", *reading, *tables, *below.pop((device, group), [])]
+        if group == last[device] and (device, "") in below:
+            lines += [f"### {where}: all groups", "", *below.pop((device, ""))]
+    return lines + [line for left in below.values() for line in left]
+
+
+def page_part(table, pictures, kept=None):
+    """What stands between the page's markers; pictures are (path, what it shows), `kept` are the readings of the page before."""
+    sections, kept = sections_of(table), kept or {}
+    lines = assembled(context_lines(table), sections, pictures, kept)
+    for heading in kept:
+        if f"### {heading}" not in lines:
+            print(
+                f"The reading of '{heading}' is left out, since no file has such rows.",
+                file=sys.stderr,
+            )
     return "\n".join(lines)
 
 
 def markers(name):
-    """The markers around a part of PARTS on a page."""
+    """Between which a page has one of PARTS."""
     of = f" of {name}" if name else ""
     return (
         f"<!-- What the last run{of} printed: from here -->",
@@ -497,23 +531,62 @@ def markers(name):
     )
 
 
-def between_markers(page, part, name=""):
-    """The page with `part` between its markers. ValueError if they are not there once each, in
-    order."""
+def part_of_page(page, name=""):
+    """What stands between the page's markers. ValueError if they are not there once each, in order."""
     begin, end = markers(name)
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
         raise ValueError(f"the page needs one line '{begin}' and after it one line '{end}'")
-    return (
-        page[: page.index(begin) + len(begin)]
-        + "\n\n"
-        + part.strip()
-        + "\n\n"
-        + page[page.index(end) :]
-    )
+    return page[page.index(begin) + len(begin) : page.index(end)]
+
+
+def between_markers(page, part, name=""):
+    """The page with `part` between its markers."""
+    old = part_of_page(page, name)
+    begin = page.index(markers(name)[0]) + len(markers(name)[0])
+    return page[:begin] + "\n\n" + part.strip() + "\n\n" + page[begin + len(old) :]
+
+
+def rows_of_page(page):
+    """(group of the GPU, work, size) -> column -> milliseconds, of the tables of the page's first part. Of several dtypes the first counts."""
+    rows, number = {}, re.compile(r"\d+(\.\d+)?")
+    for section in re.split(r"^### ", part_of_page(page), flags=re.M)[1:]:
+        device, _, group = section.split("\n", 1)[0].partition(": ")
+        head, factor, said_size = [], 1.0, ""
+        for line in section.splitlines():
+            if line.lower().endswith(("seconds:", "seconds over sizes:")):
+                factor = 1e-3 if "icroseconds" in line else 1.0
+                said_size = (["", "", *line.split(", ")])[
+                    -2
+                ]  # above the table where it is the same in every line
+            if not line.startswith("| "):
+                head = []
+                continue
+            cells = [cell.strip().strip("*`") for cell in line.strip("|").split("|")]
+            if not head:
+                head = cells
+            elif device == "GPU" and not set(line) <= set("|- "):
+                named = dict(zip(head, cells))
+                if "by" in named:  # sizes are columns
+                    for size in head[3:]:
+                        if number.fullmatch(named[size]):
+                            row = rows.setdefault((group, named["work"], size), {})
+                            row.setdefault(named["by"], factor * float(named[size]))
+                else:
+                    columns = head[head.index("dsl, ms") :]
+                    times = {
+                        name.removesuffix(", ms"): named[name]
+                        for name in columns
+                        if name not in HEAD[4:] + [LAST]
+                    }
+                    times = {
+                        name: float(text) for name, text in times.items() if number.fullmatch(text)
+                    }
+                    rows.setdefault((group, named["work"], named.get("size", said_size)), times)
+    return rows
 
 
 def draw(table, folder, part):
-    """The pictures of a part as (file name, caption); none if matplotlib is missing."""
+    """The pictures of a part as (file name, what it shows); none where matplotlib is missing."""
     try:
         import pictures
     except ImportError as missing:
@@ -521,6 +594,17 @@ def draw(table, folder, part):
         return []
     os.makedirs(folder, exist_ok=True)
     return pictures.draw(table, folder, part)
+
+
+def draw_summary(page, folder):
+    """README.md's picture, of the figures on the page."""
+    try:
+        import pictures
+    except ImportError as missing:
+        print(f"No picture of {page}: {missing}.", file=sys.stderr)
+        return
+    with open(page) as file:
+        pictures.summary(rows_of_page(file.read()), folder)
 
 
 def main():
@@ -550,9 +634,12 @@ def main():
                 for file, caption in draw(part, folder, name)
             ]
             with open(arguments.page) as file:
-                page = between_markers(file.read(), page_part(part, drawn), name)
+                page = file.read()
+            kept = readings(part_of_page(page, name))
             with open(arguments.page, "w") as file:
-                file.write(page)
+                file.write(between_markers(page, page_part(part, drawn, kept), name))
+            if not name:
+                draw_summary(arguments.page, folder)
 
 
 if __name__ == "__main__":

@@ -302,6 +302,40 @@ class Page(unittest.TestCase):
         for part in report.PARTS:
             self.assertIn("new", report.between_markers(page, "new", part))
 
+    def test_readings_by_hand_stay_when_the_tables_are_renewed(self):
+        table, kept = table_of(CUDA, HOST), {"GPU: map": "Bound by memory.\n\nTwice.", "GPU: gone": "No rows."}
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            part = report.page_part(table, [], kept)
+        self.assertEqual(report.readings(part), {"GPU: map": kept["GPU: map"]})
+        self.assertIn("The reading of 'GPU: gone' is left out", said.getvalue())
+        self.assertEqual(report.page_part(table, [], report.readings(part)), part)
+
+    def test_pictures_stand_below_their_group_or_the_last_of_their_device(self):
+        pictures = [(f"performance/{name}.svg", name) for name in ("bandwidth-cuda", "bars-cuda", "bars-host")]
+        part = report.page_part(table_of(CUDA, HOST), pictures)
+        places = [part.index(text) for text in ("GPU: map", "![bandwidth-cuda]", "GPU: loop", "![bars-cuda]", "Host: map", "![bars-host]")]
+        self.assertEqual(places, sorted(places))
+
+    def test_the_page_is_read_as_it_was_written(self):
+        begin, end = report.markers("")
+        table = table_of(CUDA, PEERS, SWEEP)
+        rows = report.rows_of_page(f"{begin}\n{report.page_part(table, [])}\n{end}")
+        self.assertEqual(rows["loop", "100 steps", "4 x 4"], {"dsl": 0.06123, "dsl graph": 0.9, "JAX": 0.83})
+        self.assertEqual(rows["map", "exp(a)", "2^10"], {"dsl": 0.01, "JAX": 0.015, "CuPy": 0.019})
+        self.assertEqual(rows["map", "a + b", "64"], {"dsl": 0.25, "hand": 0.26, "CUB": 0.2, "CuPy": 0.5, "Numba": 0.7})
+
+    def test_the_picture_of_readme_has_the_figures_of_the_page(self):
+        try:
+            import pictures
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs")
+        with open(os.path.join(docs, "performance.md")) as file:
+            rows = report.rows_of_page(file.read())
+        with open(os.path.join(docs, "performance", "summary.svg")) as file:
+            shown = re.findall(r">(\d[\d.]* (?:ms|x))<", file.read())
+        self.assertEqual(shown, [label for row in pictures.summary_rows(rows) for _, _, label in row])
+
     def test_a_part_has_the_rows_of_its_groups_and_says_what_they_were_measured_with(self):
         table = table_of(CUDA, MESH)
         self.assertEqual({key[1] for key in table.part("mesh").rows}, {"mesh"})

@@ -43,10 +43,6 @@ def stage(work):
                 copy = source / target.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(target, copy)
-        for picture in re.findall(r'<img[^>]* src="([^":]+)"', text):
-            copy = source / page.parent.relative_to(ROOT) / picture
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(page.parent / picture, copy)
         to = source / page.relative_to(ROOT)
         to.parent.mkdir(parents=True, exist_ok=True)
         if page == ROOT / "README.md":
@@ -56,6 +52,15 @@ def stage(work):
         to.write_text(re.sub(r"\]\(((?:\.\./)*)README\.md", r"](\1index.md", text) if to.parent.name != "tests" else text)
     reference.write(ROOT / "include", source / "docs" / "reference")
     return source
+
+
+def copy_pictures(site):
+    """Copies the pictures that pages show by HTML, which Sphinx leaves alone."""
+    for page in [ROOT / "README.md", *pages()]:
+        for picture in re.findall(r'<img[^>]* src="([^":]+)"', page.read_text()):
+            copy = site / page.parent.relative_to(ROOT) / picture
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(page.parent / picture, copy)
 
 
 class links(html.parser.HTMLParser):
@@ -114,6 +119,7 @@ def main():
                      str(source), str(site)])
     if status:
         return status
+    copy_pictures(site)
     wrong, external = check(site)
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
     if options.external:
