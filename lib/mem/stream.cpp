@@ -109,7 +109,7 @@ stream::stream(void* native, device where)
     : state_(&detail::present(where).default_stream(where.index)) {
   if (native == nullptr) return;
   detail::back_end& on = state_->on;
-  if (!on.traits.is_asynchronous || back_end::is_mesh(where))
+  if (!on.traits.is_asynchronous || detail::back_end::is_mesh(where))
     detail::raise<device_error>("a stream made elsewhere was given to " +
                                 std::string(where.name()) + ", which has none");
   if (const int index = on.device_of_stream(native); index != where.index)
@@ -148,7 +148,7 @@ stream stream::current(device where) {
 }
 device stream::where() const noexcept { return state_->where(); }
 void* stream::native() const noexcept {
-  if (back_end::is_mesh(where())) return nullptr;
+  if (detail::back_end::is_mesh(where())) return nullptr;
   state_->is_handed_out = true;
   return state_->native;
 }

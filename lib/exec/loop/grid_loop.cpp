@@ -136,7 +136,7 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
         "a loop's variables take " + std::to_string(vector_bytes) +
         " bytes a thread of a block of " + std::to_string(p.block) +
         ", too much for shared memory: take a smaller block, or dsl::strategy::launches");
-  // The share of streamed rows that the L2 cache keeps, in eighths (docs/performance.md).
+  // The share of streamed rows that the L2 cache keeps, in eighths (docs/lab.md).
   const double bytes =
       static_cast<double>(p.streamed) * static_cast<double>(p.grid) * p.block * vector_bytes;
   p.l2_resident = p.streamed == 0

@@ -189,7 +189,7 @@ strategy loop::choose() const {
   const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
   if (has_tiles) {
     // If more of the state stays in memory, a kernel a step is faster, since it has more threads to
-    // load and store it (docs/performance.md).
+    // load and store it (docs/lab.md).
     const loop_plan& tiled = plan_as(strategy::tiled);
     if (tiled.grid > 0 && 4 * tiled.tile_in_memory * tiled.grid <= tiled.elements)
       return strategy::tiled;

@@ -133,7 +133,7 @@ struct row_policy {
   int row_memory = 74 << 10;
 };
 
-/// The policies measured as best on compute capability 9.0 (docs/performance.md), used for all
+/// The policies measured as best on compute capability 9.0 (docs/lab.md), used for all
 /// others as well.
 struct default_policy {
   /// Lanes make 16 bytes of the widest array: with more, a warp's accesses would leave gaps.

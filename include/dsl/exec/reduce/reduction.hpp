@@ -116,7 +116,7 @@ inline constexpr int counting_value = [] {
 
 /// Adds the first `count` of N adjacent elements. Accumulators of more than 8 bytes are first
 /// combined among these elements: that takes fewer instructions, but makes sums of single values
-/// slower (docs/performance.md). `step`: the increment of a counting operand between elements, more
+/// slower (docs/lab.md). `step`: the increment of a counting operand between elements, more
 /// than 0.
 template <class Reduction, class Elements, class Results, int N, class Step>
 DSL_DETAIL_FN void add_lanes(accumulator_of<Reduction>& to, const Results (&of)[N], int count,

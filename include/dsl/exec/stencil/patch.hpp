@@ -1,7 +1,7 @@
 // Neighbours in registers. A thread takes a patch of elements, `lanes` wide and several rows high,
 // and reads the patch with its halo once, in aligned vectors, for all its elements. Elements that
 // other threads also read come from the L1 cache; tiles in shared memory were slower
-// (docs/performance.md).
+// (docs/lab.md).
 #pragma once
 
 #include <dsl/exec/plan/patch_needs.hpp>
