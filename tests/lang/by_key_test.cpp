@@ -1,6 +1,7 @@
 // Reductions by key against plain loops: every count of groups that is planned in another way, keys
 // that are hard, layouts.
 #include <dsl/by_key.hpp>
+#include <dsl/scan.hpp>
 
 #include <cmath>
 #include <limits>
@@ -380,7 +381,7 @@ TEST_P(by_key, targets_share_no_element) {
   auto single = x(2).view();
   EXPECT_NE(error_of([&] { of_all(first, single); }).find("in common"), std::string::npos);
   EXPECT_NE(
-      error_of([&] { apart(first, numbers); }).find("3 groups cannot be assigned to shape (2)"),
+      error_of([&] { apart(first, numbers); }).find("shape (3) cannot be assigned to shape (2)"),
       std::string::npos);
   EXPECT_NE(
       error_of([&] { together(first, last); }).find("3 groups cannot be assigned to shape (1)"),
@@ -408,6 +409,66 @@ TEST_P(by_key, keys_of_no_group) {
               }).find("key 9223372036854775807 or more is none of 3 groups"),
               std::string::npos);
   }
+}
+
+// Reductions inside keys and values are evaluated before; scans and others stand in one statement.
+TEST_P(by_key, reductions_among_keys_and_values) {
+  const std::vector<float> h{1, 2, 3, 4, 5, 6};
+  dsl::array<float> x = dsl::to_device(h);
+  const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
+  dsl::array<float> of_total = dsl::sum_by(k, 84 * x / dsl::sum(x), 3);
+  EXPECT_EQ(of_total.copy_to_host(), (std::vector<float>{20, 28, 36}));
+  const dsl::array<float, 2> m = dsl::reshape(x, 2, 3);
+  const auto centred = dsl::vectorize([](auto row) { return row - dsl::mean(row); });
+  dsl::array<float> halves =
+      dsl::sum_by(dsl::reshape(k, 2, 3) % 2, m - dsl::mean(m, dsl::axis(1), dsl::keep_dims), 2);
+  EXPECT_EQ(halves.copy_to_host(), (std::vector<float>{0, 0}));
+  const auto bins = dsl::cast<std::int32_t>(2.9f * (x - dsl::min(x)) / (dsl::max(x) - dsl::min(x)));
+  EXPECT_EQ(dsl::eval(dsl::sum_by(bins, 2 * centred(x), 3)).copy_to_host(),
+            (std::vector<float>{-8, 0, 8}));
+  EXPECT_EQ(dsl::eval(dsl::compress(x > dsl::mean(x), x - dsl::min(x))).copy_to_host(),
+            (std::vector<float>{3, 4, 5}));
+  dsl::scalar<std::int64_t> count;
+  dsl::array<float> kept;
+  dsl::tie(kept, count) = dsl::compress(centred(x) > 0, x);
+  EXPECT_EQ(count.value(), 3);
+
+  // As if all right sides were complete before the first write.
+  dsl::scalar<float> largest;
+  dsl::array<float> sums;
+  dsl::tie(x, largest, sums) =
+      std::tuple{dsl::cumsum(x - dsl::mean(x)), dsl::max(x), dsl::sum_by(k, x, 3)};
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{-2.5f, -4, -4.5f, -4, -2.5f, 0}));
+  EXPECT_EQ(largest.value(), 6);
+  EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{5, 7, 9}));
+  dsl::array<float> other = dsl::zeros<float>(5);
+  dsl::tie(largest, x) = std::tuple{dsl::sum(x), dsl::cumsum(x)};
+  EXPECT_EQ(largest.value(), -17.5f);
+  const std::vector<float> before = x.copy_to_host();
+  EXPECT_THROW((dsl::tie(x, other) = std::tuple{2 * x, dsl::cumsum(x)}), dsl::shape_error);
+  EXPECT_EQ(x.copy_to_host(), before);
+}
+
+TEST_P(by_key, is_explained) {
+  const dsl::array<float> x = dsl::arange<float>(600);
+  const dsl::array<std::int32_t> k = dsl::arange<std::int32_t>(600) % 3;
+  dsl::array<float> sums, large;
+  const auto has = [](const dsl::explanation& e, const char* text) {
+    return std::string(e.text().c_str()).find(text) != std::string::npos;
+  };
+  const auto told = dsl::explain(sums, dsl::sum_by(k, 2 * x, 3));
+  EXPECT_TRUE(has(told, "out = sum(2 * b); by key a, 3 groups")) << told;
+  EXPECT_TRUE(has(told, "of 3 groups")) << told;
+  EXPECT_FALSE(sums.has_memory());
+  EXPECT_TRUE(has(dsl::explain(sums, dsl::bincount(k, 1'000'000)),
+                  simulated() ? "sorted into" : "tables of 1000000 groups"));
+  const dsl::detail::explained_runs runs;
+  sums = dsl::sum_by(k, 2 * x, 3);
+  large = dsl::compress(x > 5.f, x);
+  ASSERT_GE(runs.count(), 2);
+  EXPECT_TRUE(has(runs[0], "by key a, 3 groups"));
+  EXPECT_TRUE(has(runs[1], "where a > 5")) << runs[1];
+  EXPECT_TRUE(has(runs[1], "selection: ")) << runs[1];
 }
 
 TEST_P(by_key, wrong_shapes) {

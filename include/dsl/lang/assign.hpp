@@ -83,6 +83,9 @@ struct tied {
     if constexpr ((detail::is_by_key<E> || ...))
       detail::unpack([this](const auto&... e) { assign_by_keys(targets, e...); },
                      expressions);  // lang/tied_by_key.hpp
+    else if constexpr ((detail::is_scan<E> || ...))
+      detail::unpack([this](const auto&... e) { assign_with_scans(targets, e...); },
+                     expressions);  // lang/tied_apart.hpp
     else
       detail::unpack(
           [this](const auto&... e) { detail::assign_all({}, targets, detail::as_operand(e)...); },

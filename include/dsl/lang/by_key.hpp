@@ -4,6 +4,7 @@
 #include <dsl/exec/by_key/bins.hpp>
 #include <dsl/exec/by_key/by_key.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/evaluated_reductions.hpp>
 #include <dsl/lang/position.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/vectorize.hpp>
@@ -115,25 +116,29 @@ inline constexpr int leaves_of_groups =
 template <class Trace, class... Calls>
 compile<Trace, Calls...> compiled_with(std::type_identity<tuple<Calls...>>);
 
+inline no_values evaluate_reductions(const no_values&) { return {}; }
+
+template <class Groups, class All, class... Targets> struct pass_by_key;
 /// Reductions by the same keys, and reductions of all elements, as one pass. The targets are in the
 /// order of the expressions.
-template <class... Targets, class First, class... Groups, class... All>
-void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups...>& groups,
-                  const tuple<All...>& all) {
+template <class First, class... Groups, class... All, class... Targets>
+struct pass_by_key<tuple<First, Groups...>, tuple<All...>, Targets...> {
   using first = by_key_of<First>;
   using trace = by_key_trace<tuple<First, Groups...>, tuple<All...>,
                              dtype_v<typename std::remove_cvref_t<Targets>::value_type>...>;
-  constexpr int group_count = 1 + static_cast<int>(sizeof...(Groups));
   using calls = decltype(concatenate(std::declval<typename calls_of<typename first::keys>::type>(),
                                      std::declval<typename first::calls_of_values>(),
                                      std::declval<typename by_key_of<Groups>::calls_of_values>()...,
                                      std::declval<typename calls_of<All>::type>()...));
   using compiled = decltype(compiled_with<trace>(std::type_identity<calls>{}));
-  static_assert(
-      compiled::is_one_pass,
-      "keys and values are computed element by element: dsl::eval the reductions in them first");
-  if constexpr (compiled::is_one_pass) {
+
+  /// Calls use(code, operands, request). Targets without memory get memory, and keep it if
+  /// `adopts`.
+  template <class Use>
+  static void with(const tuple<Targets&...>& targets, const tuple<First, Groups...>& groups,
+                   const tuple<All...>& all, bool adopts, const Use& use) {
     using pass_type = typename compiled::spelled;
+    constexpr int group_count = 1 + static_cast<int>(sizeof...(Groups));
     constexpr int leaves = leaves_of_groups<First, Groups...> + (0 + ... + leaf_count<All>),
                   inputs = inputs_of_kernel<
                       leaves + (counts_positions(pass_type::elements::view(), leaves) ? 1 : 0)>();
@@ -152,8 +157,32 @@ void assign_keyed(const tuple<Targets&...>& targets, const tuple<First, Groups..
           (add_leaves(as_operand(t.elements()), at), ...);
         },
         to);
-    run_by_key(by_key_code_for<inputs, group_count>(pass_type{}), operands, request);
-    unpack([](auto&... t) { (t.adopt(), ...); }, to);
+    use(by_key_code_for<inputs, group_count>(pass_type{}), operands, request);
+    if (adopts) unpack([](auto&... t) { (t.adopt(), ...); }, to);
+  }
+};
+
+/// A `use` that queues the reduction.
+inline constexpr auto run_keyed = [](const by_key_code& code, const operand* operands,
+                                     const by_key_request& request) {
+  run_by_key(code, operands, request);
+};
+
+/// Calls use(code, operands, request) for one reduction by key. Reductions inside its keys and
+/// values are evaluated before.
+template <class Target, class Function, class Keys, class Values, class Use>
+void with_keyed(Target& target, const by_key_expression<Function, Keys, Values>& e, bool adopts,
+                const Use& use) {
+  using pass = pass_by_key<tuple<by_key_expression<Function, Keys, Values>>, tuple<>, Target>;
+  if constexpr (pass::compiled::is_one_pass) {
+    pass::with(tuple<Target&>{target}, tuple{e}, tuple<>{}, adopts, use);
+  } else {
+    const auto keys = evaluate_reductions(e.keys);
+    const auto values = evaluate_reductions(e.values);
+    with_keyed(target,
+               by_key_expression<Function, std::remove_const_t<decltype(keys)>,
+                                 std::remove_const_t<decltype(values)>>{keys, values, e.request},
+               adopts, use);
   }
 }
 
@@ -289,8 +318,8 @@ auto histogram(const X& x, std::int64_t bins, Low low, High high) {
   }
 }
 
-/// Evaluates a reduction by key into an array or a view with one element for each group. Does not
-/// wait.
+/// Evaluates a reduction by key into an array or a view with one element for each group. Reductions
+/// inside its keys and values are evaluated before. Does not wait.
 template <class Target, class Function, class Keys, class Values>
 void assign(Target&& target, const detail::by_key_expression<Function, Keys, Values>& e) {
   using target_type = std::remove_cvref_t<Target>;
@@ -307,8 +336,17 @@ void assign(Target&& target, const detail::by_key_expression<Function, Keys, Val
       is_wide_enough || !is_real,
       "the target's dtype is narrower than the expression's: use dsl::cast on the values");
   if constexpr (is_line && is_writable && is_wide_enough)
-    detail::assign_keyed(detail::tuple<std::remove_reference_t<Target>&>{target}, detail::tuple{e},
-                         detail::tuple<>{});
+    detail::with_keyed(target, e, true, detail::run_keyed);
+}
+
+/// What a reduction by key would do, as `explain` says of other assignments. Runs nothing but the
+/// reductions inside its keys and values.
+template <class Target, class Function, class Keys, class Values>
+explanation explain(Target& target, const detail::by_key_expression<Function, Keys, Values>& e) {
+  explanation made;
+  detail::with_keyed(target, e, false,
+                     [&made](const auto&... of) { made = detail::explain_by_key(of...); });
+  return made;
 }
 
 /// Evaluates a reduction by key now, into an array. Does not wait.

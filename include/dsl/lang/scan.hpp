@@ -5,6 +5,7 @@
 #include <dsl/exec/scan/scan.hpp>
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/reduce.hpp>
+#include <dsl/lang/tied_apart.hpp>
 #include <dsl/lang/vectorize.hpp>
 
 namespace dsl {

@@ -3,6 +3,7 @@
 
 #include <dsl/exec/by_key/compress.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/evaluated_reductions.hpp>
 #include <dsl/lang/generate.hpp>
 
 namespace dsl {
@@ -57,7 +58,8 @@ struct count_trace {
   }
 };
 
-/// Queues a selection into targets for its values and a target for their number.
+/// Queues a selection into targets for its values and a target for their number. Its condition and
+/// values use no reductions.
 template <class Condition, class... Values, class Count, class... To>
 void select_into(const compress_expression<Condition, Values...>& e, const Count& count,
                  const To&... to) {
@@ -66,24 +68,31 @@ void select_into(const compress_expression<Condition, Values...>& e, const Count
                                      std::declval<typename calls_of<Values>::type>()...));
   using compiled =
       decltype(compiled_trace(std::type_identity<calls>{}, std::type_identity<trace>{}));
-  constexpr bool is_one_pass = [] {
-    if constexpr (compiled::is_one_pass) return compiled::spelled::reductions::count == 0;
-    else return false;
-  }();
-  static_assert(
-      is_one_pass,
-      "what is selected is computed element by element: dsl::eval the reductions in it first");
-  if constexpr (is_one_pass) {
-    constexpr int inputs =
-        inputs_of_kernel<leaf_count<Condition> + (0 + ... + leaf_count<Values>)>();
-    operand all[inputs + sizeof...(To) + 1], *at = all;
-    add_leaves(e.condition, at);
-    unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.values);
-    (add_leaves(as_operand(to), at), ...);
-    add_leaves(as_operand(count), at);
-    run_compress(compress_code_for<inputs>(typename compiled::spelled{}, program_of<count_trace>{}),
-                 all);
-  }
+  constexpr int inputs = inputs_of_kernel<leaf_count<Condition> + (0 + ... + leaf_count<Values>)>();
+  operand all[inputs + sizeof...(To) + 1], *at = all;
+  add_leaves(e.condition, at);
+  unpack([&at](const auto&... x) { (add_leaves(x, at), ...); }, e.values);
+  (add_leaves(as_operand(to), at), ...);
+  add_leaves(as_operand(count), at);
+  run_compress(compress_code_for<inputs>(typename compiled::spelled{}, program_of<count_trace>{}),
+               all);
+}
+
+template <class Condition, class... Values>
+auto make_selection(const Condition& condition, const Values&... values) {
+  return compress_expression<Condition, Values...>{condition, tuple<Values...>{values...}};
+}
+
+/// Calls use(selection), with the reductions inside its condition and its values evaluated before.
+template <class Condition, class... Values, class Use>
+void with_selection(const compress_expression<Condition, Values...>& e, const Use& use) {
+  if constexpr (uses_reductions<Condition>() || (uses_reductions<Values>() || ...))
+    unpack(
+        [&](const auto&... x) {
+          use(make_selection(evaluate_reductions(e.condition), evaluate_reductions(x)...));
+        },
+        e.values);
+  else use(e);
 }
 
 /// The number of elements that a selection chooses from, and their device.
@@ -140,10 +149,12 @@ void assign_selection(const tuple<Targets&...>& targets,
         "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
     if constexpr (counts) {
       auto to = bind_targets(targets);
-      const source_of_selection<Condition, Values...> from(e);
-      unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); },
-             to);  // room for all elements
-      select_into(e, get<values>(to).elements(), get<I>(to).elements()...);
+      with_selection(e, [&to](const auto& selection) {
+        const source_of_selection from(selection);
+        unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); },
+               to);  // room for all elements
+        select_into(selection, get<values>(to).elements(), get<I>(to).elements()...);
+      });
       unpack([](auto&... t) { (t.adopt(), ...); }, to);
     }
   }
@@ -156,11 +167,6 @@ void assign_tied(const tuple<Targets&...>& targets,
       "the last target of a selection is the number of elements, a dsl::scalar<std::int64_t>");
   if constexpr (sizeof...(Targets) > 1)
     assign_selection(targets, e, std::make_index_sequence<sizeof...(Targets) - 1>{});
-}
-
-template <class Condition, class... Values>
-auto make_selection(const Condition& condition, const Values&... values) {
-  return compress_expression<Condition, Values...>{condition, tuple<Values...>{values...}};
 }
 
 template <std::size_t, class... E>
@@ -191,7 +197,8 @@ namespace dsl {
 /// not wait: `kept` is an array or a view, one for each x, and `count` a dsl::scalar<std::int64_t>.
 /// The first `count` elements of `kept` are written; those after them do not change. If `kept` has
 /// fewer than `count` elements, the remaining values are lost. One pass over memory. Throws
-/// shape_error if shapes do not broadcast.
+/// shape_error if shapes do not broadcast. Reductions inside the condition and x are evaluated
+/// before.
 /// ```cpp
 /// dsl::array<float> positive = dsl::compress(x > 0, sqrt(x));
 /// dsl::tie(kept, count) = dsl::compress(x > 0, sqrt(x));
@@ -238,15 +245,16 @@ auto nonzero(const X& x) {
 /// selected. Waits for that number.
 template <class T, class Condition, class X>
 void assign(array<T, 1>& target, const detail::compress_expression<Condition, X>& e) {
-  const detail::source_of_selection<Condition, X> from(e);
-  array<T, 1> room(dsl::extents<1>{from.elements}, from.where);
-  scalar<std::int64_t> count(0, from.where);
   if constexpr (detail::may_select(std::type_identity<detail::tuple<array<T, 1>>>{},
-                                   std::type_identity<detail::tuple<X>>{})) {
-    detail::select_into(e, count.view(), room.view());
-    const std::int64_t kept = count.value();
-    target = kept == from.elements ? std::move(room) : eval(room.view()(slice(0, kept)));
-  }
+                                   std::type_identity<detail::tuple<X>>{}))
+    detail::with_selection(e, [&target](const auto& selection) {
+      const detail::source_of_selection from(selection);
+      array<T, 1> room(dsl::extents<1>{from.elements}, from.where);
+      scalar<std::int64_t> count(0, from.where);
+      detail::select_into(selection, count.view(), room.view());
+      const std::int64_t kept = count.value();
+      target = kept == from.elements ? std::move(room) : eval(room.view()(slice(0, kept)));
+    });
 }
 /// Evaluates a selection of one value now. Returns an array of exactly the elements selected. Waits
 /// for their number.

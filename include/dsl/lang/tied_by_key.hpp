@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/lang/by_key.hpp>
+#include <dsl/lang/tied_apart.hpp>
 
 #include <algorithm>
 #include <array>
@@ -60,59 +61,6 @@ bool are_of_keys(const tuple<Groups...>& groups, const tuple<All...>& all) {
       all);
 }
 
-// Evaluates one expression after another into new memory, so that all are complete before the first
-// target is written.
-template <class T, int R> array<T, R> memory_for_result(std::type_identity<array<T, R>>) {
-  return {};
-}
-template <class T> scalar<T> memory_for_result(std::type_identity<scalar<T>>) {
-  return scalar<T>{};
-}
-template <class T, int R>
-auto memory_for_result(std::type_identity<view<T, R>>) {
-  if constexpr (R == 0) return scalar<T>{};
-  else return array<T, R>{};
-}
-// A target without memory takes over the memory of its result.
-template <class Target, class Made>
-constexpr bool takes_over(const Target& target, const Made&) {
-  if constexpr (std::same_as<Target, Made>) return !target.has_memory();
-  else return false;
-}
-template <class Target, class Made>
-void take_over(Target& target, Made& made) {
-  if constexpr (std::same_as<Target, Made>)
-    if (takes_over(target, made)) target = std::move(made);
-}
-template <class E>
-void require_groups_of(const E& e, const operand& target) {
-  if constexpr (is_by_key<E>) require_groups(e.request, target);
-}
-template <class... Targets, class... E, std::size_t... I>
-void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e,
-                  std::index_sequence<I...>) {
-  check_targets(get<I>(targets)...);
-  tuple<decltype(memory_for_result(std::type_identity<std::remove_const_t<Targets>>{}))...> made{
-      memory_for_result(std::type_identity<std::remove_const_t<Targets>>{})...};
-  (assign(get<I>(made), get<I>(e)), ...);
-  operand from[sizeof...(I)], to[sizeof...(I)], *read = from, *written = to;
-  const auto add_copy = [&](const auto& target, const auto& of, const auto& expression) {
-    if (takes_over(target, of)) return;
-    add_leaves(as_operand(of), read);
-    add_leaves(as_operand(target), written);
-    require_groups_of(expression, written[-1]);
-  };
-  (add_copy(get<I>(targets), get<I>(made), get<I>(e)), ...);
-  copy_all(from, to, static_cast<int>(read - from));
-  (take_over(get<I>(targets), get<I>(made)), ...);
-}
-
-template <class E>
-auto as_part(const E& e) {
-  if constexpr (is_by_key<E>) return e;
-  else return as_operand(e);
-}
-
 template <class... T, std::size_t... I>
 tuple<std::tuple_element_t<I, tuple<T...>>...> some_of(const tuple<T...>& all,
                                                        std::index_sequence<I...>) {
@@ -126,7 +74,7 @@ constexpr bool keys_are_of_one_type(std::type_identity<tuple<First, Groups...>>)
 /// reduction and scalars.
 template <class E>
 constexpr bool reduces_once() {
-  if constexpr (is_by_key<E> || !lazy<E>) return false;
+  if constexpr (is_by_key<E> || is_scan<E> || !lazy<E>) return false;
   else if constexpr (reductions_in<E> != 1) return false;
   else return result_rank<E> == 0 && std::tuple_size_v<outputs_of<E>> == 1;
 }
@@ -135,6 +83,10 @@ template <class... E>
 constexpr bool each_reduces_once(std::type_identity<tuple<E...>>) {
   return (reduces_once<E>() && ...);
 }
+
+template <class Groups, class All, class... Targets>
+pass_by_key<Groups, All, Targets...> pass_by_key_of(const Groups&, const All&,
+                                                    const tuple<Targets&...>&);
 
 template <class Targets, class E, std::size_t... G, std::size_t... A>
 void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G...> by_key,
@@ -145,8 +97,10 @@ void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G
       keys_are_of_one_type(std::type_identity<std::remove_const_t<decltype(groups)>>{}) &&
       each_reduces_once(std::type_identity<std::remove_const_t<decltype(all)>>{});
   if constexpr (may_be_one) {
-    if (are_of_keys(groups, all))
-      return assign_keyed(some_of(targets, std::index_sequence<G..., A...>{}), groups, all);
+    const auto to = some_of(targets, std::index_sequence<G..., A...>{});
+    using pass = decltype(pass_by_key_of(groups, all, to));
+    if constexpr (pass::compiled::is_one_pass)
+      if (are_of_keys(groups, all)) return pass::with(to, groups, all, true, run_keyed);
   }
   assign_apart(targets, e, std::make_index_sequence<sizeof...(G) + sizeof...(A)>{});
 }

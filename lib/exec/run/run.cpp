@@ -121,6 +121,14 @@ void require_apart(const void* const* objects, const operand* elements, int coun
     }
 }
 
+void require_shape(const operand& elements, const operand& target) {
+  if (elements.rank == target.rank &&
+      std::equal(elements.extents, elements.extents + elements.rank, target.extents))
+    return;
+  raise<shape_error>("elements of shape " + spell_shape(elements.extents, elements.rank) +
+                     " cannot be assigned to shape " + spell_shape(target.extents, target.rank));
+}
+
 void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint32_t reduced,
                   const pass_view& pass, const operand* all) {
   int kept = 0;

@@ -313,8 +313,10 @@ explained_kernel list_keyed(const pass_view& view, const operand* operands, int 
                    target_names(names, targets));
 }
 
-explanation explain_keyed(explained_kernel k, const plan& p, const operand* operands, int inputs,
+explanation explain_keyed(explained_kernel k, plan p, const operand* operands, int inputs,
                           const pass_view& view, const geometry& g) {
+  p.per_element = cost_of(
+      view, [operands](std::uint64_t i) { return first_of_array(operands, static_cast<int>(i)); });
   k.launch = spell_plan(p);
   k.demand = demand_of(view, operands, inputs, 0, g, p);
   k.predicted.why_none = "how long tables and selections take is not modelled";

@@ -272,6 +272,8 @@ void require_same_elements(const char* function, const operand* first, int first
                            const operand* second, int second_count);
 /// Throws shape_error if two targets are one object, or share an element.
 void require_apart(const void* const* objects, const operand* elements, int count);
+/// Throws shape_error if the target has another shape than the elements that it is to get.
+void require_shape(const operand& elements, const operand& target);
 /// Copies arrays to others of the same dtypes, each as an assignment. Throws shape_error,
 /// device_error and memory_error before the first write.
 void copy_all(const operand* from, const operand* to, int count);

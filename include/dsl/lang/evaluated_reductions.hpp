@@ -1,0 +1,49 @@
+// Expressions whose reductions are evaluated before their elements.
+#pragma once
+
+#include <dsl/lang/assign.hpp>
+
+namespace dsl::detail {
+
+/// Whether the elements of an expression use reductions, those inside its formulas included.
+template <class E>
+constexpr bool uses_reductions() {
+  if constexpr (space_count<E> == 0) {
+    return false;
+  } else {
+    graph g;
+    tracer t{&g};
+    (void)traced<E>::run(t);
+    return g.reduction_count() > 0;
+  }
+}
+
+/// The same expression with a scalar or an array in the place of each reduction, and of each
+/// formula that reduces: evaluated now, each by its own statement. Does not wait.
+template <class E>
+auto evaluate_reductions(const E& e);
+
+template <class E>
+auto evaluate_part(const E& e) {
+  return as_operand(eval(e));
+}
+template <class F, class... Operands>
+auto evaluate_part(const expression<F, Operands...>& e) {
+  constexpr bool is_elementwise = !may_reduce<F> && (is_symbol<trace_t<Operands>> && ...);
+  if constexpr (is_elementwise)
+    return unpack(
+        [](const auto&... x) {
+          return expression<F, decltype(evaluate_reductions(x))...>{{},
+                                                                    {evaluate_reductions(x)...}};
+        },
+        e.operands);
+  else return as_operand(eval(e));
+}
+
+template <class E>
+auto evaluate_reductions(const E& e) {
+  if constexpr (uses_reductions<E>()) return evaluate_part(e);
+  else return e;
+}
+
+}  // namespace dsl::detail
