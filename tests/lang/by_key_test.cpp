@@ -461,7 +461,7 @@ TEST_P(by_key, is_explained) {
   EXPECT_TRUE(has(told, "of 3 groups")) << told;
   EXPECT_FALSE(sums.has_memory());
   EXPECT_TRUE(has(dsl::explain(sums, dsl::bincount(k, 1'000'000)),
-                  simulated() ? "sorted into" : "tables of 1000000 groups"));
+                  simulated() ? "sorted into" : "of 1000000 groups"));
   const dsl::detail::explained_runs runs;
   sums = dsl::sum_by(k, 2 * x, 3);
   large = dsl::compress(x > 5.f, x);
