@@ -40,9 +40,7 @@ inline std::vector<dtype> accumulator_dtypes(const pass_view& p) {
   return types;
 }
 inline std::size_t bytes_of_value(dtype type) {
-  return type == dtype::float16 || type == dtype::bfloat16
-             ? sizeof(float)
-             : static_cast<std::size_t>(size_of(type));
+  return static_cast<std::size_t>(size_of(computed_in(type)));
 }
 
 // The accumulators of each lane of a block.

@@ -43,7 +43,7 @@ template <class R, class A> DSL_DETAIL_FN constexpr R convert(A a) {
 /// Converts to the value type of dtype D. The value is rounded once, to the precision that D has in
 /// memory.
 template <dtype D, class A> DSL_DETAIL_FN constexpr value_t<D> convert_to(A a) {
-  if constexpr (D == dtype::float16 || D == dtype::bfloat16) {
+  if constexpr (is_widened(D)) {
     if constexpr (std::same_as<A, double> || wraps<A>) return memory_t<D>(a);
     else return memory_t<D>(convert<float>(a));
   } else {

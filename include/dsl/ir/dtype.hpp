@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <dsl/ir/complex.hpp>
 #include <dsl/ir/half.hpp>
@@ -121,6 +122,24 @@ template <> struct dtype_of<std::complex<float>> : known_dtype<dtype::complex64>
 template <> struct dtype_of<std::complex<double>> : known_dtype<dtype::complex128> {};
 template <> struct dtype_of<complex<float>> : known_dtype<dtype::complex64> {};
 template <> struct dtype_of<complex<double>> : known_dtype<dtype::complex128> {};
+
+/// The dtype of the values that the evaluator computes with: float32 for shorter real dtypes, else
+/// the dtype itself.
+constexpr dtype computed_in(dtype type) {
+  constexpr auto table = []<std::size_t... I>(std::index_sequence<I...>) {
+    struct {
+      dtype of[dtype_count];
+    } made{{[] {
+      constexpr auto D = static_cast<dtype>(I);
+      if constexpr (std::is_same_v<memory_t<D>, value_t<D>>) return D;
+      else return dtype_of<value_t<D>>::value;
+    }()...}};
+    return made;
+  }(std::make_index_sequence<dtype_count>{});
+  return table.of[static_cast<int>(type)];
+}
+/// Whether elements are stored in fewer bits than they are computed with.
+constexpr bool is_widened(dtype type) { return computed_in(type) != type; }
 
 // The type by which a user names a dtype.
 template <dtype D> struct element_of { using type = memory_t<D>; };

@@ -130,12 +130,12 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
   }
 
  private:
-  // An output as a variable of dtype D stores it: 16-bit floating point values are rounded before
-  // they become another dtype.
+  // An output as a variable of dtype D stores it: values of widened dtypes are rounded before they
+  // become another dtype.
   template <dtype D, class Output>
   static constexpr auto as_stored(Output output) {
-    if constexpr (kind_of(D) == kind::real && size_of(D) == 2)
-      return convert_symbol<D, false>(convert_symbol<dtype::float32, false>(output));
+    if constexpr (is_widened(D))
+      return convert_symbol<D, false>(convert_symbol<computed_in(D), false>(output));
     else return convert_symbol<D, false>(output);
   }
   // A leaf of the condition reads the new value of its variable. The state's scalars are known at

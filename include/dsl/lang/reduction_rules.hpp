@@ -69,10 +69,7 @@ constexpr dtype sum_dtype(dtype type) {
 constexpr dtype mean_dtype(dtype type) {
   return kind_of(type) <= kind::integer ? dtype::float64 : type;
 }
-constexpr dtype mean_accumulator(dtype type) {
-  const dtype mean = mean_dtype(type);
-  return mean == dtype::float16 || mean == dtype::bfloat16 ? dtype::float32 : mean;
-}
+constexpr dtype mean_accumulator(dtype type) { return computed_in(mean_dtype(type)); }
 
 template <dtype D, class S> constexpr symbol<D> as(S s) { return convert_symbol<D, false>(s); }
 template <class S> constexpr auto is_nan(S s) { return apply<op::isnan>(s); }

@@ -55,11 +55,6 @@ struct table_operator {
   }
 };
 
-// NumPy sums 16-bit floating point numbers in float.
-constexpr dtype accumulated(dtype result) {
-  return kind_of(result) == kind::real && size_of(result) == 2 ? dtype::float32 : result;
-}
-
 template <class F, dtype D> inline constexpr bool is_traceable =
     is_callable<F, symbol<D>, symbol<D>>;
 
@@ -133,12 +128,12 @@ auto make_scan(const X& x, scan_request request, const Options&... options) {
   };
   (take(options), ...);
   if constexpr (flat) {
-    return scan_expression<Operator, accumulated(R), R, 1, operand_type>{as_operand(x), request};
+    return scan_expression<Operator, computed_in(R), R, 1, operand_type>{as_operand(x), request};
   } else {
     static_assert(operand_type::rank > 0, "a scalar has no axes");
     const operand_type operand = as_operand(x);
     request.axis = axis_of(operand, request.axis, "scan");
-    return scan_expression<Operator, accumulated(R), R, operand_type::rank, operand_type>{operand,
+    return scan_expression<Operator, computed_in(R), R, operand_type::rank, operand_type>{operand,
                                                                                           request};
   }
 }
@@ -172,7 +167,7 @@ auto cumulate_elements(const X& x, int identity, const Options&... options) {
     if constexpr (std::is_void_v<T>) return sum_dtype(dtype_of_elements<X>());
     else return dtype_v<T>;
   }();
-  scan_request request = begin_with<accumulated(R)>(identity);
+  scan_request request = begin_with<computed_in(R)>(identity);
   request.has_init = false;  // the first element is itself, a negative zero too
   return make_scan<table_operator<Code>, R>(x, request, options...);
 }
@@ -194,14 +189,14 @@ struct scanner {
     constexpr dtype R = promote(given, sizeof...(Init) + 1).type;
     if constexpr (!is_stateless<F> || !require_elements<X>()) {
       return refused{};  // the error has been reported
-    } else if constexpr (!require_operator<F, accumulated(R), true>()) {
+    } else if constexpr (!require_operator<F, computed_in(R), true>()) {
       return refused{};
     } else if constexpr (sizeof...(Init) == 0) {
       static_assert(!(is_exclusive<Options> || ...),
                     "an exclusive scan needs a first value: dsl::scan(op, init)");
       return make_scan<F, R>(x, scan_request{}, options...);
     } else {
-      return make_scan<F, R>(x, begin_with<accumulated(R)>(get<0>(init)), options...);
+      return make_scan<F, R>(x, begin_with<computed_in(R)>(get<0>(init)), options...);
     }
   }
 };

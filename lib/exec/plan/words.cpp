@@ -113,8 +113,7 @@ int worded_pass::without_conversion(int node) const {
   const bool is_integer = kind_of(narrow) <= kind::integer;
   const bool widens =
       (is_integer && (wide == dtype::float64 || wide == dtype::int64 || wide == dtype::uint64)) ||
-      ((narrow == dtype::float16 || narrow == dtype::bfloat16) && wide == dtype::float32) ||
-      wide == dtype::boolean;
+      (is_widened(narrow) && wide == computed_in(narrow)) || wide == dtype::boolean;
   return widens ? from : node;
 }
 

@@ -19,10 +19,6 @@ const float* widen(const bfloat16* from, std::int64_t stride, int rows, int coun
 void narrow(const float* from, int count, half* to);
 void narrow(const float* from, int count, bfloat16* to);
 
-constexpr bool is_short_float(dtype type) {
-  return type == dtype::float16 || type == dtype::bfloat16;
-}
-
 // The lanes of some operands.
 template <int Count, int Lanes> struct float_lanes { alignas(64) float of[Count][Lanes]; };
 template <int Lanes> struct float_lanes<0, Lanes> {};
@@ -40,7 +36,7 @@ class short_inputs {
 
  public:
   static constexpr bool has(std::uint32_t input) {
-    return head{input}.code() <= op::index && is_short_float(head{input}.type());
+    return head{input}.code() <= op::index && is_widened(head{input}.type());
   }
   static constexpr int operands = count_before(Program::nodes);
 
@@ -89,7 +85,7 @@ class short_outputs {
 
  public:
   static constexpr bool has(int target) {
-    return !target_word{Pass::target_words[target]}.is_result() && is_short_float(type_of(target));
+    return !target_word{Pass::target_words[target]}.is_result() && is_widened(type_of(target));
   }
   static constexpr int operands = count_before(Pass::targets);
 

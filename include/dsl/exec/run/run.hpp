@@ -182,9 +182,8 @@ constexpr bool only_moves(const pass_view& p) {
   if (p.reductions > 0 || p.target_count != 1 || p.elements.nodes != 1) return false;
   const op code = head{p.elements.heads[0]}.code();
   const dtype type = p.type(0);
-  // These are kept as float.
-  return code == op::load ||
-         (code == op::value && type != dtype::float16 && type != dtype::bfloat16);
+  // A value of a widened dtype is kept as it is computed with.
+  return code == op::load || (code == op::value && !is_widened(type));
 }
 /// The library's code for a pass that only moves elements.
 program_code code_of_move(const pass_view& pass);
