@@ -390,6 +390,43 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
 }
 
 // A plan depends on the operands, the device and what is fixed for the call, and on nothing else.
+// What is written one by one lies where the kernel's struct has it.
+TEST(kernel_parameters, lie_as_the_members_of_a_kernels_struct) {
+  struct longest : haloed_arguments<3> {
+    std::uint32_t odd;
+    std::uint64_t last;
+  };
+  argument_header header{};
+  header.elements = 7;
+  kernel_parameters given(header);
+  tiling tiles{};
+  tiles.kept = 5;
+  given.put(tiles);
+  for (std::uint64_t k = 0; k < 3; ++k) given.put(argument{k, k + 10});
+  for (std::int64_t k = 0; k < 3 * dsl::max_rank; ++k) given.put(k);
+  halo_tiles halos{};
+  halos.plane = 9;
+  given.put(halos);
+  for (std::uint32_t k = 0; k < 3; ++k) given.put(k);
+  for (std::int32_t k = 0; k < 3; ++k) given.put(-k);
+  given.put(std::uint32_t{11});
+  given.put(std::uint64_t{12});
+  const auto& read = *reinterpret_cast<const longest*>(given.range());
+  EXPECT_EQ(read.elements, 7);
+  EXPECT_EQ(read.tiles_of.kept, 5u);
+  EXPECT_EQ(read.operand[2].descriptor, 12u);
+  EXPECT_EQ(read.strides[2][dsl::max_rank - 1], 3 * dsl::max_rank - 1);
+  EXPECT_EQ(read.halos.plane, 9u);
+  EXPECT_EQ(read.place[2], 2u);
+  EXPECT_EQ(read.beside[2], -2);
+  EXPECT_EQ(read.odd, 11u);
+  EXPECT_EQ(read.last, 12u);
+  const auto fill = [&given] {
+    for (int i = 0; i < 1 << 16; ++i) given.put(std::uint64_t{0});
+  };
+  EXPECT_THROW(fill(), dsl::memory_error);
+}
+
 TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   std::mt19937 engine(5);
   const auto plan_of = [](const random_operand& in, const random_operand& out, int size,

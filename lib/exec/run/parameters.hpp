@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstring>
+#include <string>
+#include <type_traits>
 
 #include <dsl/exec/run/run.hpp>
 #include <dsl/exec/team/arguments.hpp>
 
 #include "exec/plan/layout.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 
@@ -50,11 +53,18 @@ inline bool are_in_vectors(const operand* operands, const geometry& g, int count
   return true;
 }
 
-/// Parameters are added in the order of `linear_arguments` or `strided_arguments`.
+/// The one writer of kernels' parameters. They are added in the order of the members of
+/// `linear_arguments`, `strided_arguments` or a struct derived from one, and lie as these do.
 class kernel_parameters {
  public:
   explicit kernel_parameters(const argument_header& header) { put(header); }
+  /// Throws memory_error if there is no room, which is a mistake of the library's.
   template <class T> void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignment);
+    used_ = (used_ + alignof(T) - 1) / alignof(T) * alignof(T);
+    if (used_ + sizeof(T) > sizeof bytes_)
+      raise<memory_error>("a kernel's parameters exceed " + std::to_string(sizeof bytes_) +
+                          " bytes");
     std::memcpy(bytes_ + used_, &value, sizeof(T));
     used_ += sizeof(T);
   }
@@ -78,10 +88,11 @@ class kernel_parameters {
   // more addresses for each operand, which need as many bytes as the halos' fields.
   static constexpr std::size_t other_bytes =
       256 + sizeof(halo_tiles) + max_operands * 2 * sizeof(std::uint64_t);
-  alignas(
-      16) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
-                               max_operands * (sizeof(argument) + max_rank * sizeof(std::int64_t)) +
-                               other_bytes];
+  static constexpr std::size_t alignment = 16;
+  alignas(alignment) unsigned char bytes_[sizeof(argument_header) + sizeof(tiling) +
+                                          max_operands *
+                                              (sizeof(argument) + max_rank * sizeof(std::int64_t)) +
+                                          other_bytes];
   std::size_t used_ = 0;
 };
 
