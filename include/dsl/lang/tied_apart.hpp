@@ -54,6 +54,8 @@ void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e,
 
 template <class E>
 auto as_part(const E& e) {
+  static_assert(!stands_alone<E> || is_by_key<E>,
+                "a selection is assigned by a statement of its own: dsl::tie(kept, count) = ...");
   if constexpr (is_by_key<E> || is_scan<E>) return e;
   else return as_operand(e);
 }
