@@ -96,8 +96,8 @@ void f(array<float>& x, array<std::int32_t>& keys) {
 }
 
 // case random_without_a_key
-// says: random numbers are drawn with a key, the first argument: for the seed 42
-// dsl::random::key{42} lines: nvcc 8, g++ 9, clang++ 12
+// says: random numbers are drawn with a key, the first argument: for the seed 42 dsl::random::key{42}
+// lines: nvcc 8, g++ 9, clang++ 12
 #include <dsl/random.hpp>
 void f(dsl::array<float>& x) { x = dsl::random::normal<float>(42, 100); }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 // case branch_on_data
-// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give
-// dsl::vectorize a functor lines: nvcc 8, g++ 12, clang++ 24
+// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     if (v > 0) return v;
@@ -18,15 +18,15 @@ void f(dsl::array<float>& x) {
 }
 
 // case conditional_on_data
-// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give
-// dsl::vectorize a functor lines: nvcc 8, g++ 12, clang++ 24
+// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v > 1 ? v : -v; })(x);
 }
 
 // case loop_on_data
-// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give
-// dsl::vectorize a functor lines: nvcc 8, g++ 12, clang++ 24
+// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     auto r = v;
@@ -36,8 +36,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case loop_count_on_data
-// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give
-// dsl::vectorize a functor lines: nvcc 8, g++ 12, clang++ 24
+// says: a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or give dsl::vectorize a functor
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x, dsl::array<int>& n) {
   x = dsl::vectorize([](auto v, auto n) {
     auto r = v;
@@ -83,8 +83,8 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 }
 
 // case global_array_in_a_formula
-// says: inside a formula there is one element of each array: an array, a view or a dsl::scalar is
-// an argument of it lines: nvcc 12, g++ 13, clang++ 36
+// says: inside a formula there is one element of each array: an array, a view or a dsl::scalar is an argument of it
+// lines: nvcc 12, g++ 13, clang++ 36
 dsl::array<float> weights;
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return weights * v; })(x);
@@ -99,8 +99,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case global_variable_in_a_formula
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers
-// is given to lines: nvcc 10, g++ 11, clang++ 18
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
+// lines: nvcc 10, g++ 11, clang++ 18
 float factor = 2;
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return factor * v; })(x);
@@ -128,8 +128,8 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 }
 
 // case printing_in_a_formula
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers
-// is given to lines: nvcc 10, g++ 11, clang++ 33
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
+// lines: nvcc 10, g++ 11, clang++ 33
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) {
     std::printf("%g\n", v);
@@ -166,14 +166,14 @@ void f(dsl::array<float>& x) {
 }
 
 // case function_in_the_place_of_a_lambda
-// says: in the place of a function's address dsl::vectorize takes a lambda or a class with DSL_FN
-// operator() lines: nvcc 8, g++ 9, clang++ 12
+// says: in the place of a function's address dsl::vectorize takes a lambda or a class with DSL_FN operator()
+// lines: nvcc 8, g++ 9, clang++ 12
 inline float twice(float v) { return 2 * v; }
 void f(dsl::array<float>& x) { x = dsl::vectorize(twice)(x); }
 
 // case functor_with_a_vector
-// says: a functor's members are copied to the device as they are: numbers, std::array and pointers
-// to the device's memory lines: nvcc 8, g++ 9, clang++ 12
+// says: a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's memory
+// lines: nvcc 8, g++ 9, clang++ 12
 struct with_vector {
   std::vector<float> weights;
   DSL_FN float operator()(float x) const { return weights[0] * x; }
@@ -181,8 +181,8 @@ struct with_vector {
 void f(dsl::array<float>& x) { x = dsl::vectorize(with_vector{})(x); }
 
 // case functor_with_an_array
-// says: a functor's members are copied to the device as they are: numbers, std::array and pointers
-// to the device's memory lines: nvcc 8, g++ 9, clang++ 12
+// says: a functor's members are copied to the device as they are: numbers, std::array and pointers to the device's memory
+// lines: nvcc 8, g++ 9, clang++ 12
 struct with_array {
   dsl::array<float> weights;
   DSL_FN float operator()(float x) const { return x; }
@@ -262,8 +262,8 @@ void f(dsl::scalar<std::complex<double>>& p, const dsl::array<std::complex<doubl
 }
 
 // case struct_of_a_functor
-// says: a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a
-// struct its members lines: nvcc 8, g++ 9, clang++ 12
+// says: a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a struct its members
+// lines: nvcc 8, g++ 9, clang++ 12
 struct moments { double n, mean; };
 struct lift {
   DSL_FN moments operator()(double x) const { return {1, x}; }
@@ -271,16 +271,16 @@ struct lift {
 void f(dsl::array<double>& x) { auto r = dsl::eval(dsl::sum(dsl::vectorize(lift{})(x))); }
 
 // case nothing_of_a_functor
-// says: a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a
-// struct its members lines: nvcc 8, g++ 9, clang++ 12
+// says: a functor returns a number, a dsl::complex<T> or a std::tuple of these: in the place of a struct its members
+// lines: nvcc 8, g++ 9, clang++ 12
 struct silent {
   DSL_FN void operator()(double) const {}
 };
 void f(dsl::array<double>& x) { x = dsl::vectorize(silent{})(x); }
 
 // case reduction_of_structs
-// says: an operator joins elements of one dtype, and its first value is of that: what joins structs
-// is several reductions, or lines: nvcc 8, g++ 10, clang++ 13
+// says: an operator joins elements of one dtype, and its first value is of that: what joins structs is several reductions, or
+// lines: nvcc 8, g++ 10, clang++ 13
 struct moments { double n, mean; };
 struct join {
   DSL_FN moments operator()(moments a, moments b) const { return {a.n + b.n, a.mean}; }
@@ -306,8 +306,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case call_that_is_not_evaluated
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers
-// is given to lines: nvcc 10, g++ 11, clang++ 18
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
+// lines: nvcc 10, g++ 11, clang++ 18
 inline double root(double x) { return x > 0 ? x / 2 : 0; }
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v * root(2.0); })(x);
@@ -335,8 +335,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case shift_by_a_symbol
-// says: inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all
-// elements lines: nvcc 8, g++ 12, clang++ 24
+// says: inside a formula the distance and the axis of dsl::shift are C++ integers, the same for all elements
+// lines: nvcc 8, g++ 12, clang++ 24
 void f(dsl::array<float>& x, dsl::array<int>& k) {
   x = dsl::vectorize([](auto u, auto by) { return dsl::shift(u, by); })(x, k);
 }
@@ -410,8 +410,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case made_inside
-// says: inside a formula there is one element of each array: an array, a view or a dsl::scalar is
-// an argument of it lines: nvcc 12, g++ 13, clang++ 36
+// says: inside a formula there is one element of each array: an array, a view or a dsl::scalar is an argument of it
+// lines: nvcc 12, g++ 13, clang++ 36
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v + dsl::zeros<float>(3); })(x);
 }

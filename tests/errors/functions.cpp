@@ -11,59 +11,59 @@ struct point { float x, y; };
 inline float sigmoid(float v) { return 1 / (1 + std::exp(-v)); }
 
 // case std_exp_of_an_array
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 8, g++ 9, clang++ 12
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) { x = std::exp(x); }
 
 // case std_pow_of_an_array
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 8, g++ 9, clang++ 12
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<double>& x) { x = std::pow(x, 2.0f); }
 
 // case std_sqrt_of_an_expression
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 8, g++ 9, clang++ 12
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) { x = std::sqrt(x * x + 1); }
 
 // case std_conj_of_an_array
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 8, g++ 9, clang++ 12
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<std::complex<float>>& z) { z = std::conj(z); }
 
 // case std_max_of_arrays
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 8, g++ 9, clang++ 15
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 8, g++ 9, clang++ 15
 void f(dsl::array<float>& x, dsl::array<float>& y) { x = std::max(x, y); }
 
 // case std_isnan_of_an_array
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 8, g++ 9, clang++ 12
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<bool>& p, dsl::array<float>& x) { p = std::isnan(x); }
 
 // case std_sqrt_of_a_symbol
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 11, g++ 12, clang++ 24
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 11, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return std::sqrt(v); })(x);
 }
 
 // case std_pow_of_a_symbol
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 11, g++ 12, clang++ 24
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 11, g++ 12, clang++ 24
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return 2 * std::pow(v, 2) + 1; })(x);
 }
 
 // case std_abs_of_a_complex_symbol
-// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for
-// std::exp(x) lines: nvcc 11, g++ 12, clang++ 24
+// says: functions of std:: take C++ numbers: of arrays, and in formulas, write dsl::exp(x) for std::exp(x)
+// lines: nvcc 11, g++ 12, clang++ 24
 void f(dsl::array<float>& x, dsl::array<std::complex<float>>& z) {
   x = dsl::vectorize([](auto v) { return std::abs(v); })(z);
 }
 
 // case std_accumulate_of_an_array
-// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an
-// expression lines: nvcc 8, g++ 9, clang++ 12
+// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression
+// lines: nvcc 8, g++ 9, clang++ 12
 float f(dsl::array<float>& x) { return std::accumulate(x.begin(), x.end(), 0.0f); }
 
 // case function_of_a_number
@@ -72,70 +72,70 @@ float f(dsl::array<float>& x) { return std::accumulate(x.begin(), x.end(), 0.0f)
 void f(dsl::array<float>& x) { x = sigmoid(x); }
 
 // case function_of_a_number_on_a_symbol
-// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers
-// is given to lines: nvcc 10, g++ 11, clang++ 18
+// says: a formula calls or reads what the compiler does not evaluate: a function that takes numbers is given to
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return sigmoid(v); })(x);
 }
 
 // case sine_of_a_vector
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them:
-// of a std::vector take lines: nvcc 8, g++ 9, clang++ 18
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
+// lines: nvcc 8, g++ 9, clang++ 18
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = dsl::sin(v); }
 
 // case sine_of_a_struct
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them:
-// of a std::vector take lines: nvcc 8, g++ 9, clang++ 18
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
+// lines: nvcc 8, g++ 9, clang++ 18
 void f(dsl::array<float>& x, point p) { x = dsl::sin(p); }
 
 // case sine_of_a_number
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them:
-// of a std::vector take lines: nvcc 8, g++ 9, clang++ 18
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
+// lines: nvcc 8, g++ 9, clang++ 18
 void f(dsl::array<float>& x) { x = x * dsl::sin(0.5f); }
 
 // case where_of_a_vector
-// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them:
-// of a std::vector take lines: nvcc 8, g++ 9, clang++ 15
+// says: functions of dsl take arrays, views, scalars and expressions, and C++ numbers beside them: of a std::vector take
+// lines: nvcc 8, g++ 9, clang++ 15
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = where(x > 0, x, v); }
 
 // case array_plus_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 24
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = x + v; }
 
 // case vector_times_array
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 24
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x, const std::vector<double>& v) { x = v * x; }
 
 // case array_plus_struct
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 24
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x, point p) { x = x + p; }
 
 // case array_plus_string
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 24
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x) { x = x + "1"; }
 
 // case array_plus_pointer
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 24
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x, const float* p) { x = x * p; }
 
 // case array_plus_long_double
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 24
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x) { x = x * 2.0L; }
 
 // case array_plus_equals_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 10, g++ 11, clang++ 27
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 10, g++ 11, clang++ 27
 void f(dsl::array<float>& x, const std::vector<float>& v) { x += v; }
 
 // case symbol_plus_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 12, g++ 13, clang++ 36
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 12, g++ 13, clang++ 36
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto v) { return v + std::vector<float>{1}; })(x);
 }
@@ -197,8 +197,8 @@ void f(dsl::array<float>& x) { x = foo(x); }
 void f(dsl::array<float>& x, dsl::array<float>& y) { x = dsl::take(x + y, 1) - x; }
 
 // case too_many_operands
-// says: an expression takes at most 64 operands, and each use of an array or of a number is one:
-// make it a function of its lines: nvcc 12, g++ 13, clang++ 44
+// says: an expression takes at most 64 operands, and each use of an array or of a number is one: make it a function of its
+// lines: nvcc 12, g++ 13, clang++ 44
 auto two(const dsl::array<float>& x) { return x + x; }
 auto eight(const dsl::array<float>& x) { return two(x) + two(x) + (two(x) + two(x)); }
 auto half(const dsl::array<float>& x) { return eight(x) + eight(x) + (eight(x) + eight(x)); }

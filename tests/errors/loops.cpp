@@ -12,8 +12,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case loop_without_a_state
-// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the
-// parameters lines: nvcc 6, g++ 8, clang++ 9
+// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters
+// lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto v) { return v + 0.1f; }), x);
 }
@@ -33,29 +33,29 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 }
 
 // case fewer_parameters_than_the_formula_takes
-// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the
-// variables of dsl::state, in lines: nvcc 10, g++ 11
+// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
+// lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x));
 }
 
 // case more_parameters_than_the_formula_takes
-// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the
-// variables of dsl::state, in lines: nvcc 10, g++ 11
+// says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
+// lines: nvcc 10, g++ 11
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * u; }), dsl::state(x), 0.1f);
 }
 
 // case parameters_before_the_state
-// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the
-// parameters lines: nvcc 6, g++ 8, clang++ 9
+// says: what a loop carries follows its formula, as dsl::state(x, ...), and then come the parameters
+// lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), 0.1f, dsl::state(x));
 }
 
 // case parameter_in_the_place_of_a_variable
-// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others
-// are parameters lines: nvcc 6, g++ 9, clang++ 10
+// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters
+// lines: nvcc 6, g++ 9, clang++ 10
 void f(dsl::array<float>& x) {
   float h = 0.1f;
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x, h));
@@ -78,8 +78,8 @@ void f(dsl::array<float>& x, dsl::scalar<float>& s) {
 }
 
 // case vector_as_a_variable
-// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others
-// are parameters lines: nvcc 6, g++ 9, clang++ 10
+// says: a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters
+// lines: nvcc 6, g++ 9, clang++ 10
 void f(std::vector<float>& v) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return 2 * u; }), dsl::state(v));
 }
@@ -106,8 +106,8 @@ void f(dsl::array<float>& x) {
 }
 
 // case reduction_among_the_parameters
-// says: a reduction among a loop's parameters is evaluated before it: give its value,
-// dsl::eval(...) lines: nvcc 10, g++ 11, clang++ 18
+// says: a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto v, auto mean) { return v - mean; }), dsl::state(x),
                dsl::mean(x));

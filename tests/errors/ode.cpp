@@ -4,8 +4,8 @@
 #include <tuple>
 
 // case more_arguments_than_parameters
-// says: a right-hand side takes the fields and the other arguments, after the time with
-// ode::with_time lines: nvcc 11, g++ 13, clang++ 25
+// says: a right-hand side takes the fields and the other arguments, after the time with ode::with_time
+// lines: nvcc 11, g++ 13, clang++ 25
 void f(dsl::array<float>& y) {
   y = dsl::ode::rk4([](auto y, auto rate) { return rate * y; })(y, 0.1f);
 }
@@ -25,8 +25,8 @@ void f(dsl::array<float>& y, dsl::array<float>& v) {
 }
 
 // case more_derivatives_than_fields
-// says: a right-hand side returns one derivative for each field, and the fields are its first
-// arguments lines: nvcc 11, g++ 13, clang++ 25
+// says: a right-hand side returns one derivative for each field, and the fields are its first arguments
+// lines: nvcc 11, g++ 13, clang++ 25
 void f(dsl::array<float>& y, dsl::array<float>& v) {
   dsl::tie(y, v) = dsl::ode::rk4([](auto y) { return std::tuple{y, -y}; })(y, 0.1f);
 }
@@ -46,8 +46,8 @@ void f(dsl::array<float>& y, const dsl::array<double>& rate) {
 }
 
 // case integrate_without_a_state
-// says: integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other
-// arguments lines: nvcc 6, g++ 15, clang++ 18
+// says: integrate takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments
+// lines: nvcc 6, g++ 15, clang++ 18
 void f(dsl::array<float>& y) {
   dsl::ode::integrate([](auto y) { return -y; }, y, 0, 1, {});
 }

@@ -22,8 +22,8 @@ void f(dsl::array<float>& x, dsl::array<float, 2>& m) { x = dsl::max(m, 1); }
 void f(dsl::array<float>& x) { auto s = dsl::eval(dsl::sum(x, dsl::axis(0, 1))); }
 
 // case sum_of_a_vector
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 18
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 18
 void f(const std::vector<float>& v) { auto s = dsl::eval(dsl::sum(v)); }
 
 // case several_kernels_in_a_plan
@@ -91,6 +91,22 @@ void f(dsl::view<float, 2> x, dsl::array<float, 2>& m) { x = dsl::cumsum(m); }
 // says: a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))
 // lines: nvcc 9, g++ 10, clang++ 24
 void f(dsl::array<float>& x, dsl::array<float>& y) { y = 2 * dsl::cumsum(x); }
+
+// case scan_beside_others_with_one_target
+// says: beside a scan each expression has one target
+// lines: nvcc 8, g++ 13, clang++ 13
+void f(dsl::array<float>& x, dsl::array<float>& y) {
+  dsl::tie(y) = std::tuple{dsl::cumsum(x), dsl::max(x)};
+}
+
+// case selection_beside_others
+// says: a selection is assigned by a statement of its own: dsl::tie(kept, count) = ...
+// lines: nvcc 9, g++ 15, clang++ 17
+#include <dsl/by_key.hpp>
+#include <dsl/scan.hpp>
+void f(dsl::array<float>& x, dsl::array<float>& y) {
+  dsl::tie(y, x) = std::tuple{dsl::cumsum(x), dsl::compress(x > 1.f, x)};
+}
 
 // case scan_in_a_formula
 // says: a scan is one of arrays: inside a formula there is one element

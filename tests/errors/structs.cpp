@@ -70,8 +70,8 @@ void f(particle<dsl::array<double>, dsl::array<double>> p) {
 }
 
 // case undescribed_struct
-// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct
-// of them: of a std::vector lines: nvcc 9, g++ 10, clang++ 15
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them: of a std::vector
+// lines: nvcc 9, g++ 10, clang++ 15
 struct pair { dsl::array<float> first, second; };
 void f(pair p, dsl::array<float>& x) {
   x = dsl::vectorize([](auto p) { return p.first + p.second; })(p);

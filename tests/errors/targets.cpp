@@ -23,8 +23,8 @@ void f(dsl::array<float, 2>& m) { dsl::array<float> w = m * 2; }
 void f(dsl::array<float>& x) { dsl::array<float, 2> m = x; }
 
 // case matrix_of_a_vector
-// says: an array is made of an expression of as many dimensions: dsl::reshape(x, rows, columns)
-// gives a vector more lines: nvcc 9, g++ 10, clang++ 15
+// says: an array is made of an expression of as many dimensions: dsl::reshape(x, rows, columns) gives a vector more
+// lines: nvcc 9, g++ 10, clang++ 15
 void f(const std::vector<float>& v) { dsl::array<float, 2> m = dsl::to_device(v); }
 
 // case array_of_one_value
@@ -88,8 +88,8 @@ void f(dsl::array<float>& x) {
 void f(dsl::array<float>& x) { x = dsl::sum(x); }
 
 // case rank_of_a_reduction
-// says: a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many
-// dimensions as are left lines: nvcc 10, g++ 11, clang++ 18
+// says: a reduction is one value: assign it to a dsl::scalar; along axes, to an array of as many dimensions as are left
+// lines: nvcc 10, g++ 11, clang++ 18
 void f(dsl::array<float, 2>& m, dsl::array<float, 2>& rows) { rows = dsl::sum(m, dsl::axis(1)); }
 
 // case narrower_target
@@ -186,8 +186,8 @@ double f(dsl::array<double>& x) {
 }
 
 // case condition_of_many_elements
-// says: an expression of many elements is no single value: for a condition take dsl::all(x).value()
-// or dsl::any(x).value() lines: nvcc 6, g++ 8, clang++ 9
+// says: an expression of many elements is no single value: for a condition take dsl::all(x).value() or dsl::any(x).value()
+// lines: nvcc 6, g++ 8, clang++ 9
 int f(dsl::array<float>& x, dsl::array<float>& y) {
   if (x == y) return 1;
   return 0;
@@ -207,8 +207,8 @@ int f(dsl::array<bool>& mask) {
 void f(dsl::array<float>& x) { float v = x; }
 
 // case loop_over_an_array
-// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an
-// expression lines: nvcc 8, g++ 9, clang++ 12
+// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression
+// lines: nvcc 8, g++ 9, clang++ 12
 float f(dsl::array<float>& x) {
   float s = 0;
   for (float v : x) s += v;
@@ -216,8 +216,8 @@ float f(dsl::array<float>& x) {
 }
 
 // case loop_over_a_view
-// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an
-// expression lines: nvcc 8, g++ 9, clang++ 12
+// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression
+// lines: nvcc 8, g++ 9, clang++ 12
 float f(dsl::array<float>& x) {
   float s = 0;
   for (float v : x(dsl::slice(1, 3))) s += v;
@@ -284,28 +284,28 @@ void f(dsl::array<float>& x) {
 }
 
 // case vector_made_of_an_expression
-// says: an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a
-// std::vector lines: nvcc 8, g++ 9, clang++ 12
+// says: an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) { std::vector<float> v = x + 1; }
 
 // case vector_assigned_an_expression
-// says: an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a
-// std::vector lines: nvcc 8, g++ 9, clang++ 12
+// says: an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x, std::vector<float>& v) { v = x + 1; }
 
 // case vector_made_of_an_array
-// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an
-// expression lines: nvcc 8, g++ 9, clang++ 12
+// says: elements are in device memory: loop over x.copy_to_host(), a std::vector, or write an expression
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) { std::vector<float> v = x; }
 
 // case array_made_of_a_vector
-// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take
-// dsl::to_device(v), or lines: nvcc 8, g++ 14, clang++ 18
+// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or
+// lines: nvcc 8, g++ 14, clang++ 18
 void f(const std::vector<float>& v) { dsl::array<float> x = v; }
 
 // case array_assigned_a_vector
-// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take
-// dsl::to_device(v), or lines: nvcc 8, g++ 14, clang++ 18
+// says: an array is assigned arrays, expressions and C++ numbers: of a std::vector take dsl::to_device(v), or
+// lines: nvcc 8, g++ 14, clang++ 18
 void f(dsl::array<float>& x, const std::vector<float>& v) { x = v; }
 
 // case array_made_of_a_list
@@ -339,8 +339,8 @@ void f(const std::vector<bool>& p) { auto m = dsl::to_device(p); }
 void f(dsl::array<float>& x, std::vector<double>& v) { x.copy_to_host(v); }
 
 // case host_copy_of_an_expression
-// says: an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a
-// std::vector lines: nvcc 8, g++ 9, clang++ 12
+// says: an expression has no elements yet: dsl::eval(x).copy_to_host() evaluates it and gives a std::vector
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) { auto v = (x * 2).copy_to_host(); }
 
 // case zeros_of_a_shape
@@ -394,8 +394,8 @@ void f(dsl::array<float, 2>& m) { m = m + (2 * m).T; }
 void f(dsl::array<float, 2>& m) { m = dsl::matmul(m, m); }
 
 // case dot_of_matrices
-// says: dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or
-// BLAS's, of x.data() lines: nvcc 8, g++ 10, clang++ 13
+// says: dot is of vectors: vdot takes arrays as vectors, and a product of matrices is cuBLAS's or BLAS's, of x.data()
+// lines: nvcc 8, g++ 10, clang++ 13
 void f(dsl::array<float, 2>& m) { m = dsl::dot(m, m); }
 
 // case target_that_is_a_number
