@@ -32,9 +32,10 @@ struct row_pieces {
     for (int k = 0; k < rows.operand_count(); ++k)
       if (rows.operands()[k].kind == operand_kind::array)
         bytes += g.elements * size_of(rows.operands()[k].type);
-    if (axis == g.shape_rank || bytes < 4 * cache) return;
-    const std::int64_t least = rows.lies_along_rows() ? 1 : 256;  // columns: a block of each row
-    length = std::clamp<std::int64_t>(cache * g.shape[axis] / bytes, least, g.shape[axis]);
+    // Pieces of columns would be short pieces of rows far apart, which take longer than to read the
+    // matrix once for each phase, in caches and in memory (docs/lab.md).
+    if (axis == g.shape_rank || bytes < 4 * cache || !rows.lies_along_rows()) return;
+    length = std::clamp<std::int64_t>(cache * g.shape[axis] / bytes, 1, g.shape[axis]);
     if (length * bytes / g.shape[axis] <= 8 * cache) count = pieces(g.shape[axis], length);
   }
 };
