@@ -1,11 +1,11 @@
-// What an error says, for tests of the sentence.
+// The text of an error, for tests of the sentence.
 #pragma once
 
 #include <string>
 
 #include <dsl/mem/error.hpp>
 
-/// What an error of the library says that a call throws; "no error" where it throws none.
+/// Returns the text of the library's error that a call throws; "no error" if it throws none.
 template <class Call>
 std::string error_of(const Call& call) {
   try {

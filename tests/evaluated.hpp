@@ -1,6 +1,6 @@
-// A formula's values for the tests of what it computes: interpreted in every form that stands for
-// the current device, or of a kernel with DSL_TEST_ALL and in files that nvcc compiles. Kernels are
-// what such tests cost.
+// A formula's values, for tests of its arithmetic. By default it is interpreted in every form of
+// the current device. With DSL_TEST_ALL, and in files compiled by nvcc, it runs as a kernel.
+// Compiling kernels is most of such tests' cost.
 #pragma once
 
 #if defined(__CUDACC__) || defined(DSL_TEST_ALL)
@@ -12,7 +12,8 @@
 #include "interpreter/formula.hpp"
 #endif
 
-/// Of a lambda that returns a std::tuple of symbols, for arrays as std::vector and C++ scalars.
+/// Evaluates a lambda that returns a std::tuple of symbols; arrays are std::vector, scalars C++
+/// numbers.
 template <class F, class... X> class evaluated {
  public:
   explicit evaluated(F formula, const X&... x) : formula_(formula), operands_(x...) {}

@@ -1,4 +1,4 @@
-// A disk that is full: no file may grow beyond so many bytes.
+// Simulates a full disk: limits the size to which a file may grow, in bytes.
 #pragma once
 
 #include "error_of.hpp"

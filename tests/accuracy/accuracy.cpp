@@ -1,6 +1,7 @@
-// Measures every floating point function's largest error on the current device, and fails where one
-// is beyond its bound (bounds.hpp). Rounding, comparing and taking apart are exact, and tested bit
-// for bit in tests/numpy. interpreted_test.cpp measures fewer arguments of the same functions.
+// Measures the largest error of every floating point function on the current device, and fails if
+// one exceeds its bound (bounds.hpp). Rounding, comparisons and decompositions are exact;
+// tests/numpy compares them bit for bit. interpreted_test.cpp measures fewer arguments of the same
+// functions.
 //
 //   accuracy [a function's name...]      DSL_DEVICE=host|sim|cuda chooses the device
 #include "../written_rows.hpp"
@@ -63,7 +64,7 @@ struct real_operands {
 
 template <class T>
 struct complex_operands {
-  // Moderate ones, and for functions of one operand others behind them.
+  // Arguments of moderate size; for functions of one operand, arguments with all exponents follow.
   std::vector<std::complex<T>> x = accuracy::complex_arguments<T>(complex_argument_count, 1),
                                y = accuracy::complex_arguments<T>(complex_argument_count, 2);
   dsl::array<std::complex<T>> dy = dsl::to_device(y), dx;
@@ -90,8 +91,7 @@ struct complex_operands {
   }
 };
 
-/// One row of the table. What stands in it without a space in between is one column, so that
-/// table.sh can read it.
+/// One row of the table. Columns are separated by two or more spaces, for table.sh.
 template <op Code, class Narrow, class Wide>
 bool report(const char* kind, const Narrow& narrow, const Wide& wide) {
   const measured a = narrow.template measure<Code>(), b = wide.template measure<Code>();

@@ -1,4 +1,4 @@
-// Arguments that functions are measured with.
+// Arguments for the measurement of functions' errors.
 #pragma once
 
 #include <algorithm>
@@ -13,25 +13,24 @@
 
 namespace accuracy {
 
-/// Where a result becomes infinite, subnormal or 0, or another formula begins: of e^x, 2^x, 10^x,
-/// sinh, erfc, tgamma, lgamma and i0.
+/// Arguments where a result becomes infinite, subnormal or 0, or where the implementation switches
+/// formulas: of e^x, 2^x, 10^x, sinh, erfc, tgamma, lgamma and i0.
 inline constexpr double ends[] = {88.72,  -87.34, -103.97, 89.42,  709.78,  -708.4,  -745.13,
                                   710.48, 128,    -126,    -149.5, 1024,    -1022,   -1074.5,
                                   38.53,  -37.93, -45,     308.25, -307.65, -323.3,  9.2,
                                   10.05,  10.25,  26.54,   27.22,  35.04,   171.62,  91.9,
                                   713.98, 8,      64,      700,    4.06e36, 2.55e305};
 
-/// Arguments for every function: a third over all bit patterns, which are all exponents, NaN and
-/// infinities among them, and an eighth of these subnormal, next to the smallest normal or to the
-/// largest number; a third evenly in ranges around 0; a third beside whole and half numbers and
-/// multiples of pi / 4, where roots and poles are, those of the gamma function down to -200, and
-/// beside `ends`.
+/// Arguments for every function. A third cover all bit patterns: all exponents, NaN and infinities;
+/// an eighth of these are subnormal or next to the smallest normal or the largest number. A third
+/// are uniform in ranges around 0. A third are next to integers, half-integers and multiples of pi
+/// / 4, where roots and poles are (those of the gamma function down to -200), and next to `ends`.
 template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr int digits = std::numeric_limits<T>::digits - 1;
   constexpr bits sign = bits(1) << (8 * sizeof(T) - 1),
-                 exponents = (sign - 1) >> digits;  // of which the last is no number's
+                 exponents = (sign - 1) >> digits;  // the last exponent belongs to no finite number
   const auto uniform = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
@@ -64,7 +63,8 @@ template <class T> std::vector<T> arguments(std::size_t count, unsigned seed) {
   return x;
 }
 
-/// Complex numbers whose parts have all exponents, every third with parts of one size.
+/// Complex numbers whose parts have all exponents; in every third both parts have the same
+/// magnitude.
 template <class T> std::vector<std::complex<T>> complex_arguments_of_all_exponents(
     std::size_t count, unsigned seed) {
   using limits = std::numeric_limits<T>;
@@ -85,8 +85,8 @@ template <class T> std::vector<std::complex<T>> complex_arguments_of_all_exponen
   return z;
 }
 
-/// Second operands: as the first, or so near the first in size that neither is lost beside the
-/// other, or small.
+/// Second operands: distributed as the first, or close enough in magnitude to the first that
+/// neither is lost in a sum, or small.
 template <class T> std::vector<T> second_arguments(const std::vector<T>& x, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<T> y = arguments<T>(x.size(), seed + 1);

@@ -1,14 +1,14 @@
-// How far a function's value may be from the exact one: one table, for the tests against NumPy and
-// for the measured accuracy.
+// Bounds of the distance between a function's value and the exact one. The tests against NumPy and
+// the accuracy measurement share this table.
 #pragma once
 
 #include <dsl/ir/op.hpp>
 
 namespace accuracy {
 
-/// In units in the last place, counted from the correctly rounded value as NVIDIA does it: an error
-/// of n + 1/2 from the exact one is allowed. An error of up to `absolute32` or `absolute64` is
-/// allowed whatever the value.
+/// Units in the last place, counted from the correctly rounded value as NVIDIA does: an error of n
+/// + 1/2 from the exact value is allowed. An absolute error of up to `absolute32` or `absolute64`
+/// is always allowed.
 struct bound {
   double float32, float64, absolute32 = 0, absolute64 = 0;
   constexpr double ulps(bool is_float) const { return is_float ? float32 : float64; }
@@ -22,7 +22,7 @@ struct function_bounds {
   bound device;  // CUDA C++ Programming Guide 13.0, "Mathematical Functions": maximum ULP errors
 };
 
-// A function that does not stand here is exact.
+// Functions that are not listed are exact.
 inline constexpr function_bounds bounds_table[] = {
     //                       host         device
     {dsl::op::add, {0, 0}, {0, 0}},
@@ -71,12 +71,12 @@ inline constexpr function_bounds bounds_table[] = {
     // glibc: 7 and 4. Near its roots below -2 SLEEF and CUDA bound the absolute error alone.
     {dsl::op::lgamma, {7, 4, 1e-6, 2e-15}, {6, 4, 1e-5, 1e-13}},
     {dsl::op::i0, {1, 3}, {6, 6}},  // the library's own
-    // Composed of the above: the parts' errors, as they enter, and a half for each further
+    // Composed of the functions above: their errors, propagated, plus a half for each further
     // rounding.
     {dsl::op::sinc, {3, 3}, {3, 4}},  // sinpi(x) / (pi x): sinpi, pi rounded, a product, a quotient
     {dsl::op::degrees, {1, 1}, {1, 1}},  // the rounded factor, a product
     {dsl::op::radians, {1, 1}, {1, 1}},
-    // max + log1p(exp(-d)): d's rounding enters in full where the sum is near 0.
+    // max + log1p(exp(-d)): the rounding of d enters in full if the sum is near 0.
     {dsl::op::logaddexp, {4, 4, 1.2e-7, 2.3e-16}, {4, 4, 1.2e-7, 2.3e-16}},
     {dsl::op::logaddexp2, {4, 4, 1.2e-7, 2.3e-16}, {4, 4, 1.2e-7, 2.3e-16}},
 };

@@ -1,5 +1,5 @@
-// Every floating point function's largest error in every form that a back end has, for a part of
-// the arguments that accuracy.cpp takes.
+// The largest error of every floating point function in every form that the interpreter runs, over
+// a part of accuracy.cpp's arguments.
 #include "../interpreter/language.hpp"
 #include "arguments.hpp"
 #include "bounds.hpp"

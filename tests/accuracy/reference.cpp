@@ -1,4 +1,4 @@
-// Compiled by GCC alone: __float128.
+// Needs GCC, for __float128.
 #include "reference.hpp"
 
 #include <quadmath.h>
@@ -63,8 +63,8 @@ template <class W> const W log_of_2 = static_cast<W>(M_LN2q);
 template <class W> const W nan = static_cast<W>(std::numeric_limits<double>::quiet_NaN());
 template <class W> const W infinity = static_cast<W>(std::numeric_limits<double>::infinity());
 
-// The argument comes to [-1, 1], and from there to where the sine is not near a root but at 0,
-// without rounding.
+// Reduces the argument to [-1, 1] without rounding; the only root of the sine that remains close is
+// 0.
 template <class W> W period(W x) { return x - 2 * rint(x / 2); }
 template <class W> W sinpi(W x) {
   if (fabs(x) == infinity<W>) return nan<W>;
@@ -75,8 +75,8 @@ template <class W> W cospi(W x) {
   return fabs(x) == infinity<W> ? nan<W> : sin(pi<W> * (W(0.5) - fabs(period(x))));
 }
 
-// Newton's method; beyond 1/2 for log(erfc(y)) = log(1 - x), which converges from the left whatever
-// the start.
+// Newton's method. Beyond 1/2 it solves log(erfc(y)) = log(1 - x), which converges from the left
+// for any start.
 template <class W> W erfinv(W x) {
   const W size = fabs(x), root_pi = sqrt(pi<W>);
   if (!(size <= 1)) return nan<W>;
@@ -96,8 +96,8 @@ template <class W> W erfinv(W x) {
   return x < 0 ? -y : y;
 }
 
-// The power series, whose terms are positive; from 60 on the asymptotic one (Abramowitz and
-// Stegun 9.7.1), good to e^-120 there.
+// The power series, whose terms are positive; from 60 on the asymptotic series (Abramowitz and
+// Stegun 9.7.1), accurate to e^-120 there.
 template <class W> W bessel_i0(W x) {
   const W size = fabs(x);
   if (size == infinity<W>) return size;
@@ -183,7 +183,7 @@ W value(dsl::op code, W x, W y, W z) {
   }
 }
 
-// An infinity counts as the number that follows the largest.
+// Infinity counts as the number after the largest one.
 template <class T, class W>
 double ulps(T got, W exact, double absolute) {
   using limits = std::numeric_limits<T>;
@@ -215,7 +215,7 @@ worst measure_real(dsl::op code, std::size_t n, const T* x, const T* y, const T*
   return w;
 }
 
-// In libquadmath's complex numbers, for both precisions.
+// Both precisions use libquadmath's complex functions.
 __complex128 complex_value(dsl::op code, __complex128 x, __complex128 y) {
   switch (code) {
     case dsl::op::multiply: return x * y;
@@ -254,8 +254,8 @@ worst measure_complex(dsl::op code, std::size_t n, const std::complex<T>* x,
     const __complex128 second = arity > 1 ? widened(y[i].real(), y[i].imag()) : widened(0, 0);
     const __complex128 exact = complex_value(code, widened(x[i].real(), x[i].imag()), second);
     const quad size = cabsq(exact);
-    // Where a part is not a number, or beyond the dtype or among its subnormal numbers, there is no
-    // relative error to speak of.
+    // The relative error is undefined if a part is NaN or out of range, or if the value is
+    // subnormal.
     if (!(size > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() &&
           size < std::numeric_limits<T>::max() / 4))
       continue;

@@ -1,4 +1,4 @@
-// Errors of functions, against the C library's long double for float and against libquadmath for
+// Errors of functions, measured against the C library's long double for float and libquadmath for
 // double.
 #pragma once
 
@@ -9,17 +9,16 @@
 
 namespace accuracy {
 
-/// The largest error over some arguments, and where it was: in units in the last place of the exact
-/// value; of a complex function in epsilons, relative to |value|. Infinite where only one of the
-/// two is NaN.
+/// The largest error and its arguments. Unit: the last place of the exact value; for complex
+/// functions epsilon * |value|. Infinite if exactly one of the two values is NaN.
 struct worst {
   double error = 0;
   std::size_t at = 0;
 };
 
-/// `got[i]` against the function of x[i], y[i], z[i]; what a function of fewer operands does not
-/// need is not read. Errors of no more than `absolute` count as none. Throws std::invalid_argument
-/// for a function that has no reference.
+/// Compares `got[i]` with the function of x[i], y[i], z[i]; operands that the function does not
+/// have are not read. Errors up to `absolute` count as 0. Throws std::invalid_argument for a
+/// function without a reference.
 worst measure(dsl::op code, std::size_t n, const float* x, const float* y, const float* z,
               const float* got, double absolute);
 worst measure(dsl::op code, std::size_t n, const double* x, const double* y, const double* z,

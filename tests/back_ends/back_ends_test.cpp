@@ -1,4 +1,4 @@
-// A formula runs on every back end that one of the program's files compiled it for, whichever file
+// A formula runs on every back end that any file of the program compiled it for, whichever file
 // calls it.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ void expect_right(const results& r) {
     EXPECT_EQ(r.scan[i], sum);
   }
   EXPECT_EQ(r.sum, 4950);
-  EXPECT_EQ(r.loop, 400);  // the sum of the state before the third step
+  EXPECT_EQ(r.loop, 400);  // sum of the state before the third step
 }
 
 TEST(back_ends, come_together_from_all_files) {

@@ -1,5 +1,5 @@
-// A formula, a reduction, a scan and a loop in inline functions: of each the linker keeps what one
-// of two files made.
+// A formula, a reduction, a scan and a loop in inline functions. Two files compile them; the linker
+// keeps one copy of each function.
 #pragma once
 
 #include <dsl/dsl.hpp>

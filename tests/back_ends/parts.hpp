@@ -1,4 +1,4 @@
-// What the files of this test, each compiled for another back end, have for it.
+// Functions shared by this test's files, each of which is compiled for another back end.
 #pragma once
 
 #include <dsl/mem/array.hpp>
@@ -15,10 +15,10 @@ struct results {
 
 results of_host_file();
 results of_sim_file();
-/// A formula that no other file has.
+/// A formula that only the host's file contains.
 float of_host_file_alone();
 
-/// A statement of two passes, of which the simulator's file has the first.
+/// A statement of two passes; the simulator's file contains the first.
 void sum_and_product(dsl::scalar<float>& sum, dsl::scalar<float>& product,
                      const dsl::array<float>& x, const dsl::array<float>& y);
 void sum_by_sim_file(dsl::scalar<float>& sum, const dsl::array<float>& x);

@@ -1,5 +1,5 @@
-// What check.py looks at in the compilers' output: the kernels and the host's loops of some thirty
-// formulas, each with a name. Of most the result goes through `named`, which leaves nothing.
+// Formulas whose compiled kernels and host loops check.py inspects: some thirty, each with a name.
+// Most pass their result through `named`, which generates no code.
 #include "../rk4.hpp"
 
 #include <dsl/ode.hpp>
@@ -45,7 +45,7 @@ void elements(floats& y, floats& z, const floats& a, const floats& b, const floa
   })(a, b, c);
 }
 
-// Elements of 8 and 16 bits, alone and beside wider ones.
+// Elements of 8 and 16 bits, alone and with wider ones.
 struct add_halves;
 struct exponential_of_halves;
 struct half_beside_float;
@@ -59,8 +59,8 @@ void small_elements(halves& h, const halves& g, floats& a, bytes& k, const bytes
   d = named<byte_beside_double>(k + d);
 }
 
-// Steps: of four stages written out and by ode::rk4, which by_hand.cu is beside; with a sum; of
-// thirteen stages, which is called and not inlined; a loop.
+// Steps of integration: four stages written out and by ode::rk4 (by_hand.cu is the reference); one
+// with a sum; one of thirteen stages, which is called and not inlined; a loop.
 struct rk4;
 struct rk4_by_ode;
 struct rk4_with_sum;
@@ -91,7 +91,7 @@ void reductions(dsl::scalar<float>& s, dsl::scalar<std::int64_t>& n, const float
   d = dsl::cumsum(d);
 }
 
-// Rows, columns, gathered elements, neighbours, pairs.
+// Operands by row, by column, gathered, neighbours, pairs.
 struct rows_and_columns;
 struct transposed;
 struct gathered;

@@ -1,5 +1,5 @@
-// A count of the GPUs that fails is no count: its reason is said, and the next call asks again.
-// Linked with --wrap, so that the answers are the test's and no GPU is needed.
+// A failed count of the GPUs is not remembered: the error states the reason, and the next call
+// counts again. Linked with --wrap: the test supplies the answers, so no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <cuda_runtime_api.h>
@@ -41,7 +41,7 @@ std::string unusable(const char* device, const std::string& why) {
 
 TEST(device_count, failures_are_said_and_not_remembered) {
   unsetenv("DSL_DEVICE");
-  dsl::detail::register_kernels();  // as a file that nvcc compiled does
+  dsl::detail::register_kernels();  // as a file compiled by nvcc does
   for (const cudaError_t failure :
        {cudaErrorInitializationError, cudaErrorUnknown, cudaErrorInsufficientDriver}) {
     answer = failure;
@@ -51,13 +51,13 @@ TEST(device_count, failures_are_said_and_not_remembered) {
     EXPECT_EQ(error_of([] { dsl::stream::current("cuda:1"); }), unusable("cuda:1", reason));
     EXPECT_EQ(error_of([] { dsl::device::current(); }),
               "no GPU can be used: " + reason +
-                  "; DSL_DEVICE=host does without");  // not silently the host
+                  "; DSL_DEVICE=host does without");  // an error, no silent fallback to the host
   }
-  driver = 0;  // the last of them is what the runtime answers without a driver too
+  driver = 0;  // the runtime gives the last of them even without a driver
   EXPECT_EQ(error_of([] { dsl::stream s("cuda"); }),
             unusable("cuda:0", "no GPU was found: there is no CUDA driver"));
   EXPECT_EQ(dsl::device::current(), dsl::device("host"));
   const int before = asked;
   EXPECT_EQ(dsl::devices().size(), 2u);
-  EXPECT_EQ(asked, before);  // an answer is remembered
+  EXPECT_EQ(asked, before);  // successful answers are remembered
 }

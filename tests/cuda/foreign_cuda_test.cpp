@@ -1,5 +1,5 @@
-// What other code for GPUs has: pointers of cudaMalloc, thrust::device_vector, streams that it
-// made, managed memory.
+// Interoperation with other GPU code: pointers from cudaMalloc, thrust::device_vector, foreign
+// streams, managed memory.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <thrust/device_vector.h>
@@ -83,7 +83,7 @@ TEST_F(foreign_cuda, uses_device_vectors_in_place) {
   out = 2 * in + out;
   EXPECT_EQ(float(y[100'002]), 200'005);
   EXPECT_EQ(float(y[0]), 1);
-  // One float past a vector's start no 16-byte access is possible.
+  // One float past a vector's start, where no 16-byte access is possible.
   dsl::view(thrust::raw_pointer_cast(y.data()) + 1, 100'002) =
       2 * in(dsl::slice(1, dsl::end)) + in(dsl::slice(1, dsl::end));
   EXPECT_EQ(float(y[100'002]), 300'006);
@@ -112,8 +112,8 @@ TEST_F(foreign_cuda, shows_mdspans) {
 #endif
 }
 
-// Kernels of someone else before and behind the library's, on a stream that does not wait for the
-// default one.
+// Foreign kernels run before and after the library's, on a stream that does not synchronise with
+// the default one.
 TEST_F(foreign_cuda, is_in_order_with_a_stream_made_elsewhere) {
   constexpr int n = 1 << 20;
   cudaStream_t theirs{};
@@ -133,7 +133,7 @@ TEST_F(foreign_cuda, is_in_order_with_a_stream_made_elsewhere) {
       write_slowly<<<64, 256, 0, theirs>>>(memory, n, value, slowly);
       const dsl::view x(memory, n);
       y = 2 * x + zeros;
-      {  // on a stream of the library's, behind the slow kernel and before the next one
+      {  // on a stream of the library's, after the slow kernel and before the next one
         const dsl::stream other;
         const dsl::stream_guard elsewhere(other);
         x = 2 * x + zeros;
@@ -145,7 +145,7 @@ TEST_F(foreign_cuda, is_in_order_with_a_stream_made_elsewhere) {
     check(cudaMemcpy(now.data(), memory, n * sizeof(float), cudaMemcpyDefault));
     EXPECT_EQ(now[0], 2 * value);
     EXPECT_EQ(now[n - 1], -1);
-    // y was written on their stream, which may be gone when it is used next.
+    // y was written on their stream, which may no longer exist at its next use.
     if (round == 3) check(cudaStreamDestroy(theirs));
     y = 2 * y + zeros;
     EXPECT_TRUE(all_are(y.copy_to_host(), 4 * value)) << round;
@@ -153,8 +153,8 @@ TEST_F(foreign_cuda, is_in_order_with_a_stream_made_elsewhere) {
   check(cudaFree(memory));
 }
 
-// A stream that ends while work is queued on it: what was written there is seen elsewhere, and its
-// memory is freed behind it.
+// A stream may end while work is queued on it: other streams see its writes, and its memory is
+// freed after it.
 TEST_F(foreign_cuda, outlives_a_stream_made_elsewhere) {
   constexpr int n = 1 << 20;
   cudaStream_t theirs{};
@@ -169,7 +169,7 @@ TEST_F(foreign_cuda, outlives_a_stream_made_elsewhere) {
   check(cudaStreamDestroy(theirs));  // returns at once, and the kernel runs on
   y.emplace(2 * *x + *x);
   x.reset();
-  const dsl::array<float> again = dsl::full<float>(7, n);  // perhaps in the memory that x had
+  const dsl::array<float> again = dsl::full<float>(7, n);  // may reuse x's memory
   EXPECT_TRUE(all_are(y->copy_to_host(), 9));
   EXPECT_TRUE(all_are(again.copy_to_host(), 7));
 }
@@ -200,8 +200,7 @@ TEST_F(foreign_cuda, orders_views_of_the_same_memory) {
   check(cudaFree(memory));
 }
 
-// The program goes on while a copy waits for its turn, and what was queued has happened when it has
-// waited.
+// The program continues while a copy waits for its turn. After the wait the copy is complete.
 TEST_F(foreign_cuda, copies_beside_the_program) {
   constexpr int n = 1 << 20;
   dsl::pinned_array<float> in(n), out(n);

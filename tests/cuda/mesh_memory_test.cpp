@@ -1,4 +1,4 @@
-// Memory and streams over several GPUs: two that reach each other, or else one that is listed
+// Memory and streams over several GPUs: two with peer access, otherwise one GPU that is listed
 // twice.
 #include "cuda/mesh_memory.hpp"
 
@@ -46,7 +46,7 @@ class mesh_memory_test : public testing::Test {
   void SetUp() override {
     if (members().empty()) GTEST_SKIP() << "no GPU";
   }
-  // Of all elements, as a member reads them.
+  // Counts the wrong elements, as one member reads them.
   static unsigned wrong(mesh_memory& memory, mesh_stream& on, const unsigned* at, std::size_t count,
                         int reader, unsigned plus = 0) {
     auto* const found = static_cast<unsigned*>(memory.allocate(sizeof(unsigned), on));
@@ -127,8 +127,8 @@ TEST_F(mesh_memory_test, what_is_freed_is_used_again_behind_its_readers) {
   const std::size_t count = 8 * granule, bytes = count * sizeof(unsigned);
   auto* const first = static_cast<unsigned*>(memory.allocate(bytes, on));
   number_parts(memory, on, first, count, touches::own);
-  // The second member still works with it when it is freed, and when the first one writes what
-  // comes to lie there.
+  // The second member still uses the memory when it is freed and when the first one writes to
+  // memory that reuses its address.
   on.queue(2, touches::own, [&](int, cudaStream_t s) {
     wait_nanoseconds<<<1, 1, 0, s>>>(20'000'000);
     add<<<512, 256, 0, s>>>(first, count, 5);
@@ -140,7 +140,7 @@ TEST_F(mesh_memory_test, what_is_freed_is_used_again_behind_its_readers) {
            [&](int, cudaStream_t s) { number<<<512, 256, 0, s>>>(again, 0, count - 1024); });
   EXPECT_EQ(wrong(memory, on, again, count - 1024, 1), 0u);
 
-  // And on another stream.
+  // The same on another stream.
   on.queue(2, touches::own, [&](int, cudaStream_t s) {
     wait_nanoseconds<<<1, 1, 0, s>>>(20'000'000);
     add<<<512, 256, 0, s>>>(again, count - 1024, 5);
@@ -189,7 +189,7 @@ TEST_F(mesh_memory_test, members_wait_for_what_may_touch_the_same) {
   const std::size_t count = 4 * granule;
   auto* const at = static_cast<unsigned*>(memory.allocate(count * sizeof(unsigned), on));
   for (int round = 0; round < 3; ++round) {
-    // One member writes all, late; the other one adds to all, then each to its part.
+    // One member writes all elements, late; the other adds to all, then each adds to its part.
     on.queue(1ull << round % 2, touches::others, [&](int, cudaStream_t s) {
       wait_nanoseconds<<<1, 1, 0, s>>>(5'000'000);
       number<<<512, 256, 0, s>>>(at, 0, count);

@@ -1,4 +1,4 @@
-// Two GPUs as one device. Without two that reach each other there is nothing to see.
+// Two GPUs as one device. Skipped without two GPUs with peer access.
 #include <dsl/dsl.hpp>
 #include <dsl/mem/marker.hpp>
 #include <dsl/scan.hpp>
@@ -16,7 +16,8 @@
 
 namespace {
 
-const int timeout = setenv("DSL_TIMEOUT", "1", 1);  // before the library reads it, once
+// before the library reads it, which it does once
+const int timeout = setenv("DSL_TIMEOUT", "1", 1);
 
 struct mesh_loop;
 struct feedback {
@@ -78,7 +79,7 @@ class mesh_test : public testing::Test {
   }
 };
 
-// What members compute of their own elements is cut at other places than memory and copies are.
+// Elements are divided among members at other boundaries than memory and copies.
 TEST_F(mesh_test, copies_and_maps_follow_each_other) {
   const dsl::device_guard on("cuda:0-1");
   for (const std::int64_t n : {3'000'001, 4'194'304, 5'555'557}) {
@@ -118,8 +119,8 @@ TEST_F(mesh_test, sums_of_rows_columns_and_all_are_those_of_one) {
   EXPECT_EQ(all2, std::get<2>(sums("cuda:0-1"))) << "the same from run to run";
 }
 
-// Rows that go on from one GPU to the next, and such that do not; scans and sums in turn, which use
-// the same memory.
+// Rows that cross from one GPU to the next, and rows that do not. Scans and sums alternate because
+// they use the same memory.
 TEST_F(mesh_test, scans_go_on_from_one_gpu_to_the_next) {
   const dsl::device_guard on("cuda:0-1");
   for (const auto& [rows, columns] :
@@ -173,8 +174,8 @@ TEST_F(mesh_test, streams_of_several_threads) {
   EXPECT_EQ(wrong, std::vector<std::int64_t>(4, 0));
 }
 
-// All steps in the order of the steps, whatever a graph's kernels on two GPUs wait for: whole
-// numbers, compared with the host's.
+// Steps run in order, whatever a graph's kernels on two GPUs wait for. Integers, compared with the
+// host's.
 template <int Beside> struct mixing {
   template <class X, class S, class K> constexpr auto operator()(X x, S s, K k) const {
     auto next = (x * 5 + s + k) & 1023;
@@ -203,7 +204,7 @@ template <int Beside> void graphs_run_all_steps() {
 TEST_F(mesh_test, graphs_run_all_steps) { graphs_run_all_steps<0>(); }
 TEST_F(mesh_test, graphs_read_neighbours_of_the_other_gpu) { graphs_run_all_steps<700'000>(); }
 
-// Of the first GPU's part, of the second one's, and of what lies with the first one alone.
+// Views of the first GPU's part, of the second GPU's, and of memory that only the first one has.
 TEST_F(mesh_test, views_of_pointers_into_its_arrays_are_the_meshs) {
   const dsl::device_guard on("cuda:0-1");
   const std::int64_t n = 3'000'001;
@@ -224,8 +225,8 @@ TEST_F(mesh_test, views_of_pointers_into_its_arrays_are_the_meshs) {
   EXPECT_THROW((void)dsl::view(x.data(), n, dsl::device("cuda:0")), dsl::device_error);
 }
 
-// A member whose blocks do not come: all of its GPU is taken by another kernel, for longer than is
-// waited.
+// A member whose blocks never start: another kernel occupies its whole GPU for longer than the
+// timeout.
 struct unanswered : mesh_test {
   void SetUp() override {
     mesh_test::SetUp();
@@ -260,7 +261,7 @@ struct unanswered : mesh_test {
     EXPECT_LT(seconds, most);
     std::printf("%s (%.2f s)\n", error.c_str(), seconds);
   }
-  // As before, what was a target included.
+  // The mesh works as before; so does the failed statement's target.
   void works_again() {
     iterate(100);
     (void)x->copy_to_host();
@@ -291,7 +292,7 @@ TEST_F(unanswered, a_gpu_that_comes_late_is_an_error_that_names_it) {
   works_again();
 }
 
-// The wait ends before the GPU comes, whatever is waited for.
+// The wait times out before the GPU is free, for every kind of wait.
 TEST_F(unanswered, a_gpu_that_never_comes_is_an_error_that_names_it) {
   {
     occupied_gpu busy(1);

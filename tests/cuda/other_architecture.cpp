@@ -1,5 +1,4 @@
-// Compiled for one GPU architecture alone, which most GPUs are not: the error says for which, and
-// which one the GPU has.
+// Compiled for one GPU architecture that most GPUs do not have: the error names both architectures.
 #include <dsl/dsl.hpp>
 
 #include <cstdio>

@@ -1,6 +1,5 @@
-// What the runtime does on a GPU that leaves a process, or a whole GPU, in another state: each case
-// runs in a process of its own, which exits with 0 if it saw what it wanted. Needs no framework: a
-// case is a function.
+// Calls that leave a process or a whole GPU in another state. Each case is a function without a
+// test framework and runs in its own process, which exits with 0 on success.
 #include <dsl/dsl.hpp>
 
 #include <sys/wait.h>
@@ -15,7 +14,7 @@
 
 namespace {
 
-// Reads through a null pointer where its operand is negative.
+// Dereferences a null pointer for negative operands.
 struct faulty {
   DSL_FN float operator()(float x) const {
     return x < 0 ? *reinterpret_cast<const volatile float*>(static_cast<std::size_t>(x * -16)) : x;
@@ -43,7 +42,7 @@ template <class Error, class Call> std::string error_of(const Call& call) {
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-// Without waiting, a later call finds the fault, and says what was queued last.
+// Without waiting, a later call reports the fault and names the last queued work.
 void a_fault_names_what_was_queued_last() {
   const dsl::stream other;
   const auto seen = error_of<dsl::cuda_error>([&] {
@@ -81,7 +80,7 @@ void blocking_takes_0_and_1() {
   want(has(seen, "DSL_BLOCKING is \"yes\""), "the error", seen);
 }
 
-// With DSL_BLOCKING the results are the same, graphs and loops included.
+// DSL_BLOCKING changes no result, of graphs and loops either.
 void blocking_changes_no_result() {
   setenv("DSL_BLOCKING", "1", 1);
   const auto step = dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; });
@@ -98,7 +97,7 @@ void out_of_memory_counts_what_the_pool_keeps() {
   dsl::array<std::uint8_t> small(1 << 20);
   const auto before = dsl::memory_usage_of();
   const auto most = static_cast<std::int64_t>(before.free / 10 * 8);
-  // What is freed stays in the pool, in pieces that do not fit what comes next.
+  // Freed memory stays in the pool, in pieces that do not fit the next allocation.
   { const dsl::array<std::uint8_t> one(most / 8), two(most / 8), three(most / 8); }
   {
     const dsl::stream other;
@@ -177,13 +176,14 @@ void run_loop(std::int64_t n) {
   dsl::stream::current().synchronize();
 }
 
-// 48 kB without what the kernel has of its own: what every block may have, and a little more.
+// Shared memory at and just above 48 kB minus the kernel's static part, the limit without opting in
+// to more.
 void a_block_takes_48_kilobytes() {
   const auto seen = error_of<dsl::error>([] { run_loop(9793); });
   want(seen == "no error", "a loop", seen);
 }
 
-// Loops of 16 threads side by side, each with another size, so another amount of shared memory.
+// Loops of 16 concurrent threads, each with another size and so another amount of shared memory.
 void threads_ask_for_other_sizes() {
   std::vector<std::thread> threads;
   std::vector<std::string> seen(16);
@@ -223,7 +223,7 @@ int main() {
   int failed = 0;
   for (const test_case& each : cases) {
     std::fflush(stdout);
-    const pid_t child = fork();  // before this process has touched the GPU
+    const pid_t child = fork();  // before this process has initialised CUDA
     if (child == 0) {
       try {
         each.run();

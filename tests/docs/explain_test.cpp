@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::complex_literals;
 
-// What the examples print, on the simulator, where nothing is measured.
+// The output of the examples, on the simulator, where nothing is measured.
 struct explain_doc : testing::Test {
   explain_doc() : guard(dsl::backend::sim), before(std::cout.rdbuf(printed.rdbuf())) {}
   ~explain_doc() override { std::cout.rdbuf(before); }

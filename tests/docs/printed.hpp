@@ -1,4 +1,4 @@
-// What a page says that its programs print: its ```text blocks.
+// The output that a page shows for its programs: its ```text blocks.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What docs/profiling.md says: of names, and of memory that nobody has written.
+// The examples of docs/profiling.md: names, and reads of memory that was never written.
 #include "../on_device.hpp"
 
 #include <cmath>

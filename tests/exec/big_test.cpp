@@ -1,4 +1,4 @@
-// More elements than 32 bits count. On a GPU alone: elsewhere this takes minutes.
+// Arrays with more than 2^32 elements. Only on a GPU: other devices take minutes.
 #include "../on_device.hpp"
 
 namespace {
@@ -12,7 +12,7 @@ struct big : on_device {
 };
 ON_EVERY_DEVICE(big);
 
-// What element i is to be; 251 is prime, so an index that lost its upper bits is found.
+// Expected value of element i. 251 is prime, so an index without its upper bits is detected.
 template <class Index>
 auto pattern(const Index& i) {
   return dsl::cast<std::int8_t>(i % 251 - 125);
@@ -67,7 +67,7 @@ TEST_P(big, axis) {
     EXPECT_EQ(across[static_cast<std::size_t>(i)], sum) << i;
     EXPECT_EQ(last[static_cast<std::size_t>(i)], i == 0 ? 0 : 251 - 7 * i) << i;
   }
-  // 2^30 sums of three.
+  // 2^30 sums of three elements each.
   const auto j = dsl::arange<std::int64_t>(columns);
   const dsl::array<std::int64_t> down = dsl::sum(a, dsl::axis(0));
   const auto want = dsl::cast<std::int64_t>(pattern(j)) + pattern(j + 7) + pattern(j + 14);

@@ -1,4 +1,4 @@
-// Chains made by hand: the phases of softmax as passes of their own, and together.
+// Chains built by hand: the phases of softmax as separate passes, and as one chain.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Operands as the host's loop takes them, block by block: where a block begins, which elements
-// follow, and what is written back.
+// How the host's loop loads operands block by block: first element, order of elements, and what is
+// written back.
 #include <gtest/gtest.h>
 
 #include "host/columns.hpp"
@@ -24,8 +24,7 @@ shape_of_test draw_shape(std::mt19937& engine) {
   return shape;
 }
 
-// The space of an expression of some operands, and the places of its elements as they follow each
-// other there.
+// An index space of some operands, and the places of its elements in visiting order.
 struct laid_out {
   explicit laid_out(const std::vector<operand>& all, const pass_view& pass = {}) : operands(all) {
     lay_out(space, operands.data(), static_cast<int>(all.size()) - 1, 1, 1, pass);
@@ -44,7 +43,7 @@ struct laid_out {
   std::vector<shape_of_test> places;
 };
 
-// Elements of operand k from one on, each found by itself.
+// Elements of operand k from `first` on, each located independently.
 template <class Byte> bytes elements_of(const laid_out& l, int k, std::int64_t first,
                                         std::int64_t count, const Byte& element) {
   bytes all;
@@ -65,7 +64,7 @@ TEST(columns, a_block_begins_at_its_first_element) {
     for (int d = 0; d < g.rank; ++d) elements *= g.extents[d] = 1 + draw_below(engine, 9);
     block_place place(g);
     std::int64_t first = 0;
-    for (int step = 0; step < 60; ++step) {  // onwards, and sometimes back
+    for (int step = 0; step < 60; ++step) {  // mostly forwards, sometimes back
       first = draw_below(engine, 4) == 0
                   ? draw_below(engine, static_cast<int>(elements))
                   : std::min<std::int64_t>(elements - 1, first + draw_below(engine, 40));
@@ -76,7 +75,7 @@ TEST(columns, a_block_begins_at_its_first_element) {
   }
 }
 
-// Elements in memory, of each size: gathered, where they lie, and written back.
+// Elements in memory, of each size: gathered, read in place, and written back.
 TEST(columns, have_the_elements_of_an_array) {
   std::mt19937 engine(2);
   int side_by_side = 0;
@@ -102,7 +101,8 @@ TEST(columns, have_the_elements_of_an_array) {
       ASSERT_EQ(got.back(), 0xcd) << round;
       got.pop_back();
       ASSERT_EQ(got, want) << "round " << round << ", " << count << " elements from " << first;
-      // They are said to lie side by side where they do, in one row of the space.
+      // A direct pointer is given exactly if the elements are contiguous, within one row of the
+      // space.
       const unsigned char* const direct =
           lies_at(l.operands[0], l.space, l.space.layouts[0], place, count);
       if (direct != nullptr) {
@@ -130,14 +130,14 @@ TEST(columns, have_the_elements_of_an_array) {
   EXPECT_GT(side_by_side, 150);
 }
 
-// Where the element at place i of n is found beyond the ends, or -1 for a zero: by NumPy's pad
-// modes.
+// Place of the element that index i stands for, possibly outside 0 ... n - 1, by NumPy's pad modes;
+// -1 for a zero.
 std::int64_t place_beyond(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
   if (beyond == dsl::boundary::zero) return -1;
   if (beyond == dsl::boundary::clamp) return i < 0 ? 0 : n - 1;
   if (beyond == dsl::boundary::wrap) return (i % n + n) % n;
-  std::int64_t at = i, step = 1;  // reflect: walk there, and turn round at each end
+  std::int64_t at = i, step = 1;  // reflect: walk, and turn round at each end
   if (n == 1) return 0;
   at = 0;
   for (std::int64_t k = 0, end = std::abs(i); k < end; ++k) {
@@ -161,7 +161,7 @@ TEST(columns, a_place_beyond_an_end_is_found_as_numpy_pads) {
         }
 }
 
-// A program that reads one neighbour, as operand 0 says.
+// A program that reads one neighbour, described by operand 0.
 struct shifted_program {
   explicit shifted_program(dsl::dtype type)
       : heads{head::make(dsl::op::given_step, dsl::dtype::int64, 0).word,
@@ -254,8 +254,7 @@ TEST(columns, have_positions_and_addresses) {
   }
 }
 
-// What the loop is given: whole multiples of 64 elements, where a part is missing the last one
-// again.
+// The loop receives multiples of 64 elements; an incomplete block is padded with its last element.
 TEST(columns, repeat_the_last_element_where_a_block_ends) {
   std::mt19937 engine(5);
   for (int round = 0; round < 500; ++round) {

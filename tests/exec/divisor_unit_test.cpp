@@ -1,4 +1,4 @@
-// Division by multiplication, by which a block finds its tile.
+// Division by multiplication, with which a block computes its tile's index.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/team/arguments.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using dsl::detail::divisor;
 
-constexpr std::uint32_t most = 0x7fffffff;  // what is divided is below 2^31
+constexpr std::uint32_t most = 0x7fffffff;  // dividends are below 2^31
 
 bool is_exact(const divisor& by, std::uint32_t n, std::uint32_t d) {
   const std::uint32_t got = by.divide(n);
@@ -20,9 +20,9 @@ bool is_exact(const divisor& by, std::uint32_t n, std::uint32_t d) {
   return false;
 }
 
-// The multiples of d and their neighbours, first and last ones; powers of two; and others. A
-// multiplier that is too large shows first at the largest numbers before a multiple, one that is
-// too small at multiples.
+// Tests the multiples of d with their neighbours, the first and last ones, powers of two, and
+// random numbers. A multiplier that is too large fails first at the largest numbers before a
+// multiple, one that is too small at multiples.
 bool is_exact_for(std::uint32_t d, std::mt19937& engine) {
   const divisor by = divisor::of(d);
   EXPECT_EQ(by.by, d);

@@ -1,5 +1,5 @@
-// 16-bit floats to floats and back as the host's loops have them converted, beside the scalar
-// conversions, to the bit. CMake runs it with each of the vector instructions that the machine has.
+// Conversions between 16-bit floats and floats in the host's loops equal the scalar conversions bit
+// for bit. CMake runs this with each vector instruction set of the machine.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/host/half_lanes.hpp>
@@ -19,7 +19,7 @@ template <class T>
 void all_are_widened() {
   std::vector<T> all(65536);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].bits = static_cast<std::uint16_t>(i);
-  for (const int count : {16, 32, 48, 512}) {  // in rows that leave some elements out
+  for (const int count : {16, 32, 48, 512}) {  // row lengths that leave a remainder
     const std::int64_t stride = count + 5;
     const int rows = static_cast<int>(all.size()) / static_cast<int>(stride);
     std::vector<float> to(static_cast<std::size_t>(rows * count));
@@ -33,8 +33,8 @@ void all_are_widened() {
 TEST(half_lanes, all_halves_become_floats) { all_are_widened<half>(); }
 TEST(half_lanes, all_bfloat16_become_floats) { all_are_widened<bfloat16>(); }
 
-// The upper 18 bits of a float, where a half's last digit is the last but two, with what decides
-// the rounding in the others.
+// Tests the upper 18 bits of a float, which include two bits below a half's last digit, with
+// patterns in the lower bits that decide the rounding.
 template <class T>
 void floats_are_narrowed(const std::vector<std::uint32_t>& lower) {
   std::vector<float> from;

@@ -1,4 +1,5 @@
-// Index spaces: dimensions that are merged, dropped and moved leave each element where it was.
+// Index spaces: merging, dropping and reordering dimensions leaves each element's address
+// unchanged.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/run/run.hpp>
@@ -12,7 +13,7 @@ using namespace dsl::detail;
 
 using offsets = std::vector<std::int64_t>;  // of all operands, element by element
 
-// The places of a space's elements as they follow each other.
+// The places of a space's elements in visiting order.
 offsets visited(const geometry& g, int operands) {
   offsets all;
   for_each_place(shape_of_test(g.extents, g.extents + g.rank), [&](const shape_of_test& at) {
@@ -41,7 +42,7 @@ std::int64_t draw_extent(std::mt19937& engine) {
   return some[draw_below(engine, 10)];
 }
 
-// Strides that often go on where those of the dimension inside end; zero and negative ones too.
+// Draws strides, often contiguous with the next inner dimension; some are zero or negative.
 void draw_strides(geometry& g, const int (&order)[dsl::max_rank], int rank, operand_layout& w,
                   std::mt19937& engine) {
   std::int64_t end = 1;
@@ -80,7 +81,7 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
     ASSERT_EQ(visited(g, count), visited(before, count)) << "round " << round;
     merged += before.rank - g.rank;
 
-    // Each dimension is where it is said to be; those that are to stay apart are alone there.
+    // Each dimension is where the layout says; dimensions that must not be merged are alone there.
     std::uint32_t alone = unmerged;
     for (int d = 0; d < g.shape_rank; ++d) alone |= (g.moved >> (g.shape_rank - 1 - d) & 1) << d;
     for (int d = 0; d < before.rank; ++d) {
@@ -92,7 +93,7 @@ TEST(layout, merged_dimensions_walk_the_same_addresses) {
       if ((alone >> order[d] & 1) != 0) {
         ASSERT_EQ(std::count(place.begin(), place.begin() + before.rank, place[at]), 1) << round;
       }
-      // What all operands walk as one has become one.
+      // Dimensions that are contiguous for all operands have been merged.
       if (d == 0 || ((alone >> order[d] | alone >> order[d - 1]) & 1) != 0 ||
           place[at] == place[at - 1])
         continue;
@@ -151,8 +152,8 @@ TEST(layout, a_moved_dimension_takes_its_strides_axes_and_marks_along) {
   }
 }
 
-// Whether every vector of lanes along the last dimension lies side by side, at a multiple of its
-// size (or of 16 bytes).
+// Whether every vector of lanes along the last dimension is contiguous and aligned to its size (or
+// to 16 bytes).
 bool has_whole_vectors(const geometry& g, const operand& o, const operand_layout& w, int lanes) {
   const std::int64_t size = dsl::size_of(o.type), vector = std::min<std::int64_t>(16, size * lanes);
   shape_of_test rows(g.extents, g.extents + g.rank - 1);
@@ -217,7 +218,7 @@ TEST(layout, of_an_expression_has_each_element_once) {
   EXPECT_GT(tiled, 20);
 }
 
-// Arrays in one order, whatever it is, are one line.
+// Arrays in the same order, whatever it is, merge into one dimension.
 TEST(layout, of_arrays_in_one_order_is_one_line) {
   const shape_of_test shape{3, 4, 5};
   std::array<int, 3> order{0, 1, 2};
@@ -278,8 +279,7 @@ TEST(layout, of_a_reduction_has_each_element_with_its_result) {
     ASSERT_EQ(sorted(visited(g, 2), 2), sorted(want, 2)) << "round " << round;
     if (g.kept == 0) continue;
     ++kept_some;
-    // Threads divide their work along a dimension of each kind; on the host what is reduced
-    // together follows each other.
+    // Threads divide a dimension of each kind; on the host the reduced dimensions are innermost.
     const auto is_kept = [&](int d) { return (g.kept >> d & 1) != 0; };
     for (int d = 0; d < g.rank; ++d)
       if (g.extents[d] > 1 && !is_kept(d)) {

@@ -1,5 +1,4 @@
-// Formulas, neighbours and gathers of operands in random layouts, every element of which is
-// compared.
+// Formulas, neighbours and gathers of operands in random layouts; every element is compared.
 #pragma once
 
 #include "../on_device.hpp"
@@ -8,7 +7,7 @@
 #include <memory>
 #include <numeric>
 
-/// An array of small random integers behind a view.
+/// An array of small random integers and a view of it.
 template <class T, int Rank>
 struct operand {
   operand(const dsl::extents<Rank>& shape, std::mt19937& engine, bool may_stretch) {
@@ -16,7 +15,8 @@ struct operand {
     host.resize(static_cast<std::size_t>(layout.size));
     for (T& x : host) x = static_cast<T>(engine() % 60);
     memory = dsl::to_device(host);
-    std::construct_at(&view, layout.of(memory));  // assigning to a view would assign its elements
+    // constructs: assignment to a view would assign its elements
+    std::construct_at(&view, layout.of(memory));
     origin = layout.first;
   }
   std::int64_t place(const dsl::extents<Rank>& at) const {
@@ -46,7 +46,7 @@ void for_each(const dsl::extents<Rank>& shape, const Visit& visit) {
   }
 }
 
-// Every layout drawn for a formula of two inputs: what it writes, what it leaves alone, and its
+// Draws layouts for a formula of two inputs. Checks its elements, the memory around them, and its
 // sum.
 template <class A, class B, class Out, int Rank>
 void random_layouts(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
@@ -79,8 +79,8 @@ void random_layouts(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
     }
 }
 
-// Where the element at place i of n is found beyond the ends, or -1 for a zero; by NumPy's pad
-// modes.
+// Place of the element that index i stands for, possibly outside 0 ... n - 1, by NumPy's pad modes;
+// -1 for a zero.
 inline std::int64_t place_beyond(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
   if (i >= 0 && i < n) return i;
   switch (beyond) {
@@ -94,7 +94,7 @@ inline std::int64_t place_beyond(dsl::boundary beyond, std::int64_t i, std::int6
   return at < n ? at : period - at;
 }
 
-// Neighbours and gathered elements of views of any layout, any distance away.
+// Neighbours and gathered elements of views of any layout, at any distance.
 template <class T, int Rank>
 void random_neighbours(const std::vector<dsl::extents<Rank>>& shapes, int rounds) {
   std::mt19937 engine(Rank * 1000 + sizeof(T));

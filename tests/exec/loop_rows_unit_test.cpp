@@ -1,5 +1,5 @@
-// How blocks and threads of a loop share the elements: each is one thread's, in registers, in
-// shared memory or streamed.
+// How blocks and threads of a loop divide the elements: each belongs to one thread, in registers,
+// in shared memory or streamed.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/loop/loop_arguments.hpp>
@@ -22,8 +22,8 @@ TEST(loop_rows, have_each_element_once) {
     step_schedule w{};
     w.in_shared = below(3);
     w.streamed = below(2) * (3 + below(3));
-    const std::int64_t rows = w.in_shared + w.streamed;  // whole ones, of all threads
-    constexpr int held = 4;  // groups that a thread has in registers, at most
+    const std::int64_t rows = w.in_shared + w.streamed;  // full rows, of all threads
+    constexpr int held = 4;  // maximum number of groups in a thread's registers
     const std::int64_t most = static_cast<std::int64_t>(held) * threads * blocks;
     const std::int64_t groups = rows * threads * blocks + below(static_cast<int>(most)) + 1;
     const std::int64_t elements = groups * lanes - (rows > 0 || groups > 1 ? below(lanes) : 0);
@@ -37,7 +37,7 @@ TEST(loop_rows, have_each_element_once) {
     };
     std::int64_t fewest = most, largest = 0;
     const std::int64_t border =
-        round % 2 == 0 ? 0 : below(static_cast<int>(blocks));  // of two members of a mesh
+        round % 2 == 0 ? 0 : below(static_cast<int>(blocks));  // offset of a mesh's second member
     for (std::int64_t b = 0; b < blocks; ++b) {
       const std::int64_t from = b < border ? 0 : border,
                          own = b < border ? border : blocks - border;
@@ -67,7 +67,7 @@ TEST(loop_rows, have_each_element_once) {
 
 TEST(history_place, comes_each_so_many_steps) {
   for (std::int64_t every = 1; every < 6; ++every)
-    for (std::int64_t done = 0; done < 9; ++done) {  // by earlier launches
+    for (std::int64_t done = 0; done < 9; ++done) {  // steps done by earlier launches
       step_schedule w{};
       w.every = every;
       w.recorded = done / every;

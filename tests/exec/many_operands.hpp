@@ -31,6 +31,6 @@ void sum_of_operands() {
                 constant + (r + 3) * 80 + c + 1 + (r + 9) * 80 + c + 20 + shifted)
           << r << ' ' << c;
     }
-  // A shape is found for as many as one likes.
+  // The shape is found for any number of operands.
   EXPECT_EQ(dsl::detail::shape_of((sum + sum)(dsl::slice(1, 3))), (dsl::extents<2>{2, 60}));
 }

@@ -1,4 +1,4 @@
-// The most operands that an expression takes.
+// An expression with the maximum number of operands.
 #include "../on_device.hpp"
 #include "many_operands.hpp"
 

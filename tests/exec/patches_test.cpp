@@ -1,5 +1,5 @@
-// Neighbours that are known while compiling, read by patches: stencils of up to three dimensions
-// against plain loops.
+// Stencils whose displacements are known at compile time, read by patches: up to three dimensions,
+// compared with plain loops.
 #include "../lang/boundary_reference.hpp"
 #include "../on_device.hpp"
 
@@ -14,10 +14,10 @@ using dsl::boundary;
 struct patches : on_device {};
 ON_EVERY_DEVICE(patches);
 
-// Element (plane, row, column) further, times a factor.
+// A neighbour's displacement (plane, row, column) and its factor.
 struct point { int at[3], factor; };
 
-// Boundaries along the three axes, and points.
+// Boundaries along the three axes, and neighbours.
 struct star_of_two {
   static constexpr boundary beyond[] = {boundary::zero, boundary::wrap, boundary::zero};
   static constexpr point points[] = {{{0, -2, 0}, 1}, {{0, -1, 0}, 2}, {{0, 0, 0}, -7},
@@ -65,7 +65,7 @@ constexpr auto formula(const Symbol& x) {
 
 using extents3 = std::array<std::int64_t, 3>;
 
-// An array's elements, which are whole numbers, so that every order of adding them gives the same.
+// An array's elements. They are integers, so that sums are the same in any order.
 struct numbers {
   extents3 sizes;
   std::vector<int> values;
@@ -94,8 +94,8 @@ struct numbers {
   }
 };
 
-// A view of so many elements in memory of its own, with gaps between its rows, misaligned, or with
-// its two last axes the other way.
+// A view with its own memory of `elements` elements: with gaps between its rows, misaligned, or
+// with its last two axes exchanged.
 template <class T, int Rank>
 dsl::view<T, Rank> placed(const extents3& n, std::int64_t gap, std::int64_t offset, bool turned) {
   const std::int64_t inner = turned ? n[1] : n[2], second = turned ? n[2] : n[1], row = inner + gap,
@@ -114,7 +114,7 @@ template <class T, int Rank>
 struct drawn {
   std::mt19937& engine;
   int pick(int n) const { return static_cast<int>(engine() % static_cast<unsigned>(n)); }
-  // Mostly as arrays lie, whose vectors are aligned.
+  // Mostly row-major, with aligned vectors.
   dsl::view<T, Rank> layout(const extents3& n) const {
     const bool plain = pick(3) > 0;
     const std::int64_t row = plain ? (16 - n[2] % 16) % 16 : pick(5);
@@ -141,7 +141,8 @@ void check_stencil() {
     const int row = 1 + draw.pick(large ? 300 : 20);
     const extents3 n{Rank > 2 ? 1 + draw.pick(large ? 30 : 7) : 1,
                      Rank > 1 ? 1 + draw.pick(large ? 60 : 9) : 1,
-                     draw.pick(2) > 0 ? (row + 15) / 16 * 16 : row};  // in whole vectors or not
+                     // a multiple of the vector length, or not
+                     draw.pick(2) > 0 ? (row + 15) / 16 * 16 : row};
     const numbers values(engine, n);
     const dsl::view<T, Rank> from = draw.array(values);
     dsl::view<T, Rank> to = draw.layout(n);
@@ -196,7 +197,7 @@ TEST_P(patches, beyond_three_dimensions) {
   }
 }
 
-// Nothing is read: a plan alone is made of memory that does not exist.
+// Only plans: the memory does not exist and is never read.
 TEST_P(patches, rows_far_apart_are_not_taken_by_patches) {
   if (std::string(GetParam()) == "host") GTEST_SKIP();
   const auto step = dsl::vectorize([](auto x) { return formula<star_of_two, 2>(x); });

@@ -1,4 +1,4 @@
-// What a piece of work must come to, whether a call in it fails or not.
+// The required outcome of a piece of work, whether or not a call in it fails.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -15,7 +15,7 @@ namespace faults {
 using integer = std::int64_t;
 using numbers = std::vector<integer>;
 
-// What makes a result: without kernels there are those of transfers alone.
+// Which operations make a result. Without kernels only results of transfers exist.
 enum class made_by { kernels, transfers };
 inline void want(bool right, const char* what, made_by by = made_by::kernels) {
   if (!right && (by == made_by::transfers || !is_emulated())) throw wrong_result(what);
@@ -27,12 +27,11 @@ template <class Of> numbers numbers_of(integer count, const Of& of) {
   return all;
 }
 
-// What a target holds; nothing where it has no memory.
+// A target's elements; empty if it has no memory.
 template <int Rank> numbers held_by(const dsl::array<integer, Rank>& x) { return x.copy_to_host(); }
 inline numbers held_by(const dsl::scalar<integer>& x) { return {x.value()}; }
 
-// Runs a statement that makes a target hold `after`. Where it fails the target is as it was, or
-// complete.
+// Runs a statement that sets a target to `after`. If it fails, the target is unchanged or complete.
 template <class Target, class Statement>
 void changes(const char* what, Target& target, const numbers& after, const Statement& statement,
              made_by by = made_by::kernels) {

@@ -1,6 +1,7 @@
-// Every CUDA call of much work made to fail, one at a time: an error of the library's comes of it
-// or no harm, targets are as they were, nothing is lost, and the same work then succeeds.
-// `--without-kernels`: without a GPU, and then without results.
+// Fault injection: every CUDA call of many pieces of work is made to fail, one at a time. The work
+// then throws an error of the library's or is not affected; targets are unchanged, no resource
+// leaks, and a repetition succeeds. `--without-kernels`: runs without a GPU; results of kernels are
+// then not checked.
 #include <dsl/dsl.hpp>
 
 #include <sys/wait.h>
@@ -24,8 +25,7 @@ void report(const work& w, const std::string& where, const std::string& what) {
   if (++mistakes <= 40) std::printf("WRONG: %s, %s: %s\n", w.name, where.c_str(), what.c_str());
 }
 
-// What came of a piece of work: nothing (it went well), an error of the library's, or what must not
-// be.
+// Outcome of a piece of work: success, an error of the library's, or a failure of the test.
 struct outcome {
   bool is_error = false;
   std::string error, wrong;
@@ -51,7 +51,7 @@ void must_succeed(const work& w, const std::string& where) {
   if (!o.wrong.empty()) report(w, where, o.wrong);
 }
 
-// What is alive, and what the pool has in use, when all that is queued is done.
+// Resources alive and pool memory in use after all queued work is done.
 struct in_use {
   faults::living alive;
   std::size_t pool;
@@ -66,7 +66,7 @@ in_use used_now() {
   return {faults::alive(), dsl::memory_usage_of().used};
 }
 
-// How calls of a function fail.
+// The ways in which calls of a function can fail.
 std::vector<faults::failure> failures_of(std::string_view function) {
   if (function == "cudaMallocAsync")
     return {{cudaErrorMemoryAllocation}, {cudaErrorMemoryAllocation, true}, {cudaErrorUnknown}};
@@ -74,9 +74,9 @@ std::vector<faults::failure> failures_of(std::string_view function) {
   return {{cudaErrorUnknown}};
 }
 
-// Whether nothing need come of it: what is given back is given back all the same, the device is
-// asked for then too, an allocation is tried twice, and before memory is freed the host waits where
-// one stream cannot be ordered behind another.
+// Whether the failure may have no effect: releases take place anyway and may query the device, an
+// allocation is tried twice, and if one stream cannot be ordered after another, the host waits
+// before memory is freed.
 bool may_be_harmless(std::string_view function, const faults::failure& how) {
   for (const char* const each :
        {"cudaFreeAsync", "cudaStreamDestroy", "cudaEventDestroy", "cudaGraphDestroy",
@@ -88,7 +88,7 @@ bool may_be_harmless(std::string_view function, const faults::failure& how) {
 
 struct counts { long calls = 0, errors = 0, harmless = 0; };
 
-// Fails the number-th call of a piece of work. Returns false where there are fewer.
+// Makes the number-th call of a piece of work fail. Returns false if there are fewer calls.
 bool fail_at(const work& w, long number, in_use& before, counts& all) {
   const auto fail = [&](const faults::failure& how) -> const char* {
     faults::begin(number, how);
@@ -117,7 +117,7 @@ bool fail_at(const work& w, long number, in_use& before, counts& all) {
   return true;
 }
 
-// All calls of all work, in a process that has done it before.
+// Tests all calls of all work, after the process has run the work once.
 counts fail_each_call() {
   counts all;
   for (const work& w : faults::all_work()) {
@@ -134,7 +134,7 @@ counts fail_each_call() {
     const counts so_far = all;
     long number = 1;
     while (fail_at(w, number, before, all)) ++number;
-    // Threads take turns, so that there may be some calls more or less.
+    // Threads interleave, so the number of calls varies a little.
     if (number <= calls / 2 || number == 1)
       report(w, "at last",
              "only " + std::to_string(number - 1) + " of " + std::to_string(calls) +
@@ -150,7 +150,8 @@ counts fail_each_call() {
   return all;
 }
 
-// Runs `body` in a process of its own, before this one has touched the GPU. Returns its exit code.
+// Runs `body` in a child process, forked before this one has initialised CUDA. Returns its exit
+// code.
 template <class Body> int in_child(const Body& body) {
   std::fflush(stdout);
   const pid_t child = fork();
@@ -169,7 +170,7 @@ int count_of_gpus() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-// What is asked once in a process: a call of the first work in a new one.
+// Calls that are made once in a process: each is failed in a new process, during its first work.
 constexpr int enough = 100;  // exit code: there are fewer calls
 int fail_in_a_new_process(const work& w, long number) {
   faults::begin(number);

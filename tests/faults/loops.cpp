@@ -1,4 +1,4 @@
-// Loops by each strategy, and streams and threads side by side.
+// Loops by each strategy, and concurrent streams and threads.
 #include <cuda_runtime_api.h>
 #include <dsl/scan.hpp>
 
@@ -20,7 +20,7 @@ constexpr auto mix = dsl::vectorize([](auto x, auto total, auto k) {
   return std::tuple{y, dsl::sum(y)};
 });
 
-// The steps on this side: the totals after each, and the elements at the end.
+// The same steps on the host: the totals after each, and the elements at the end.
 struct mixed { numbers totals, elements; };
 mixed mix_here(integer count, integer steps) {
   mixed m{{}, numbers_of(count, [](integer i) { return i; })};
@@ -47,7 +47,8 @@ template <class... Options> void loop(integer count, integer steps, const Option
 
 void loop_by_itself() { loop(n, 3); }
 void loop_of_launches() { loop(n, 3, strategy::launches); }
-void loop_as_a_graph() { loop(n, 130, strategy::graph); }  // two of 64 steps, and two steps
+// two graphs of 64 steps, and two single steps
+void loop_as_a_graph() { loop(n, 130, strategy::graph); }
 void loop_in_one_block() { loop(n, 3, strategy::one_block); }
 void loop_of_all_blocks() { loop(n, 3, strategy::cooperative); }
 void loop_that_streams() {
@@ -88,7 +89,7 @@ void streams() {
   }
   {
     const dsl::stream_guard on(two);
-    dsl::array<integer> z = x + y;  // dies before it has been computed
+    dsl::array<integer> z = x + y;  // destroyed before it has been computed
     x = z + 1;
     z = dsl::cumsum(y);
   }
@@ -100,8 +101,8 @@ void streams() {
   loop(n, 2, strategy::cooperative);
 }
 
-// What the program captures of a stream into a graph of its own, and runs. The program's calls are
-// not the library's.
+// A stream that the program captures into its own graph, and runs. The program's own calls do not
+// count as the library's.
 class captured_graph {
  public:
   explicit captured_graph(const dsl::stream& from)
@@ -127,7 +128,7 @@ class captured_graph {
   }
 
  private:
-  // A call that failed may have ended the capture as well.
+  // A failed call may have ended the capture too.
   static void check(cudaError_t status) {
     if (status == cudaSuccess) return;
     if (failed() != nullptr) throw dsl::cuda_error(dsl::text("the capture came to nothing"));
@@ -179,7 +180,7 @@ void threads() {
       }
     });
   for (std::thread& each : all) each.join();
-  // What must not be goes before a failure.
+  // A wrong result outranks an error of the library's.
   std::exception_ptr failure;
   for (const std::exception_ptr& each : failures) {
     try {

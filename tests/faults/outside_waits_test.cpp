@@ -1,5 +1,5 @@
-// Waits for what other processes do on their GPUs: how long, and what becomes of the rest. The GPU
-// is made up.
+// Waits for other processes' GPUs: how long they take, and what happens to queued work after a
+// timeout. The GPU is emulated.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -49,7 +49,7 @@ struct outside_waits : testing::Test {
   static void queue(std::int64_t steps = 1) {
     others().queue(nullptr, steps, [] {});
   }
-  // What a wait takes where the GPU goes on after some seconds.
+  // Seconds that a wait takes if the GPU continues after `resumed_after` seconds.
   static double seconds_of_wait(double resumed_after) {
     const auto begin = clock_type::now();
     std::jthread other([resumed_after] {
@@ -71,7 +71,7 @@ TEST_F(outside_waits, what_is_over_is_waited_for_by_cuda_alone) {
   EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);
 }
 
-// The default stream is that of the GPU that is current.
+// The default stream is that of the current GPU.
 TEST_F(outside_waits, what_waits_is_queued_on_its_gpu) {
   static other_processes& of_gpu_1 = *new other_processes(1);
   int current = -1;
@@ -115,7 +115,7 @@ TEST_F(outside_waits, of_a_captured_stream_nothing_is_known) {
   EXPECT_EQ(calls_of("cuStreamWriteValue32"), 0);
 }
 
-// What is queued becomes a part of the graph, once, between the kernels before and behind.
+// The queued wait becomes part of the graph, once, between the kernels before and after it.
 TEST_F(outside_waits, a_graph_has_what_waits_for_others) {
   struct graph_of_one final : cuda::recorded_graph {
     graph_of_one() : recorded_graph({0}) {}
@@ -153,7 +153,7 @@ TEST_F(outside_waits, a_graph_has_what_waits_for_others) {
   EXPECT_EQ(cuda::recorded_graph::current(), nullptr);
 }
 
-// In a process of its own: what is lost stays so.
+// In a child process: the loss is permanent.
 TEST_F(outside_waits, others_that_are_lost_for_certain_are_not_waited_for) {
   const auto wait = [] {
     faults::stop_streams(0);

@@ -16,10 +16,10 @@ namespace {
 
 enum class kind { allocation, pinned, stream, event, graph, executable };
 
-// All of it under one lock: the calls of several threads are counted one after another.
+// Everything is guarded by one lock, so that calls of several threads have an order.
 struct calls_of_one {
   long count = 0;
-  int gpu = -1;  // that was current in the last one
+  int gpu = -1;  // current at the last call
 };
 
 struct state {
@@ -27,16 +27,16 @@ struct state {
   std::map<std::pair<kind, const void*>, std::size_t> alive;
   std::map<std::string, calls_of_one> calls_of;
   long calls = 0, wanted = 0, strangers = 0;
-  std::string function;  // the one that is to fail; empty: any
+  std::string function;  // function that is to fail; empty: any
   failure how;
   const char* failed = nullptr;
   std::vector<std::vector<long>> graph_kernels;
-  bool emulated = false, captures = false;  // captures: an emulated stream
-  long writes_left = -1;                    // until streams stop; -1: they do not
+  bool emulated = false, captures = false;  // captures: an emulated stream captures
+  long writes_left = -1;  // writes until streams stop; -1: they do not stop
   std::vector<std::pair<std::uint32_t*, std::uint32_t>> writes;
 };
 state& now() {
-  static state& s = *new state;  // never freed: calls are made until the very end
+  static state& s = *new state;  // never freed: calls are made until the process ends
   return s;
 }
 thread_local int paused = 0;
@@ -44,7 +44,7 @@ thread_local int current_gpu = 0;  // of the emulation
 
 bool counts_as(const char* function) { return paused == 0 && function != nullptr; }
 
-// The state's mutex is held.
+// The caller holds the state's mutex.
 long count(const char* function) {
   calls_of_one& all = now().calls_of[function];
   all.gpu = current_gpu;
@@ -166,12 +166,12 @@ bool is_emulated() { return now().emulated; }
 
 namespace {
 
-// A stream, an event or a graph: an address that nothing else has.
+// A stream, an event or a graph: a unique address.
 template <class Handle>
 void make(Handle* handle) {
   *handle = reinterpret_cast<Handle>(std::malloc(1));
 }
-// A node of a graph is its number.
+// A graph's node is represented by its number.
 cudaGraphNode_t add_kernel(const cudaGraphNode_t* behind, std::size_t count) {
   const std::lock_guard lock(now().mutex);
   std::vector<long>& made = now().graph_kernels.emplace_back();
@@ -190,7 +190,7 @@ void fill_properties(cudaDeviceProp& p) {
   p.l2CacheSize = 32 << 20;
   p.sharedMemPerBlockOptin = 227 << 10;
 }
-// What lies in what was taken is the device's, or page-locked.
+// Addresses in an emulated allocation are the device's, or page-locked.
 void fill_attributes(cudaPointerAttributes& found, const void* address) {
   found = {};
   const std::lock_guard lock(now().mutex);
@@ -228,7 +228,7 @@ CUresult write_value(CUstream, CUdeviceptr to, cuuint32_t value, unsigned) {
   s.writes_left -= s.writes_left > 0 ? 1 : 0;
   return CUDA_SUCCESS;
 }
-// Of the driver's functions this one does something.
+// The only function of the driver's that the emulation implements.
 void find_driver_function(const char* name, void** function) {
   *function = reinterpret_cast<void*>(&write_value);
   if (std::string_view(name) != "cuStreamWriteValue32")
@@ -253,7 +253,7 @@ using namespace faults;
     __VA_ARGS__;                                        \
     return status;                                      \
   }
-// Waits, whether it fails or not.
+// A wait takes place even if it reports failure.
 #define WAIT(name, parameters, arguments)                                           \
   extern "C" cudaError_t __real_##name parameters;                                  \
   extern "C" cudaError_t __wrap_##name parameters {                                 \
@@ -262,7 +262,7 @@ using namespace faults;
     const cudaError_t real = is_emulated() ? cudaSuccess : __real_##name arguments; \
     return reports ? status : real;                                                 \
   }
-// Takes something that has to be given back.
+// Acquires a resource that must be released.
 #define TAKE(name, parameters, arguments, what, handle, bytes, ...) \
   extern "C" cudaError_t __real_##name parameters;                  \
   extern "C" cudaError_t __wrap_##name parameters {                 \
@@ -273,7 +273,7 @@ using namespace faults;
     if (status == cudaSuccess) take(kind::what, handle, bytes);     \
     return status;                                                  \
   }
-// Gives something back, whether it fails or not.
+// Releases a resource, even if it reports failure.
 #define GIVE_BACK(name, parameters, arguments, what, handle) \
   extern "C" cudaError_t __real_##name parameters;           \
   extern "C" cudaError_t __wrap_##name parameters {          \

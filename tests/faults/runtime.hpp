@@ -1,5 +1,5 @@
-// Between the library and the CUDA runtime: counts the calls, makes one of them fail, and knows
-// what is alive.
+// Interposes between the library and the CUDA runtime: counts calls, makes one of them fail, and
+// tracks what is alive.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,48 +10,47 @@
 
 namespace faults {
 
-/// What has been taken from the runtime and not given back.
+/// Resources acquired from the runtime and not yet released.
 struct living {
   long allocations = 0, bytes = 0, pinned = 0, streams = 0, events = 0, graphs = 0, executables = 0;
   friend bool operator==(const living&, const living&) = default;
   std::string describe() const;
 };
 living alive();
-/// What was given back that was not alive, or twice.
+/// Number of releases of resources that were not alive, double releases included.
 long strangers();
 
-/// How a call fails: with this status, and if it `stays` so does every later call of the same
-/// function.
+/// How a call fails: the status that it returns. With `stays` every later call of the same function
+/// fails too.
 struct failure {
   cudaError_t status = cudaErrorUnknown;
   bool stays = false;
 };
 
-/// Counts from here on. The `number`-th call fails, counted from 1; 0: none does. A call that gives
-/// something back does so all the same, as one does that reports what work queued before has come
-/// to; any other does nothing.
+/// Starts counting. The `number`-th call fails, counted from 1; 0: no call fails. A failing call
+/// still takes effect if it releases a resource or reports the outcome of earlier work; any other
+/// has no effect.
 void begin(long number = 0, failure how = {});
-/// The same of the `number`-th call of one function.
+/// The same for the `number`-th call of one function.
 void begin_at(const char* function, long number = 1, failure how = {});
-/// No call fails from here on.
+/// From here on no call fails.
 void end();
 long calls();
-/// How often a function was called since `begin`.
+/// Number of calls of a function since `begin`.
 long calls_of(const char* function);
-/// The GPU that was current in the last call of a function since `begin`; of none -1.
+/// The current GPU at the last call of a function since `begin`; -1 if there was no call.
 int gpu_of(const char* function);
-/// The kernels added to graphs since `begin`: of each those that it is behind, by their numbers,
-/// counted from 1.
+/// The kernels added to graphs since `begin`: for each the numbers, counted from 1, of the kernels
+/// that it depends on.
 std::vector<std::vector<long>> graph_kernels();
-/// The function that failed; null where none did.
+/// The function that failed; null if none did.
 const char* failed();
 
-/// Emulated streams stop behind so many more numbers that they write into memory, and go on with
-/// those that are left.
+/// Emulated streams stop after this many further writes to memory; a later call lets them continue.
 void stop_streams(long after);
 void resume_streams();
 
-/// While it lives the calling thread's calls are neither counted nor do they fail.
+/// During its lifetime the calling thread's calls are not counted and do not fail.
 class pause {
  public:
   pause();
@@ -60,7 +59,7 @@ class pause {
   pause& operator=(const pause&) = delete;
 };
 
-/// From here on the answers are made up: one GPU, whose memory is the host's, and whose kernels do
+/// From here on the runtime is emulated: one GPU, whose memory is the host's and whose kernels do
 /// nothing.
 void emulate();
 bool is_emulated();

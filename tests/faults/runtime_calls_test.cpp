@@ -1,5 +1,5 @@
-// What the library keeps of the CUDA runtime's answers, what it asks when, and what it gives back
-// when a call fails. The answers are made up (`faults::emulate`), so no GPU is needed.
+// The library's calls of the CUDA runtime: which answers it remembers, when it queries, and what it
+// releases when a call fails. The runtime is emulated (`faults::emulate`), so no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ using faults::calls_of;
 
 const dsl::device gpu = dsl::backend::cuda;
 
-// Counts from here on; what a test took it gives back.
+// Starts counting; at the end everything that the test acquired has been released.
 struct runtime_calls : testing::Test {
   static void SetUpTestSuite() { faults::emulate(); }
   void SetUp() override {
@@ -48,7 +48,7 @@ struct runtime_calls : testing::Test {
   faults::living before;
 };
 
-// A function's address is all that the library knows of a kernel.
+// Stand-ins for kernels, which the library knows by their addresses only.
 constexpr char functions[8] = {};
 const pass_view no_pass{};
 back_end& gpus = back_end::of(gpu);
@@ -94,7 +94,7 @@ TEST_F(runtime_calls, a_kernels_attributes_are_read_once_for_each_block_and_devi
   EXPECT_EQ(read(0, 128, 0), 1);
   EXPECT_EQ(read(0, 256, 1), 1);
   EXPECT_EQ(read(1, 256, 0), 1);
-  EXPECT_EQ(read(1, 2048, 0), 1);  // more threads than the kernel takes
+  EXPECT_EQ(read(1, 2048, 0), 1);  // more threads than the kernel's limit
   EXPECT_EQ(calls_of("cudaOccupancyMaxActiveBlocksPerMultiprocessor"), 0);
   for (const int function : {0, 1})
     for (const int block : {256, 256}) EXPECT_EQ(read(function, block, 0), 0);
@@ -124,8 +124,8 @@ TEST_F(runtime_calls, threads_share_what_is_kept) {
   EXPECT_EQ(calls_of("cudaFuncGetAttributes"), 5);
 }
 
-// The limit of a block's shared memory is a function's: raised once, to the most, and only for
-// blocks that need it.
+// A block's limit of shared memory belongs to a function: it is raised once, to the maximum, and
+// only for blocks that need it.
 TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
   const dsl::stream on(gpu);
   const auto launch = [&](int function, int shared) {
@@ -136,7 +136,7 @@ TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
   };
   EXPECT_EQ(launch(4, 0), 0);
   EXPECT_EQ(launch(4, 47 << 10),
-            0);  // with the function's own 1,024 bytes as much as it has without asking
+            0);  // with the function's own 1,024 bytes, the limit without opting in
   EXPECT_EQ(launch(4, (47 << 10) + 16), 1);
   EXPECT_EQ(launch(4, 200 << 10), 0);
   EXPECT_EQ(launch(5, 200 << 10), 1);
@@ -155,7 +155,7 @@ TEST_F(runtime_calls, sums_are_exchanged_in_memory_that_is_cleared_when_its_numb
   EXPECT_EQ(cleared(), 1);
   EXPECT_EQ(next(1000, 5).epoch, 11u);
   EXPECT_EQ(cleared(), 0);
-  const exchange_cells same = next(16'000, 1);  // there is room for it
+  const exchange_cells same = next(16'000, 1);  // fits in the existing memory
   EXPECT_EQ(same.epoch, 16u);
   EXPECT_EQ(same.cells, first.cells);
   const exchange_cells larger = next(100'000, 7);
@@ -164,7 +164,7 @@ TEST_F(runtime_calls, sums_are_exchanged_in_memory_that_is_cleared_when_its_numb
   EXPECT_EQ(cleared(), 1);
   EXPECT_EQ(next(100, 1).epoch, 8u);
   cells_of(on, 100, UINT32_MAX - 8 - 3);
-  EXPECT_EQ(next(100, 3).epoch, UINT32_MAX - 2);  // the last three
+  EXPECT_EQ(next(100, 3).epoch, UINT32_MAX - 2);  // the last three numbers
   EXPECT_EQ(cleared(), 0);
   std::memset(larger.cells, 0xff, 100'000);
   EXPECT_EQ(next(100, 1).epoch, 1u);
@@ -207,7 +207,7 @@ TEST_F(runtime_calls, partial_results_memory_whose_tickets_were_not_cleared_is_g
   EXPECT_NE(scratch_of(on, 1000).partials, nullptr);
 }
 
-// An allocation that finds too little waits, has the pool give back what it keeps, and tries again.
+// An allocation that fails waits, trims the pool, and tries again.
 TEST_F(runtime_calls, an_allocation_is_tried_twice) {
   faults::begin_at("cudaMallocAsync", 1, {cudaErrorMemoryAllocation});
   void* const memory = gpus.allocate(1000, 0, nullptr);
@@ -240,7 +240,7 @@ TEST_F(runtime_calls, a_stream_that_cannot_be_made_leaves_nothing) {
   EXPECT_EQ(faults::alive().streams, before.streams + 1);
 }
 
-// Kernels recorded into a graph: made once, and given other parameters afterwards.
+// A recorded graph of kernels is instantiated once; afterwards only its parameters are updated.
 TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
   const dsl::stream on(gpu);
   const kernel_launch k = launch_of(6);
@@ -265,13 +265,13 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
     EXPECT_EQ(faults::alive().graphs, before.graphs) << function;
     EXPECT_EQ(faults::alive().executables, before.executables) << function;
     faults::begin();
-    kernels.launch_kernel(k, on);  // nothing is recorded any more
+    kernels.launch_kernel(k, on);  // recording has ended
     EXPECT_EQ(calls_of("cudaLaunchKernel"), 1) << function;
   }
 }
 
-// Of a mesh's, each member's kernels follow its own, and others' that may have touched the same
-// memory.
+// In a mesh's graph each member's kernels depend on its earlier ones, and on other members' kernels
+// that may have touched the same memory.
 TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
   struct graph_of_two final : cuda::recorded_graph {
     graph_of_two() : recorded_graph({0, 0}) {}
@@ -301,8 +301,8 @@ TEST_F(runtime_calls, a_graph_of_several_gpus_has_a_kernel_for_each) {
                 {}, {}, {1, 2}, {1, 2}, {3, 4}, {3, 4}, {5, 4}, {3, 6}, {7, 8}, {7, 9}, {3, 9}}));
 }
 
-// A stream waits for those that wrote what it reads and for those that read what it writes, once
-// each, and for itself never.
+// A stream waits once for each stream that wrote what it reads or read what it writes, and never
+// for itself.
 TEST_F(runtime_calls, streams_wait_for_each_other_where_they_share_memory) {
   const dsl::stream one(gpu), two(gpu), three(gpu);
   std::optional<buffer_ref> memory;
@@ -320,10 +320,10 @@ TEST_F(runtime_calls, streams_wait_for_each_other_where_they_share_memory) {
   EXPECT_EQ(waits(two, false), 1);
   EXPECT_EQ(waits(two, false), 0);
   EXPECT_EQ(waits(three, false), 1);
-  EXPECT_EQ(waits(one, true), 2);  // behind both readers
+  EXPECT_EQ(waits(one, true), 2);  // after both readers
   EXPECT_EQ(waits(two, true), 1);
   EXPECT_EQ(waits(three, false), 1);
-  // Freed behind the writer and the reader, on the stream that it was taken on.
+  // Freed on the stream of its allocation, after the writer and the reader.
   faults::begin();
   memory.reset();
   EXPECT_EQ(calls_of("cudaStreamWaitEvent"), 2);
@@ -344,8 +344,8 @@ TEST_F(runtime_calls, a_wait_that_fails_leaves_who_uses_memory_as_it_was) {
   EXPECT_EQ(waits_after_a_failure(three, true), 2);
 }
 
-// Memory is never given back beside work that uses it: where one stream cannot be ordered behind
-// another, the host waits.
+// Memory is never freed while work uses it: if one stream cannot be ordered after another, the host
+// waits.
 TEST_F(runtime_calls, memory_is_freed_behind_all_streams_even_where_a_call_fails) {
   const dsl::stream one(gpu), two(gpu);
   for (const char* const function :
@@ -399,7 +399,7 @@ TEST_F(runtime_calls, copies_from_page_locked_memory_are_waited_for) {
   x.copy_to_host_async(locked);
   EXPECT_EQ(calls_of("cudaStreamSynchronize"), 0);
   locked.wait();
-  EXPECT_EQ(calls_of("cudaEventSynchronize"), 1);  // of both copies, which are on one stream
+  EXPECT_EQ(calls_of("cudaEventSynchronize"), 1);  // for both copies, which are on one stream
   x.copy_to_host_async(locked);
   locked = {};  // waits again
   EXPECT_EQ(calls_of("cudaEventSynchronize"), 2);
@@ -411,7 +411,7 @@ TEST_F(runtime_calls, copies_from_page_locked_memory_are_waited_for) {
        {"cudaMemcpyAsync", "cudaEventCreateWithFlags", "cudaEventRecord"})
     fails_at(function, [&] { x.copy_to_host_async(other); });
   EXPECT_EQ(calls_of("cudaStreamSynchronize"),
-            1);  // the copy is queued, and no event says when it is done
+            1);  // the copy is queued, but no event records its end
 }
 
 TEST_F(runtime_calls, a_stream_made_elsewhere_is_not_destroyed) {
@@ -430,7 +430,7 @@ TEST_F(runtime_calls, a_stream_made_elsewhere_is_not_destroyed) {
     std::optional<dsl::stream_guard> on(*s);
     dsl::array<float> x(100);
     on.reset();
-    s.reset();  // no event behind its work: it is waited for
+    s.reset();  // no event follows its work, so the host waits
     EXPECT_EQ(calls_of("cudaStreamSynchronize"), 1);
     throw dsl::error(dsl::text("as wanted"));
   });
@@ -447,7 +447,7 @@ TEST_F(runtime_calls, the_cuda_array_interface_names_streams) {
     const dsl::stream_guard elsewhere(other);
     faults::begin();
     named = dsl::to_cuda_array_interface(x);
-    EXPECT_EQ(calls_of("cudaStreamWaitEvent"), 1);  // behind the stream where x was made
+    EXPECT_EQ(calls_of("cudaStreamWaitEvent"), 1);  // after the stream where x was made
     EXPECT_EQ(named.stream, reinterpret_cast<std::uintptr_t>(other.native()));
   }
   for (void* const stream : {static_cast<void*>(&theirs), static_cast<void*>(nullptr)}) {
@@ -458,8 +458,8 @@ TEST_F(runtime_calls, the_cuda_array_interface_names_streams) {
   }
 }
 
-// Threads that make and end streams of their own and views of the same memory, and use them on each
-// other's streams.
+// Threads create and destroy their own streams and views of the same memory, and use the views on
+// each other's streams.
 TEST_F(runtime_calls, threads_share_foreign_memory) {
   constexpr int at_once = 4, rounds = 3000;
   const dsl::device_guard on(gpu);

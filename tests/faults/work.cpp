@@ -129,7 +129,7 @@ void files() {
   want(s.value() == 5, "a checkpoint's scalar");
 }
 
-// Errors of the program's own, which leave everything as it was too.
+// Errors of the program's own also leave everything unchanged.
 void mistakes() {
   const dsl::array<integer> x = dsl::to_device(counted), shorter = dsl::ones<integer>(n - 1);
   dsl::array<integer> y = dsl::ones<integer>(n);

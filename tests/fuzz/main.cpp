@@ -1,6 +1,6 @@
-// Drives a fuzz target where there is no libFuzzer: `target SECONDS FILE...` calls it with the
-// files and then, until the time is up, with what a seeded generator makes of them, or with random
-// bytes where there are none. An input that fails is left in failing_input.
+// Drives a fuzz target without libFuzzer. `target SECONDS FILE...` runs the target on the files,
+// then until the time is up on inputs that a seeded generator derives from them, or on random bytes
+// if there are no files. A failing input is saved as failing_input.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -22,7 +22,7 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-bytes input;  // the one that is being tried
+bytes input;  // input under test
 
 void keep_input(int) {
   std::ofstream("failing_input", std::ios::binary)
@@ -55,7 +55,7 @@ class mutator {
     return {b.begin() + static_cast<std::ptrdiff_t>(from),
             b.begin() + static_cast<std::ptrdiff_t>(from + size)};
   }
-  // What a header may hold.
+  // Words that occur in headers.
   bytes word() {
     static const char* const words[] = {"0",          "-1",        "9223372036854775807",
                                         "4294967296", "(",         ")",

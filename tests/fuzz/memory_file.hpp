@@ -1,4 +1,4 @@
-// A file in memory, for what reads files by their names.
+// A file in memory, for readers that take a path.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-// Written anew for each input.
+// Rewritten for each input.
 class memory_file {
  public:
   memory_file()

@@ -1,4 +1,4 @@
-// Fuzz target: whatever bytes a .npy file has, it is read or refused by a file_error.
+// Fuzz target: a .npy file of arbitrary bytes is either read or refused with a file_error.
 #include "memory_file.hpp"
 
 #include <dsl/mem/npy.hpp>

@@ -1,5 +1,5 @@
-// Fuzz target: whatever bytes an archive has, its arrays are read or refused by a file_error, and
-// no memory is asked for that its bytes cannot fill.
+// Fuzz target: an archive of arbitrary bytes is either read or refused with a file_error, and no
+// allocation is larger than its bytes can fill.
 #include "memory_file.hpp"
 
 #include <dsl/mem/npz.hpp>

@@ -1,5 +1,5 @@
-// Fuzz target: whatever a shape and what is done to it, sizes do not overflow, and every element
-// that is left is one of the array's.
+// Fuzz target: for any shape and any functions of shape, sizes do not overflow, and every remaining
+// element belongs to the array.
 #include "mem/buffer.hpp"
 
 #include <dsl/exec/plan/operand.hpp>
@@ -15,7 +15,7 @@ namespace {
 using namespace dsl::detail;
 using wide = __int128;
 
-// An input as a sequence of numbers; zeros when it is used up.
+// Reads an input as a sequence of numbers; zeros after its end.
 class numbers {
  public:
   numbers(const std::uint8_t* bytes, std::size_t size) : at_(bytes), end_(bytes + size) {}
@@ -23,7 +23,7 @@ class numbers {
   bool are_left() const { return at_ < end_; }
   std::uint8_t byte() { return at_ < end_ ? *at_++ : 0; }
   int below(int n) { return byte() % n; }
-  // Small ones, and those next to powers of two, of either sign.
+  // Small numbers and neighbours of powers of two, of either sign.
   std::int64_t any() {
     const int kind = byte();
     if (kind < 128) return kind % 12 - 4;
@@ -103,7 +103,7 @@ mapping changed(const mapping& m, numbers& in) {
   }
 }
 
-// Every element lies among those of the array, `count` of them; in a wider arithmetic.
+// Requires that every element is one of the array's `count`; computed in wider arithmetic.
 void require_inside(const mapping& m, std::int64_t count) {
   wide low = m.offset, high = m.offset, n = 1;
   for (int d = 0; d < m.rank; ++d) {
@@ -149,11 +149,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (count == 0) return 0;
     geometry g;
     lay_out(g, all, count, 0, 1, pass_view{});
-    mapping target;  // of the shape that they broadcast to
+    mapping target;  // of the broadcast shape
     target.rank = g.shape_rank;
     std::copy_n(g.shape, g.shape_rank, target.extents);
     dsl::detail::element_count(target.extents, target.rank,
-                               dsl::size_of(type));  // throws where there could be no such array
+                               dsl::size_of(type));  // throws if such an array cannot exist
     all[count] = operand_of(packed(target), type, memory);
     lay_out(g, all, count, 1, 4, pass_view{});
     overlaps(all, count, 1, g);

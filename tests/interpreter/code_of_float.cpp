@@ -1,4 +1,4 @@
-// The operations' code for float32, and what is its own of the 16-bit dtypes.
+// The operations' code for float32, and the code specific to the 16-bit dtypes.
 #include "node_code.hpp"
 
 namespace interpreter {

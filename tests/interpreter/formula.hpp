@@ -1,5 +1,5 @@
-// A formula that is written as a user writes it, called with symbols while the test runs and run by
-// the interpreter: no kernel is compiled.
+// A formula written as a user writes it, traced at run time and run by the interpreter; no kernel
+// is compiled.
 #pragma once
 
 #include "interpreter.hpp"
@@ -12,8 +12,7 @@
 
 namespace interpreter {
 
-/// The forms that stand for a device: in the simulator an element at a time, on the host every
-/// instruction set.
+/// The forms that represent a device: scalar for the simulator, every instruction set for the host.
 inline std::vector<form> forms_on(const dsl::device& device) {
   if (device.kind == dsl::backend::sim) return {form::scalar};
   std::vector<form> all = forms();
@@ -25,8 +24,8 @@ template <class T> struct column { std::vector<T> elements; };
 // std::vector<bool> has no elements in memory.
 template <> struct column<bool> { std::vector<unsigned char> elements; };
 
-/// What a lambda gives for arrays (std::vector) and C++ scalars: a std::tuple of columns, of the
-/// dtypes of its outputs.
+/// Evaluates a lambda of arrays (std::vector) and C++ scalars. Returns a std::tuple of columns with
+/// the outputs' dtypes.
 template <class F, class... X> auto evaluate(form how, F f, const X&... operand) {
   using namespace dsl::detail;
   using dsl::op;

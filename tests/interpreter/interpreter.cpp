@@ -14,7 +14,7 @@ using namespace dsl::detail;
 
 namespace {
 
-constexpr int block = 256;  // as the host's
+constexpr int block = 256;  // the same as the host's
 constexpr std::size_t column_bytes = block * sizeof(complex_value<double>);
 
 const node_code* code_of(const signature& s) {
@@ -59,7 +59,7 @@ void fill(void* column, int count, const void* value, std::size_t size) {
                 size);
 }
 
-// Columns, reused from run to run.
+// Memory for columns, reused between runs.
 unsigned char* memory_for(std::size_t columns) {
   thread_local std::vector<unsigned char> memory;
   const std::size_t bytes = columns * column_bytes + 64;
@@ -72,7 +72,7 @@ unsigned char* memory_for(std::size_t columns) {
 struct executable::column {
   dtype type;
   std::size_t number;
-  const node_code* store;  // to memory; null where a value is an element as it is
+  const node_code* store;  // stores to memory; null if values are stored unconverted
 };
 
 struct executable::step {
@@ -150,7 +150,7 @@ void executable::run_block(form how, int first, int count, const void* const* op
       void* const column = s.run == nullptr ? to : elements;
       const auto* const from = static_cast<const unsigned char*>(operands[number]) +
                                (s.code == op::load ? static_cast<std::size_t>(first) * size : 0);
-      fill(column, count, from, size);  // what follows the last element is one as well
+      fill(column, count, from, size);  // also pads the block behind the last element
       if (s.code == op::load) std::memcpy(column, from, static_cast<std::size_t>(count) * size);
       const void* const in[] = {column};
       if (s.run != nullptr) run_code(*s.run, how, count, in, to);
@@ -158,7 +158,7 @@ void executable::run_block(form how, int first, int count, const void* const* op
       fill(to, count, operands[number], value_bytes(s.type));
     } else if (s.code == op::constant) {
       fill(to, count, &s.payload,
-           value_bytes(s.type));  // little-endian; complex128 is made of two float64
+           value_bytes(s.type));  // little-endian; complex128 is two float64
     } else {
       const void* const in[] = {at(s.operand[0]), at(s.operand[1]), at(s.operand[2])};
       run_code(*s.run, how, count, in, to);

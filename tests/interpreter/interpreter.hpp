@@ -1,5 +1,5 @@
-// Runs programs that are data: a node after another, each by the code that the back ends run for
-// it, compiled once.
+// Interprets programs, node by node, with the code that the back ends run for each operation, which
+// is compiled once.
 #pragma once
 
 #include <dsl/ir/program.hpp>
@@ -10,7 +10,7 @@
 
 namespace interpreter {
 
-/// Which code runs: an element at a time, as in the simulator and on a GPU, or the host's loop for
+/// The code to run: one element at a time, as in the simulator and on a GPU, or the host's loop for
 /// an instruction set.
 enum class form { scalar, sse2, avx2, avx512 };
 constexpr const char* name(form f) {
@@ -19,23 +19,23 @@ constexpr const char* name(form f) {
          : f == form::avx2 ? "avx2"
                            : "avx512";
 }
-/// Those that this machine can run.
+/// The forms that this machine can run.
 const std::vector<form>& forms();
 
 struct node_code;
 
-/// A program, ready to run. Operands as the language has them: arrays and scalars in device memory
-/// by their elements (load, load_scalar), C++ scalars by their values (value), which are float for
-/// the 16-bit dtypes.
+/// A program, ready to run. Operands are as in the language: arrays and scalars in device memory by
+/// their elements (load, load_scalar), C++ scalars by their values (value), which are float for the
+/// 16-bit dtypes.
 class executable {
  public:
-  /// Throws std::runtime_error where an operation has no code.
+  /// Throws std::runtime_error if an operation has no code.
   explicit executable(const dsl::detail::program_view& p);
   ~executable();
   executable(executable&&) noexcept;
 
-  /// operands[k] is where operand k's elements are, or its single one; outputs[i] is where those of
-  /// output i go, as they are in memory.
+  /// operands[k]: operand k's elements, or its single one. outputs[i]: memory for output i's
+  /// elements. Both in their dtypes' memory format.
   void run(form how, int count, const void* const* operands, void* const* outputs) const;
 
  private:

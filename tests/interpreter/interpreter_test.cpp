@@ -1,5 +1,5 @@
-// The interpreter itself: every operation that the language defines has code, operands keep their
-// order, blocks and tails are whole.
+// The interpreter itself: every operation of the language has code, operands keep their order, and
+// blocks and tails are complete.
 #include "language.hpp"
 
 #include "../table_rows.hpp"
@@ -22,7 +22,7 @@ std::vector<dsl::weak_dtype> all_types() {
   return types;
 }
 
-// Traces a row of operands of these dtypes, alone; the program of it has code.
+// Traces one row with operands of these dtypes; its program has code.
 void trace(op code, const dsl::weak_dtype* types) {
   interpreter::traced formula;
   interpreter::written_out written;
@@ -95,12 +95,12 @@ TEST(interpreter, runs_whole_blocks_and_tails_in_every_form) {
         ASSERT_EQ(float(d[static_cast<std::size_t>(i)]), static_cast<float>(i))
             << name(how) << ' ' << n;
       }
-      ASSERT_EQ(c.back(), -7);  // what follows is left alone
+      ASSERT_EQ(c.back(), -7);  // elements behind the end are unchanged
       ASSERT_EQ(float(d.back()), 0);
     }
 }
 
-// Of every operation that takes two operands and does not commute, one value each.
+// One value for every operation of two operands that does not commute.
 TEST(interpreter, keeps_the_order_of_operands) {
   struct row {
     op code;

@@ -44,7 +44,7 @@ dsl::signature resolved(op code, const value* x) {
 
 bool is_integer(dtype type) { return kind_of(type) == kind::integer; }
 
-// An array of integers beside a scalar of another integer dtype.
+// An array of integers and a scalar of another integer dtype.
 bool compares_with_scalar(op code, const value* x) {
   const dsl::op_info& row = dsl::info(code);
   return row.arity == 2 && row.result == dsl::op_result::boolean &&
@@ -53,8 +53,8 @@ bool compares_with_scalar(op code, const value* x) {
          is_integer(x[1].type.type);
 }
 
-// A bound of clip that is a scalar of another integer dtype may lie beyond an end of the dtype that
-// is clipped; it is that end then.
+// A bound of clip that is a scalar of another integer dtype may be outside the range of the clipped
+// dtype; it is then replaced by the end of that range.
 bool is_scalar_bound(dtype clipped, const value& bound) {
   return bound.type.weak && bound.type.type != clipped && is_integer(clipped) &&
          is_integer(bound.type.type);
@@ -62,7 +62,7 @@ bool is_scalar_bound(dtype clipped, const value& bound) {
 bool may_be_beyond(dtype bound, dtype clipped, bool upper) {
   return upper ? greatest_of(bound) > greatest_of(clipped) : least_of(bound) < least_of(clipped);
 }
-// The end of a dtype as a constant of the bound's.
+// The end of a dtype's range as a constant of the bound's dtype.
 literal end_of(dtype clipped, dtype bound, bool upper) {
   const std::uint64_t end =
       upper ? greatest_of(clipped) : static_cast<std::uint64_t>(least_of(clipped));
@@ -86,7 +86,7 @@ value traced::cast(dtype to, value a) {
   return {make(graph_, {op::convert, to, 1, {a.type.type}}, &a.node), {to}};
 }
 
-// An operand as what it is computed in.
+// Converts an operand to the dtype of the computation.
 value traced::converted(dtype to, value a) {
   if (a.type.weak && to != a.type.type && is_integer(to) && is_integer(a.type.type))
     require_range(graph_, a.node, {to, to});

@@ -1,5 +1,5 @@
-// The language at run time: formulas whose operations and dtypes are data become graphs as those of
-// symbols do while compiling.
+// The language at run time: formulas whose operations and dtypes are data become the graphs that
+// symbols build at compile time.
 #pragma once
 
 #include "interpreter.hpp"
@@ -10,28 +10,28 @@
 
 namespace interpreter {
 
-/// A node and its dtype: a symbol whose dtype is known when the program runs.
+/// A node and its dtype: a symbol whose dtype is known at run time.
 struct value {
   int node;
   dsl::weak_dtype type;
 };
 
 /// Makes the same nodes as the language: promotion, conversions, comparisons with scalars, folding
-/// and what simplifies.
+/// and simplification.
 class traced {
  public:
   value operand(dsl::op how, dsl::dtype type,
-                int number);  // load, load_scalar or value, of which the last is weak
+                int number);  // load, load_scalar or value; the last is weak
   value literal(dsl::dtype type, dsl::detail::literal bits);
   value cast(dsl::dtype to, value a);
-  /// Throws std::runtime_error where the row is not defined for these dtypes.
+  /// Throws std::runtime_error if the row is not defined for these dtypes.
   value apply(dsl::op code, const value* x);
 
-  /// Whether a literal lay outside the dtype that it is computed with since this was asked last: an
-  /// error of the compiler.
+  /// Whether, since the last call, a literal was outside the dtype of its computation: a compile
+  /// error in the language.
   bool refused() { return std::exchange(graph_.literal_outside, false); }
   int size() const { return graph_.size(); }
-  /// The program of the nodes that `outputs` need.
+  /// The program of the nodes that `outputs` depend on.
   dsl::detail::frozen_programs program(const std::vector<value>& outputs) const;
 
   traced() { graph_.notes_literals = true; }
@@ -44,8 +44,8 @@ class traced {
   dsl::detail::graph graph_;
 };
 
-/// Makes a node of its own for every operation and conversion: nothing is shared, folded or
-/// simplified.
+/// Makes a separate node for every operation and conversion, without sharing, folding or
+/// simplification.
 class written_out {
  public:
   value operand(dsl::op how, dsl::dtype type, int number);
@@ -65,7 +65,7 @@ class written_out {
   int used_[dsl::dtype_count] = {};
 };
 
-/// The first program of those that were frozen.
+/// The first of the frozen programs.
 inline dsl::detail::program_view view_of(const dsl::detail::frozen_programs& f) {
   return {&f.heads[0], &f.payloads[0], f.heads.size(), &f.outputs[0], f.outputs.size()};
 }

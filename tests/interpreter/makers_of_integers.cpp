@@ -1,4 +1,4 @@
-// The language's nodes of bool and the integers.
+// Makes the language's nodes of bool and the integers.
 #include "node_maker.hpp"
 
 namespace interpreter {

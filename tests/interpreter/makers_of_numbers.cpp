@@ -1,4 +1,4 @@
-// The language's nodes of real and complex numbers.
+// Makes the language's nodes of real and complex numbers.
 #include "node_maker.hpp"
 
 namespace interpreter {

@@ -12,14 +12,14 @@ namespace interpreter {
 /// An operation's code. Operands and results are columns of values, aligned to 64 bytes.
 struct node_code {
   std::uint64_t key;
-  /// An element at a time, as the simulator's threads and a kernel's.
+  /// One element at a time, as in the simulator's threads and in kernels.
   void (*scalar)(int count, const void* const* in, void* out);
   /// The host's loop for each instruction set. The count is a multiple of 64.
   dsl::detail::block_function block[3];
 };
 
-/// Where a value of a dtype lies among those of its dtype that come before it. Outside one_node,
-/// whose constants clang computes before it has read the functions beside them.
+/// Slot of a value among the earlier values of its dtype. Stands outside one_node because clang
+/// evaluates a class's constants before it has read the member functions after them.
 template <dtype... Types> constexpr int slot_among(dtype type, std::size_t before) {
   constexpr dtype types[] = {Types...};
   int n = 0;
@@ -27,8 +27,8 @@ template <dtype... Types> constexpr int slot_among(dtype type, std::size_t befor
   return n;
 }
 
-/// Nodes that load the operands, the operation's node, and where `Stored` is another dtype the
-/// conversion to that.
+/// A program: loads of the operands, the operation, and the conversion to `Stored` if that is
+/// another dtype.
 template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node {
   static constexpr int slot(dtype type, std::size_t before) {
     return slot_among<Operand...>(type, before);
@@ -103,8 +103,7 @@ template <dtype Family, std::size_t... I> void add_code(std::vector<node_code>& 
   (add.template operator()<I>(), ...);
 }
 
-/// Adds the code of a dtype's operations; of a 16-bit one also how its elements are read and
-/// stored.
+/// Adds the code of a dtype's operations; for 16-bit dtypes also of their loads and stores.
 template <dtype Family> void add_code(std::vector<node_code>& to) {
   add_code<Family>(to, std::make_index_sequence<compiled_signatures_of(Family).count>{});
   if constexpr (constexpr dtype value = value_dtype(Family); value != Family) {
@@ -115,7 +114,7 @@ template <dtype Family> void add_code(std::vector<node_code>& to) {
   }
 }
 
-// Each compiled in a file of its own.
+// Each is compiled in its own file.
 void add_code_of_8_bits(std::vector<node_code>& to);
 void add_code_of_16_bits(std::vector<node_code>& to);
 void add_code_of_32_bits(std::vector<node_code>& to);

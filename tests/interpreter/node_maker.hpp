@@ -1,5 +1,4 @@
-// How the language makes a node of operands whose dtypes are known while compiling, for every
-// signature.
+// The language's nodes for operands whose dtypes are known at compile time, for every signature.
 #pragma once
 
 #include "signature.hpp"
@@ -48,7 +47,7 @@ template <dtype... Family> void add_makers(std::vector<node_maker>& to) {
   (add_makers<Family>(to, std::make_index_sequence<signatures_of(Family).count>{}), ...);
 }
 
-// Each compiled in a file of its own.
+// Each is compiled in its own file.
 void add_makers_of_integers(std::vector<node_maker>& to);
 void add_makers_of_numbers(std::vector<node_maker>& to);
 

@@ -19,7 +19,7 @@ struct signature {
   int arity = 0;
   dtype operand[3]{};
 
-  /// A number of its own for each signature.
+  /// A unique number of the signature.
   constexpr std::uint64_t key() const {
     std::uint64_t k = static_cast<std::uint64_t>(code) | static_cast<std::uint64_t>(result) << 8;
     for (int i = 0; i < arity; ++i)
@@ -61,8 +61,8 @@ constexpr bool converts(dtype from, dtype to) {
                         dsl::kind_of(to) == dsl::kind::complex || to == dtype::boolean);
 }
 
-/// What a row computes with operands of which the first is `a`, if they need no conversion before;
-/// else nothing.
+/// Adds the signature of a row whose first operand is of dtype `a`, if its operands need no
+/// conversion.
 constexpr void add_row(signature_list& to, op code, dtype family, dtype a, dtype b, dtype c) {
   const dsl::signature found = dsl::resolve(code, {a}, {b}, {c});
   const int arity = dsl::info(code).arity;
@@ -81,7 +81,7 @@ constexpr void add_row(signature_list& to, op code, dtype family, dtype a, dtype
 constexpr signature_list signatures_of(dtype family) {
   signature_list all;
   const dtype real = dsl::real_of(family);
-  // Signed integers are compared with uint64 as they are.
+  // Signed integers and uint64 are compared without conversion.
   const dtype other = dsl::kind_of(family) == dsl::kind::integer && dsl::info(family).is_signed
                           ? dtype::uint64
                           : real;
@@ -106,19 +106,20 @@ constexpr signature_list signatures_of(dtype family) {
   return all;
 }
 
-/// The dtype of a value between operations: the evaluator computes with float for the 16-bit ones.
+/// The dtype of a value between operations: float for the 16-bit dtypes.
 constexpr dtype value_dtype(dtype type) {
   return type == dtype::float16 || type == dtype::bfloat16 ? dtype::float32 : type;
 }
 
-/// The signature that has an operation's code. Others of the same code are not compiled again.
+/// The signature under which an operation's code is compiled. Other signatures with the same code
+/// share it.
 constexpr signature compiled_signature(signature s) {
   for (int i = 0; i < s.arity; ++i) s.operand[i] = value_dtype(s.operand[i]);
   if (s.code != op::convert && !uses_dtype(s.code)) s.result = value_dtype(s.result);
   return s;
 }
 
-/// Those of a dtype's signatures that have code of their own.
+/// The signatures of a dtype that are compiled.
 constexpr signature_list compiled_signatures_of(dtype family) {
   const signature_list all = signatures_of(family);
   const bool is_short = value_dtype(family) != family;
@@ -127,7 +128,7 @@ constexpr signature_list compiled_signatures_of(dtype family) {
     const signature s = compiled_signature(all.of[i]);
     if (!is_short || uses_dtype(s.code)) own.add(s);
   }
-  // Between the 16-bit dtypes, and from them to float32: of a value that is float already.
+  // Conversions between the 16-bit dtypes, and from them to float32: the value is already a float.
   if (family == dtype::float32) own.add({op::convert, dtype::float32, 1, {dtype::float32}});
   return own;
 }

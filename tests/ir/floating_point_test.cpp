@@ -1,5 +1,4 @@
-// Floating point numbers' parts, neighbours and extremes, of which some are computed while
-// compiling as well.
+// Floating point numbers: parts, neighbours and extremes; some are also computed at compile time.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -15,7 +14,7 @@ template <class T> constexpr bool same(T a, T b) {
   return math::to_integer(a) == math::to_integer(b);
 }
 
-// Of normal numbers, subnormal ones, powers of two and both zeros.
+// Normal numbers, subnormal numbers, powers of two and both zeros.
 template <class T>
 bool is_put_together_from_its_parts() {
   constexpr T tiny = std::numeric_limits<T>::denorm_min(), small = std::numeric_limits<T>::min(),
@@ -69,7 +68,7 @@ constexpr bool has_neighbours() {
          math::nextafter<D>(-math::infinity<T>, T(0)) == -T(math::largest<D>) &&
          math::isnan(math::nextafter<D>(T(1), math::quiet_nan<T>));
 }
-#if !defined(__clang__)  // which computes no NaN in a constant expression
+#if !defined(__clang__)  // clang computes no NaN in a constant expression
 static_assert(has_neighbours<dtype::float16>() && has_neighbours<dtype::bfloat16>() &&
               has_neighbours<dtype::float32>() && has_neighbours<dtype::float64>());
 #endif
@@ -82,7 +81,7 @@ TEST(floating_point, parts_neighbours_and_extremes) {
               has_neighbours<dtype::float32>() && has_neighbours<dtype::float64>());
 }
 
-// A root is on the side of the real axis on which the number is, of a zero imaginary part too.
+// The imaginary part of a root has the sign of the operand's, also for a zero.
 TEST(floating_point, roots_of_complex_numbers_stay_on_their_side) {
   for (const double re : {-4.0, -1e-300, 0.0, 2.0})
     for (const double im : {0.0, 1e-300, 3.0}) {

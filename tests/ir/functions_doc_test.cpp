@@ -1,4 +1,4 @@
-// docs/functions.md has a line for each row of the op table, with what the table says of it.
+// docs/functions.md has a line for each row of the op table, with the table's contents.
 #include <gtest/gtest.h>
 
 #include <dsl/ir/op.hpp>
@@ -16,7 +16,7 @@ std::string call_of(const dsl::op_info& row) {
   if (row.token != nullptr) {
     call = row.arity == 1 ? name + "a" : "a " + name + " b";
     for (std::size_t at = 0; (at = call.find('|', at)) != std::string::npos; at += 2)
-      call.insert(at, "\\");  // a | would end the cell
+      call.insert(at, "\\");  // an unescaped | would end the cell
   } else {
     call = name + (row.arity == 1 ? "(a)" : row.arity == 2 ? "(a, b)" : "(a, b, c)");
   }

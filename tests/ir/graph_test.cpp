@@ -1,4 +1,4 @@
-// Graphs and programs are constants: what can be said of them is said while compiling.
+// Graphs and programs are constants, so they are tested at compile time.
 #include <gtest/gtest.h>
 
 #include "../rk4.hpp"
@@ -13,7 +13,7 @@ constexpr symbol<D, Weak> operand(graph& g, int number) {
   return {&g, g.add(op::load, D, {static_cast<std::uint64_t>(number)})};
 }
 
-// How often an operation stands in the program of a formula of two float operands.
+// Number of times that an operation occurs in the program of a formula of two float operands.
 template <class F>
 struct two_floats {
   static constexpr graph run() {
@@ -43,12 +43,12 @@ constexpr auto dead = view_of([](auto a, auto b) {
 });
 static_assert(count(dead, op::exp) == 0 && count(dead, op::load) == 1 && dead.nodes == 3);
 
-// A real number's imaginary part is a constant, and what is made of constants is one.
+// A real number's imaginary part is a constant, and operations on constants fold.
 constexpr auto folded = view_of([](auto a, auto) { return a * (imag(a) + 2); });
 static_assert(count(folded, op::add) == 0 && count(folded, op::constant) == 1 && folded.nodes == 3);
 
-// What no constant expression may compute is left to the back end: division by zero, overflow, NaN,
-// what leaves an integer's range.
+// Operations that constant expressions forbid are left to the back end: division by zero, overflow,
+// NaN, results outside an integer's range.
 static_assert(count(view_of([](auto a, auto) { return a + (-0.25f / imag(a)); }), op::divide) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + imag(a) / imag(a); }), op::divide) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + reciprocal(imag(a)); }),
@@ -78,7 +78,7 @@ static_assert(count(view_of([](auto a, auto) {
                     }),
                     op::divide) == 1);
 
-// Exact for every operand, NaN, infinities and signed zeros included.
+// Simplifications that are exact for every operand, NaN, infinities and signed zeros included.
 static_assert(view_of([](auto a, auto) { return a * 1; }).nodes == 1);
 static_assert(view_of([](auto a, auto) { return a / 1; }).nodes == 1);
 static_assert(view_of([](auto a, auto) { return a - 0; }).nodes == 1);
@@ -87,10 +87,10 @@ static_assert(view_of([](auto a, auto) { return +a; }).nodes == 1);
 static_assert(count(view_of([](auto a, auto) { return a / 4; }), op::multiply) == 1);
 static_assert(count(view_of([](auto a, auto) { return pow(a, 2); }), op::pow) == 0);
 static_assert(view_of([](auto a, auto) { return conj(a) + real(a); }).nodes == 2);
-// A product is there with the other sign already.
+// The product with the opposite sign already exists, and is reused.
 static_assert(count(view_of([](auto a, auto b) { return a * b + exp(b * -a); }), op::multiply) ==
               1);
-// Not exact: NaN - NaN, 0 * inf, -0 + 0, a division that rounds.
+// Not exact, so not simplified: NaN - NaN, 0 * inf, -0 + 0, a division that rounds.
 static_assert(count(view_of([](auto a, auto) { return a - a; }), op::subtract) == 1);
 static_assert(count(view_of([](auto a, auto) { return a * 0; }), op::multiply) == 1);
 static_assert(count(view_of([](auto a, auto) { return a + 0; }), op::add) == 1);
@@ -110,12 +110,12 @@ struct integer_identities {
 static_assert(count(detail::program_of<integer_identities>::view(), op::constant) == 1);
 static_assert(detail::program_of<integer_identities>::view().nodes == 2);
 
-// Literals are weak, and constants fold in the dtype that they take part in.
+// Literals are weak, and constants fold in the dtype of the operation that they take part in.
 constexpr auto third = view_of([](auto a, auto) { return a * (1.0 / 3); });
 static_assert(detail::head{third.heads[1]}.type() == dtype::float32);
 static_assert(detail::from_bits<float>(third.payloads[1]) == static_cast<float>(1.0 / 3));
 
-// The RK4 step: every product of the textbook formula once.
+// The RK4 step: every product of the textbook formula occurs once.
 struct rk4_trace {
   static constexpr graph run() {
     graph g;
@@ -144,7 +144,7 @@ constexpr auto rk4_cost =
     detail::cost_of(detail::pass_of<rk4_trace>::view(), [](std::uint64_t k) { return k; });
 static_assert(rk4_cost.load_bytes == 16 && rk4_cost.store_bytes == 16);
 
-// A thousand distinct nodes within the compilers' default limits.
+// A thousand distinct nodes compile within the compilers' default limits.
 constexpr auto thousand = view_of([](auto a, auto b) {
   for (int i = 0; i < 250; ++i) {
     a = a * b + a;

@@ -9,7 +9,7 @@
 
 namespace {
 
-double value_of_half(unsigned bits) {  // from the definition of binary16
+double value_of_half(unsigned bits) {  // by the definition of binary16
   const int sign = bits >> 15 ? -1 : 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
   if (exponent == 31)
     return fraction ? std::nan("") : sign * std::numeric_limits<double>::infinity();
@@ -31,7 +31,7 @@ TEST(half, reads_every_value) {
 
 TEST(half, rounds_to_nearest_even) {
   for (unsigned bits = 0; bits < 0x7bff;
-       ++bits) {  // between each finite value and the next: below, at and above the middle
+       ++bits) {  // between neighbouring finite values: below, at and above the middle
     const double low = value_of_half(bits), high = value_of_half(bits + 1),
                  middle = (low + high) / 2;
     const auto even = static_cast<std::uint16_t>(bits % 2 == 0 ? bits : bits + 1);
@@ -61,7 +61,7 @@ TEST(bfloat16, rounds_to_nearest_even) {
   }
 }
 
-// Also one whose payload is in the bits that are cut off.
+// Also a NaN whose payload is only in the bits that are cut off.
 TEST(half_and_bfloat16, nan_stays_nan) {
   for (const std::uint32_t bits :
        {0x7f800001u, 0x7f80ffffu, 0x7f9fffffu, 0x7fc00000u, 0xff800001u, 0xffffffffu}) {
@@ -75,8 +75,8 @@ TEST(half_and_bfloat16, nan_stays_nan) {
   }
 }
 
-// What a number lies nearest to, of two neighbours among the 16-bit floats: around their middle, as
-// near as the number's type comes.
+// Rounding to the nearest of two neighbouring 16-bit floats, tested around their middle, as close
+// to it as the number's type allows.
 template <class Short, class Number>
 void expect_rounded_once(Number below_middle, Number middle, Number above_middle,
                          std::uint16_t bits) {
@@ -88,7 +88,7 @@ void expect_rounded_once(Number below_middle, Number middle, Number above_middle
   EXPECT_EQ(Short(-middle).bits, even | 0x8000);
   EXPECT_EQ(Short(-above_middle).bits, (bits + 1) | 0x8000);
 }
-// By way of the nearest float the first and the last would be the middle itself.
+// If rounded to float first, the first and the last would be the middle itself.
 TEST(half_and_bfloat16, doubles_are_rounded_once) {
   const auto around = [](double middle, auto expect) {
     expect(std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300));
@@ -122,7 +122,7 @@ TEST(half_and_bfloat16, integers_are_rounded_once) {
   EXPECT_EQ(dsl::half(std::numeric_limits<std::int64_t>::min()).bits, 0xfc00);
   for (int exponent = 9; exponent < 62; ++exponent)
     for (std::int64_t digits = 128; digits < 256;
-         ++digits) {  // of eight bits, the last one worth 2^(exponent - 7)
+         ++digits) {  // eight bits, the last one worth 2^(exponent - 7)
       const std::int64_t middle = (2 * digits + 1) << (exponent - 8);
       const auto bits = dsl::bfloat16(static_cast<float>(digits << (exponent - 7))).bits;
       expect_rounded_once<dsl::bfloat16>(middle - 1, middle, middle + 1, bits);

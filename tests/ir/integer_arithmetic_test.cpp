@@ -1,5 +1,5 @@
-// Integers at the ends of their range. In a constant expression what overflows does not compile, so
-// no guard is left to the optimiser.
+// Integers at the ends of their range. Overflow in a constant expression does not compile, so these
+// tests do not depend on the optimiser.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ constexpr bool shifts_everything_out() {
          math::right_shift(least, bits) == -1 && math::right_shift(T(1), T(-1)) == 0;
 }
 
-// By a divisor that many share, as by one that a single number has.
+// Division by a divisor shared by many numbers equals division by a single one.
 template <class T>
 constexpr bool is_divided_alike(T a, T b) {
   const math::shared_divisor<T> shared(b);
@@ -56,7 +56,7 @@ constexpr bool is_divided_alike(T a, T b) {
          math::floor_divide(a, shared) == math::floor_divide(a, b) &&
          math::remainder(a, shared) == math::remainder(a, b);
 }
-// The numbers at the ends, around zero and around powers of two.
+// Numbers at the ends, around zero and around powers of two.
 template <class T>
 std::vector<T> edges() {
   std::vector<T> found;
@@ -132,7 +132,7 @@ static_assert(is_converted_to<std::int8_t>() && is_converted_to<std::int16_t>() 
 static_assert(is_converted_to<std::uint8_t>() && is_converted_to<std::uint16_t>() &&
               is_converted_to<std::uint32_t>() && is_converted_to<std::uint64_t>());
 
-// The same code, as it is optimised.
+// The same code, after optimisation.
 template <class T>
 void expect_at_run_time() {
   EXPECT_TRUE(divides_at_the_ends<T>());
@@ -148,8 +148,8 @@ TEST(integers, at_the_ends_of_their_range) {
   expect_at_run_time<std::int64_t>();
 }
 
-// Numbers of a type where others are next to them, or have none: its ends, and around the greatest
-// that floats and doubles count one by one.
+// Numbers whose conversion to another type is at its limits: the ends of the range, and around the
+// largest consecutive integers of float and double.
 template <class T>
 std::vector<T> hard_numbers() {
   using limits = std::numeric_limits<T>;

@@ -29,7 +29,7 @@ static_assert(assignable(float32, weak(float64)) && !assignable(float32, strong(
               !assignable(float64, weak(complex128)));
 static_assert(assignable(float64, strong(float32)) && !assignable(int32, strong(int64)));
 
-// Three operands at once, not two and then one: int8 with uint8 would be int16, and that with
+// All three operands are promoted at once. In pairs, int8 and uint8 would give int16, and with
 // float16 float32.
 static_assert(resolve(dsl::op::clip, strong(int8), strong(uint8), strong(float16)).result ==
               strong(float16));
@@ -72,7 +72,7 @@ const numpy_row numpy_rows[] = {
 #define DSL_BFLOAT16(results) const std::string bfloat16_results = results;
 #include "../data/promotion.inc"
 
-// NumPy's characters: E, for bfloat16, is ml_dtypes'.
+// NumPy's characters of dtypes; E, for bfloat16, is ml_dtypes'.
 constexpr dtype numpy_dtypes[] = {boolean, int8,    int16,     int32,     int64,
                                   uint8,   uint16,  uint32,    uint64,    float16,
                                   float32, float64, complex64, complex128};
@@ -120,7 +120,7 @@ TEST(promotion, bfloat16_as_ml_dtypes) {
         << name(numpy_dtypes[i]);
 }
 
-// A row that NumPy knows is in its file, so a new row cannot be forgotten.
+// Every row that NumPy has is in the file, so a new row cannot be forgotten.
 TEST(promotion, the_file_has_every_row) {
   for (const dsl::op_info& row : dsl::op_table) {
     if (std::string(row.numpy).rfind("np.", 0) != 0) continue;

@@ -1,4 +1,4 @@
-// Philox and what is made of it, without a formula around it.
+// Philox and its distributions, without a formula.
 #include <gtest/gtest.h>
 
 #include <dsl/ir/random.hpp>
@@ -21,7 +21,7 @@ constexpr bool gives(const math::philox_block& counter, std::uint64_t key, W... 
     if (got.word[i] != want[i]) return false;
   return true;
 }
-// Random123's known answers (kat_vectors), and in a constant expression.
+// Random123's known answers (kat_vectors), also in a constant expression.
 static_assert(gives({{0, 0, 0, 0}}, 0, 0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u));
 static_assert(gives({{~0u, ~0u, ~0u, ~0u}}, ~std::uint64_t{0}, 0x408f276du, 0x41c83b0eu,
                     0xa20bc7c6u, 0x6d5451fdu));
@@ -47,7 +47,7 @@ TEST(random_key, differs_for_each_number) {
   EXPECT_EQ(keys.size(), 10'000u);
 }
 
-// Against the products of 128 bits that compilers have.
+// Compared with the compilers' 128-bit products.
 TEST(random_below, takes_the_upper_half_of_a_product) {
   __extension__ using wide = unsigned __int128;
   std::uint64_t range = 1;
@@ -75,7 +75,7 @@ double chi_square(const std::vector<int>& counts) {
   return sum;
 }
 
-// Of 3 2^30 the quarter that would come out twice as often is rejected.
+// The interval [0, 3 2^30) would get a quarter of the numbers twice as often; these are rejected.
 TEST(random_below, is_even) {
   std::vector<int> thirds(3), narrow(7);
   for (std::uint64_t i = 0; i < 300'000; ++i) {

@@ -14,7 +14,7 @@ using namespace dsl::detail;
 
 std::ostringstream out;
 
-// Memory, streams and events are numbers: nothing is ever read or written.
+// Memory, streams and events are numbers; nothing is read or written.
 constexpr std::uintptr_t memory_end = std::uintptr_t{1} << 40;
 std::uintptr_t last_memory = 0, last_stream = 0, last_event = 0;
 void* as_pointer(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
@@ -25,7 +25,7 @@ std::string stream_name(void* stream) {
 
 class executor final : public grid_executor {
  public:
-  // It takes the entry points that were made for the simulator.
+  // Uses the simulator's entry points.
   constexpr executor() : grid_executor(kernel_target::sim, true) {}
 
   kernel_attributes attributes(const kernel_entry&, int, int) const override {
@@ -150,7 +150,7 @@ std::string printed() {
 }
 
 void add_devices() {
-  static devices& made = *new devices;  // arrays may outlive everything else
+  static devices& made = *new devices;  // never destroyed: arrays may outlive static objects
   back_end::add(made);
 }
 

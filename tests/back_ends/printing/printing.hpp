@@ -1,5 +1,4 @@
-// A kind of devices that does nothing but print what it is asked to do: a back end in one folder,
-// added without a change of the library.
+// A back end that only prints its calls. It lies in one folder and needs no change of the library.
 #pragma once
 
 #include <sstream>
@@ -7,10 +6,10 @@
 
 namespace printing {
 
-/// What has been printed since the last call.
+/// Returns what was printed since the last call.
 std::string printed();
 
-/// Makes "print", "print:0" and "print:1" known as devices.
+/// Registers the devices "print", "print:0" and "print:1".
 void add_devices();
 
 }  // namespace printing

@@ -1,5 +1,5 @@
-// What a back end is asked to do, by one that prints it: a formula, a reduction, a loop, transfers
-// and streams.
+// The calls that a back end receives, as printed by the printing back end: a formula, a reduction,
+// a loop, transfers and streams.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -57,7 +57,7 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
   EXPECT_EQ(printing::printed(), "free\nfree\nfree\n");
 }
 
-// In one kernel, whose blocks tell each other their sums; and as a graph of kernels.
+// In one kernel, whose blocks exchange their sums, and as a graph of kernels.
 TEST_F(printing_back_end, runs_loops) {
   dsl::array<float> x(300'000);
   dsl::scalar<float> total = 1.0f;
@@ -111,8 +111,8 @@ float* memory_made_elsewhere(std::uintptr_t number) {
   return reinterpret_cast<float*>(number << 30);
 }
 
-// A stream that someone else made ends with the last dsl::stream for it: nothing is asked of it
-// later, though an array's memory is to be freed there, and what is queued elsewhere waits for its
+// A foreign stream ends with the last dsl::stream that wraps it. Afterwards the library does not
+// use it, although an array's memory must be freed on it and work queued elsewhere waits for its
 // end.
 TEST_F(printing_back_end, leaves_streams_made_elsewhere_alone) {
   dsl::array<float> x(100);
@@ -127,8 +127,8 @@ TEST_F(printing_back_end, leaves_streams_made_elsewhere_alone) {
     y.emplace(100);
   }
   EXPECT_EQ(printing::printed(),
-            "order stream 100 behind the default stream\n"  // to read
-            "order stream 100 behind the default stream\n"  // to write
+            "order stream 100 behind the default stream\n"  // before reading
+            "order stream 100 behind the default stream\n"  // before writing
             "launch on stream 100: 2 * a, 100 elements, grid 1, block 64; 3 operands\n"
             "allocate 400 bytes on print:0, stream 100\n"
             "event 1 in stream 100\n");
@@ -144,9 +144,9 @@ TEST_F(printing_back_end, leaves_streams_made_elsewhere_alone) {
   EXPECT_EQ(dsl::stream(stream_made_elsewhere(200)).where(), dsl::device("print:1"));
 }
 
-// Of views of the same memory the ones see what the others do, whatever their streams. The memory
-// is never allocated or freed, and behind the last view's death comes what is queued on the stream
-// where it was made.
+// Views of the same memory see each other's writes, on any stream. The library neither allocates
+// nor frees the memory. Work queued on the stream where it was made runs after the last view's
+// work.
 TEST_F(printing_back_end, orders_views_of_foreign_memory) {
   const dsl::stream s;
   printing::printed();
@@ -160,8 +160,10 @@ TEST_F(printing_back_end, orders_views_of_foreign_memory) {
     write_on_s(a);
     EXPECT_EQ(
         printing::printed(),
-        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // b and a, to read
-        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"  // to write
+        // reads of b and a
+        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"
+        // write
+        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"
         "launch on stream 2: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
     b = 2 * b;
     EXPECT_EQ(printing::printed(),

@@ -1,4 +1,4 @@
-// Compiled by g++: formulas that kernels.cu has as well run on the GPU, though the linker keeps
+// Compiled by g++. Formulas that kernels.cu also contains run on the GPU, although the linker keeps
 // this file's inline functions.
 #include "../../back_ends/formulas.hpp"
 

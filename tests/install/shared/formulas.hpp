@@ -1,4 +1,4 @@
-// What the two libraries, first and second, have the program run. Both have the formula 2 * x + 1.
+// Interface of the two libraries, first and second. Both contain the formula 2 * x + 1.
 #pragma once
 
 #include <dsl/dsl.hpp>

@@ -1,4 +1,4 @@
-// A library that is loaded while the program runs, as Python does: none of its symbols are seen by
+// A library that is loaded at run time, as Python's modules are: its symbols are hidden from
 // others.
 #include <dsl/dsl.hpp>
 

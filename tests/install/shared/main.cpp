@@ -1,6 +1,6 @@
-// A program, two libraries and one that it loads, all of which use one shared libdsl: formulas that
-// two libraries have are one, whichever device each compiled them for; what one allocates the
-// others free; what one throws the others catch by its type.
+// A program, two libraries and one loaded at run time share one libdsl. A formula in two libraries
+// is one formula with the devices of both. Memory allocated by one is freed by another. Exceptions
+// thrown by one are caught by type in another.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -45,8 +45,7 @@ void check(const dsl::device& d) {
   } catch (const dsl::shape_error&) {}
 }
 
-// Where the second library's file is compiled by nvcc and there is a GPU: its kernels are launched
-// by libdsl.
+// If nvcc compiled the second library's file and there is a GPU, libdsl launches its kernels.
 void check_gpu() {
   for (const dsl::device& d : dsl::devices()) {
     if (d.kind != dsl::backend::cuda || d.index != 0) continue;
