@@ -1,5 +1,5 @@
-// What the examples share: the command line, timing, and pictures. An example itself is its formula
-// and what it shows.
+// The examples' command line, timing and pictures. An example itself holds only its formula and the
+// check of its result.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// What an example says of itself; `run` gets it with what the command line has changed.
+/// The description of an example. `run` receives it with the values of the command line.
 struct example {
   const char* shows;                                 // for --help
   std::int64_t size;                                 // --size
@@ -19,9 +19,9 @@ struct example {
   std::string out = {};      // --out; empty: no picture is asked for
 };
 
-/// What main() is: reads --size, --steps and --out, prints the device (DSL_DEVICE says which), and
-/// calls `run`, which returns whether its results are right. Returns 0 if they are, 1 if they are
-/// not or an exception was thrown, 2 if the command line is wrong.
+/// The body of main(): reads --size, --steps and --out, prints the device (DSL_DEVICE says which),
+/// and calls `run`, which returns whether its results are right. Returns 0 if they are, 1 if they
+/// are not or an exception was thrown, 2 if the command line is wrong.
 int run_example(int argc, char** argv, example e, bool (*run)(const example&));
 
 /// Seconds of a clock that never goes back.

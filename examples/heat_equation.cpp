@@ -18,7 +18,7 @@ static constexpr auto flow = dsl::vectorize<heat_step>([](auto u, auto rate) {
   return (1 - 4 * rate) * u + rate * around;
 });
 
-// What is hot in the beginning: a ring, a disc and a bar.
+// The initial temperature: a ring, a disc and a bar are hot.
 static dsl::array<float, 2> hot_places(std::int64_t rows, std::int64_t columns) {
   const auto shapes = dsl::vectorize([](auto x, auto y) {
     auto ring = abs(hypot(x - 0.9, y - 1.0) - 0.5) < 0.12;

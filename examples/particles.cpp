@@ -87,7 +87,7 @@ static bool run(const example& e) {
   print_speed("a step", seconds, static_cast<double>(e.size), "stars");
   if (!e.out.empty()) draw(e.out, s);
 
-  // Of stars that nothing disturbs, energy and orbit stay.
+  // Undisturbed stars keep their energy and their orbit.
   stars alone = disc(e.size);
   pass(alone, 0, e.steps, 0);
   const auto radius = sqrt(alone.x * alone.x + alone.y * alone.y);

@@ -65,7 +65,7 @@ TEST(picture, that_cannot_be_is_an_error) {
   const scratch_folder folder;
   const std::string path = (folder.outer / "no.png").string();
   EXPECT_THROW(write_png(path, 2, {0, 1, 2}, {white, blue, orange}),
-               std::runtime_error);  // incomplete row
+               std::runtime_error);                                             // incomplete row
   EXPECT_THROW(write_png(path, 0, {0, 1}, {white, blue}), std::runtime_error);  // width 0
   EXPECT_THROW(write_png(path, 1, std::vector<colour>{}), std::runtime_error);  // no pixels
   EXPECT_THROW(write_png(path, 2, {0, 3}, {white, blue, orange}),

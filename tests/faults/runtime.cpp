@@ -32,7 +32,7 @@ struct state {
   const char* failed = nullptr;
   std::vector<std::vector<long>> graph_kernels;
   bool emulated = false, captures = false;  // captures: an emulated stream captures
-  long writes_left = -1;  // writes until streams stop; -1: they do not stop
+  long writes_left = -1;                    // writes until streams stop; -1: they do not stop
   std::vector<std::pair<std::uint32_t*, std::uint32_t>> writes;
 };
 state& now() {

@@ -119,10 +119,10 @@ template <class Program, std::uint32_t Head>
 inline constexpr neighbour_path path_with_head =
     path_of(Program::view(), node_with(Program::view(), Head));
 
-/// What a program reads besides its own elements. `nodes`: number of nodes that read neighbours or
-/// ask for positions. `operands`: a bit for each of their operands. `moved`: a bit for each operand
-/// whose elements they read. `axes`: a bit for each axis, counted from the right, along which the
-/// distance is known at compile time.
+/// A program's reads of other elements than its own. `nodes`: number of nodes that read neighbours
+/// or ask for positions. `operands`: a bit for each of their operands. `moved`: a bit for each
+/// operand whose elements they read. `axes`: a bit for each axis, counted from the right, along
+/// which the distance is known at compile time.
 struct neighbours_read {
   int nodes = 0;
   std::uint64_t operands = 0, moved = 0;

@@ -9,7 +9,7 @@ namespace dsl::detail {
 /// A part of a statement that one pass can compute: results of reductions, elements, or both.
 struct statement_part {
   struct reductions_of { int space, depth; };
-  // Of one index space at one depth; of several if the part also has elements.
+  // In one index space at one depth; in several if the part also has elements.
   sequence<reductions_of> reductions;
   // Outputs of the graph.
   sequence<int> elements;

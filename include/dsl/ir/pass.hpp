@@ -50,7 +50,7 @@ struct pass_view {
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
-  // Of the elements' program.
+  // In the elements' program.
   neighbours_read neighbours{};
   constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
   constexpr dtype type(int target) const {

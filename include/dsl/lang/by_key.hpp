@@ -339,7 +339,7 @@ void assign(Target&& target, const detail::by_key_expression<Function, Keys, Val
     detail::with_keyed(target, e, true, detail::run_keyed);
 }
 
-/// What a reduction by key would do, as `explain` says of other assignments. Runs nothing but the
+/// Explains a reduction by key: its tables or buckets, launch and operands. Runs only the
 /// reductions inside its keys and values.
 template <class Target, class Function, class Keys, class Values>
 explanation explain(Target& target, const detail::by_key_expression<Function, Keys, Values>& e) {

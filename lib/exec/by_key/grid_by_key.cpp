@@ -15,7 +15,7 @@ namespace dsl::detail {
 
 namespace {
 
-// How a block's warps share its shared memory.
+// The tables in a block's shared memory.
 struct table_plan {
   std::int64_t span;
   int tables, turns, log2_copies, tags, shared_bytes;
@@ -79,7 +79,7 @@ table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool
   return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0)), 0);
 }
 
-// What is known of a reduction by key before its launches.
+// Plans a reduction by key.
 class by_key_planner {
  public:
   by_key_planner(const grid_executor& kernels, const by_key_kernels& compiled,

@@ -46,7 +46,7 @@ void require_percentage(double p) {
 
 namespace {
 
-// What fits into 32 bits is sorted so.
+// Values of up to 32 bits are sorted as 32-bit integers.
 template <class Key>
 void sort_as(const sort_task& task) {
   const ordered_key keys = ordered_key::of_type(task.type);

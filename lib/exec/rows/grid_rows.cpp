@@ -112,7 +112,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     p.kernel = row_kernel::columns;
     p.lanes = lanes;
   }
-  // Of one device, since each row is on one device.
+  // On one device, since each row is on one device.
   const int devices = std::max(1, p.devices), multiprocessors = device.multiprocessors / devices;
   const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));

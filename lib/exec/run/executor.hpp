@@ -25,32 +25,32 @@ struct scan_space;
 struct scatter_task;
 struct sort_task;
 
-/// What a kind of devices can do for a loop beside a kernel a step.
+/// The ways in which a kind of devices can run a loop, besides a kernel a step.
 struct loop_support {
   bool one_kernel;       ///< all steps in one kernel
-  bool one_block;        ///< of which one block may have all elements
-  bool carries_scalars;  ///< such a kernel may reduce, and end on a condition
+  bool one_block;        ///< one block of this kernel may have all elements
+  bool carries_scalars;  ///< this kernel may reduce, and end on a condition
   bool graphs;           ///< kernels recorded once and launched together
-  loop_policy policy;    ///< that loops are planned with
+  loop_policy policy;    ///< the numbers that loops are planned with
 };
 
-/// The partial results of a pass that reduces: for each group of results as many as blocks left, of
-/// one launch or of several. Those of a group lie side by side.
+/// The layout of a pass's partial results. Each block of a launch, or of several launches, leaves
+/// one for every group of results; those of a group are consecutive.
 struct partial_results_layout {
   std::int64_t groups;
-  std::int64_t count;  // of each group
-  std::size_t bytes;   // of one
+  std::int64_t count;  // Partial results of each group.
+  std::size_t bytes;   // Of one partial result.
 
   std::size_t all_bytes() const { return static_cast<std::size_t>(groups * count) * bytes; }
 };
 
 class kernel_graph;
 
-/// What a strategy is called in errors and plans.
+/// The name of a strategy in errors and plans.
 const char* name_of(strategy s);
 
-/// Runs what was compiled, on operands that have been laid out. One object for each kind of
-/// devices.
+/// Plans and queues compiled kernels on operands that have been laid out. One object for each kind
+/// of devices.
 class executor : public layout_services {
  public:
   static executor& of(const back_end& devices) { return static_cast<executor&>(devices.kernels()); }
@@ -59,38 +59,38 @@ class executor : public layout_services {
   void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from,
                      const void* source, const mapping& elements, std::size_t size) const final;
 
-  /// "grid 12 x block 256, 4 lanes a thread": what a plan launches.
+  /// The launch of a plan as text: "grid 12 x block 256, 4 lanes a thread".
   virtual std::string describe_launch(const plan& p) const = 0;
-  /// Where a kernel that no file compiled for these devices cannot run, and why: "sim: its file
-  /// ...".
+  /// The reason why a kernel cannot run here if no file compiled it for these devices: "sim: its
+  /// file ...".
   virtual std::string why_not_compiled(device where) const;
 
-  /// Throws device_error where no process has all elements: for what cannot do with some of them,
-  /// of however many it is asked.
+  /// Throws device_error on a mesh of processes, even for no elements: for operations that need all
+  /// elements in one process.
   virtual void require_one_process(const char* /*what*/, const pass_view* = nullptr,
                                    const operand* = nullptr) const {}
 
-  /// Whether a pass has a path of its own for one contiguous dimension.
+  /// Whether a pass has a kernel for one contiguous dimension.
   virtual bool has_linear_path(const program_code&) const { return true; }
-  /// Throws device_error where no file compiled the pass for these devices, or the launch asks for
-  /// what its kernel cannot keep to.
+  /// Throws device_error if no file compiled the pass for these devices, or if its kernel cannot
+  /// have the grid or block that the launch fixes.
   virtual reduction_plan plan_pass(const prepared& pass) const = 0;
   /// As `prepared::run`.
   virtual void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
                         const stream& on) const = 0;
 
-  // A reduction in two steps, between which a device's partial results may come together with
-  // others': of passes of the same code and plan, over elements of their own.
+  // A reduction in two steps. Between them the partial results of several devices may be joined, if
+  // their passes have the same code and plan; each device reduces its own elements.
 
-  /// What the first step leaves.
+  /// The layout of the first step's partial results.
   virtual partial_results_layout partials_of(const prepared& pass) const = 0;
-  /// Queues the reduction of a pass's elements to partial results, which become those from number
-  /// `first` on in each group of `all`. `stop` as `prepared::run`'s.
+  /// Queues the reduction of a pass's elements to partial results, which are written from number
+  /// `first` on in each group of `all`. `stop`: as for `prepared::run`.
   virtual void reduce_to_partials(const prepared& pass, const partial_results_layout& all,
                                   void* memory, std::int64_t first, const bool* stop,
                                   const stream& on) const = 0;
-  /// Queues the computation of a pass's results from partial results; each is of `count` elements.
-  /// `recorded` and `stop` as `prepared::run`'s.
+  /// Queues the computation of a pass's results from partial results; each result reduces `count`
+  /// elements. `recorded` and `stop`: as for `prepared::run`.
   virtual void finish_partials(const prepared& pass, const partial_results_layout& all,
                                void* memory, std::int64_t count, const std::uint64_t* recorded,
                                const bool* stop, const stream& on) const = 0;
@@ -107,26 +107,26 @@ class executor : public layout_services {
   virtual bool is_cooperative(int /*index*/) const { return false; }
   /// The plan of a loop in one kernel.
   virtual loop_plan plan_loop(const loop& of, strategy how) const = 0;
-  /// Queues steps in one kernel: all of it, or a part.
+  /// Queues steps in one kernel, or the part of it that this process runs.
   virtual void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps,
                         const loop_part* part, const stream& on) const = 0;
-  /// Null where kernels cannot be recorded on that stream now.
+  /// Null if kernels cannot be recorded on that stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
 
-  /// Times the device; null where times say nothing of it.
+  /// Measures the device; null if it has no meaningful times.
   virtual std::unique_ptr<calibration> measure(int /*index*/) const { return nullptr; }
 
   virtual scan_plan plan_scan(const scan_code& code, const operand* operands,
                               const scan_space& s) const = 0;
   virtual void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
                         const scan_parameters& parameters, const stream& on) const = 0;
-  /// Of operands in row-major order, as the next one.
+  /// The operands of reductions by key and of selections are laid out in row-major order.
   virtual by_key_plan plan_by_key(const by_key_code& code, const operand* operands,
                                   const geometry& g, const by_key_request& request) const = 0;
   virtual void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
                           const by_key_request& request, const by_key_plan& p,
                           const stream& on) const = 0;
-  /// In this machine's memory, unless a kind of devices has its own.
+  /// On the host's memory by default.
   virtual void sort(const sort_task& task, const stream& on) const;
   virtual void sort(const pair_sort_task& task, const stream& on) const;
   virtual void scatter(const scatter_task& task, const stream& on) const;
@@ -159,8 +159,8 @@ class kernel_graph {
   kernel_graph(const kernel_graph&) = delete;
   virtual ~kernel_graph() = default;
 
-  /// What `record` launches becomes the graph, or its kernels' new parameters: the same kernels as
-  /// before, and as many. Then queues it.
+  /// Records the launches of `record` as the graph and queues it. Later calls update the kernels'
+  /// parameters: `record` must then launch the same kernels in the same order.
   template <class Record>
   void run(const Record& record) {
     begin();

@@ -1,4 +1,4 @@
-// Kernels on a grid of blocks of threads: what a GPU and the simulator share.
+// Executor of kernels on a grid of thread blocks, shared by GPUs and the simulator.
 #pragma once
 
 #include <vector>
@@ -7,32 +7,32 @@
 
 namespace dsl::detail {
 
-/// An entry point, and what errors say of it.
+/// An entry point, with the kernel's names for errors.
 struct kernel_entry {
   const void* function;
-  const char *architectures, *name;  // as entry_points' and program_code's
+  const char *architectures, *name;  // As in entry_points and program_code.
   const pass_view& pass;
 };
 
 class kernel_parameters;
 
-/// Memory that a kernel may read and write, beside its operands'.
+/// Memory that a kernel may read and write besides its operands.
 struct memory_range {
   const void* begin;
   std::size_t bytes;
-  bool is_empty;  // until this kernel writes it
+  bool is_empty;  // Uninitialized until this kernel writes it.
 };
 
-/// Memory that is zero when a kernel begins; of a mesh the same part of each member's copy.
+/// Memory that must be zero when a kernel begins. On a mesh: the same part of each member's copy.
 struct zeroed_memory {
   void* begin = nullptr;
   std::size_t bytes = 0, copy_bytes = 0;
 };
 
-/// What of a kernel's parameters each member of a mesh has its own of.
+/// Sets the parameters that differ between the members of a mesh.
 class member_parameters {
  public:
-  /// For a member that has so many blocks from `first` on.
+  /// Sets them for a member that runs `blocks` blocks from number `first` on.
   virtual void fill(kernel_parameters& given, int member, std::int64_t first,
                     std::int64_t blocks) const = 0;
 
@@ -40,47 +40,56 @@ class member_parameters {
   ~member_parameters() = default;
 };
 
-/// What is launched, and what an error says of it.
+/// A launch, with the sizes and names for its errors.
 struct kernel_launch : kernel_entry {
   std::int64_t grid;
   int block, shared_bytes;
-  block_range* range;  // the kernel's one parameter, which begins with it; filled in here
+  // The beginning of the kernel's one parameter. The launch fills it in.
+  block_range* range;
   const operand* operands;
-  int inputs, outputs;  // of the operands
+  int inputs, outputs;  // Of `operands`.
   std::int64_t elements;
-  bool cooperative = false;              // all blocks at once on the device
-  const memory_range* others = nullptr;  // `other_count` of them
+  // All blocks must be on the device at once.
+  bool cooperative = false;
+  // `other_count` ranges of memory besides the operands'.
+  const memory_range* others = nullptr;
   int other_count = 0;
-  const operand* own_operands = nullptr;  // the pass's, where `operands` are those of several
-  int cluster = 1;                        // so many blocks one behind the other are a cluster
-  std::int64_t first_step = 0;            // of a loop, as errors count them
-  bool looks_back = false;  // of a mesh: blocks wait for what those of other members' tiles come to
-  bool waits_itself = false;  // for the launch before it, which may still run when its blocks begin
-  kernel_parameters* parameters =
-      nullptr;  // of which a mesh's members have some of their own, or null
+  // The operands of the pass, if `operands` are those of several passes.
+  const operand* own_operands = nullptr;
+  // Consecutive blocks of a cluster.
+  int cluster = 1;
+  // Of a loop: the number of the first step, for errors.
+  std::int64_t first_step = 0;
+  // On a mesh: blocks wait for totals of other members' tiles.
+  bool looks_back = false;
+  // The kernel waits by itself for the launch before it, which may still run when its blocks begin.
+  bool waits_itself = false;
+  // The parameters, if the members of a mesh have different values of some of them; otherwise null.
+  kernel_parameters* parameters = nullptr;
   const member_parameters* of_members = nullptr;
-  const std::vector<std::int64_t>* member_ends =
-      nullptr;              // of a mesh's members: where their blocks end, if that is known
-  int blocks_together = 1;  // so many blocks one behind the other are one member's
-  std::int64_t elements_a_block =
-      0;  // of arrays in the order of their elements, which block after block takes; else 0
+  // On a mesh: where each member's blocks end, if that is known.
+  const std::vector<std::int64_t>* member_ends = nullptr;
+  // Consecutive blocks that must be on one member.
+  int blocks_together = 1;
+  // Elements that each block takes, if blocks take arrays in the order of their elements; else 0.
+  std::int64_t elements_a_block = 0;
   zeroed_memory zeroed{};
-  const block_range* part =
-      nullptr;  // of a grid of several processes: the launch's blocks, `grid` of them
+  // In a grid of several processes: the blocks of this launch, `grid` of them.
+  const block_range* part = nullptr;
 
   const operand* operands_of_pass() const {
     return own_operands != nullptr ? own_operands : operands;
   }
 };
 
-/// Plans grids, fills kernels' parameters, and gives them memory for what their blocks tell each
-/// other.
+/// Plans grids, fills kernels' parameters, and allocates the memory in which blocks exchange
+/// values.
 class grid_executor : public executor {
  public:
   constexpr grid_executor(kernel_target target, bool has_graphs)
       : target_(target), has_graphs_(has_graphs) {}
 
-  /// What is known of a compiled kernel; zeros where nothing is.
+  /// The attributes of a compiled kernel; zeros if they are unknown.
   virtual kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const = 0;
   /// Queues a kernel, or adds it to the graph that the calling thread records. Throws an error that
   /// names the kernel, the expression and the sizes.
@@ -125,7 +134,7 @@ class grid_executor : public executor {
 
  protected:
   ~grid_executor() = default;
-  /// What a table has for these devices.
+  /// The entry of a table for these devices.
   template <class Code>
   const Code& compiled(const Code (&table)[kernel_targets]) const {
     return table[static_cast<int>(target_)];

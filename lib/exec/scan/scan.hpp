@@ -19,7 +19,7 @@ struct scan_space {
   int axis;  // -1: all elements in row-major order
 };
 
-/// Of operands of which the first are inputs, and of one output or none. Throws as `lay_out`.
+/// Lays out the inputs and then at most one output. Throws as `lay_out`.
 /// `axis` is -1 where all elements are taken in row-major order.
 void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int outputs, int lanes,
                       const pass_view& pass, int axis = -1);

@@ -209,8 +209,8 @@ void evaluation::passes::join(pass_of_space& to, const pass_of_space& more) {
     }
 }
 
-// What a pass reads for other index spaces alone, and then discards, is an array that it reads
-// anyway, or one element. `first`: where the passes of the same number begin.
+// Operands that only other index spaces need, whose values this pass discards, are bound to an
+// array that it reads anyway, or to one element. `first`: the first pass of the same number.
 void evaluation::passes::bind_stand_ins(pass_of_space& to, std::size_t first) {
   const device where = home_of_operands(to.inputs.data(), static_cast<int>(to.inputs.size()));
   for (std::size_t i = 0; i < to.is_bound.size(); ++i) {

@@ -51,7 +51,7 @@ operand_names names_of(const prepared* passes, int count) {
   return names;
 }
 
-// Of arrays; what is said of them behind a semicolon stays.
+// Changes the text of arrays up to a semicolon.
 void say_read_with_halos(std::vector<listed_operand>& operands) {
   for (listed_operand& o : operands)
     if (!o.is_written &&
@@ -111,7 +111,7 @@ explained_kernel explain_rows(const row_chain& rows, const operand_names& names,
   return k;
 }
 
-// What a copy behind the kernels does.
+// Explains a copy after the kernels.
 explained_kernel explain_copy(const operand& from, const operand& to, const std::string& what) {
   operand both[] = {from, to};
   for (operand& o : both) {

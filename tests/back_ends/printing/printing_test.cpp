@@ -158,13 +158,12 @@ TEST_F(printing_back_end, orders_views_of_foreign_memory) {
       v = 2 * v;
     };
     write_on_s(a);
-    EXPECT_EQ(
-        printing::printed(),
-        // reads of b and a
-        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"
-        // write
-        "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"
-        "launch on stream 2: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
+    EXPECT_EQ(printing::printed(),
+              // reads of b and a
+              "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"
+              // write
+              "order stream 2 behind the default stream\norder stream 2 behind the default stream\n"
+              "launch on stream 2: 2 * a, 100 elements, grid 1, block 64; 3 operands\n");
     b = 2 * b;
     EXPECT_EQ(printing::printed(),
               "order the default stream behind stream 2\norder the default stream behind stream 2\n"

@@ -19,7 +19,7 @@ struct step_schedule {
   std::int64_t more_from;  // Blocks from this one on have one more.
   std::int32_t in_shared;  // Rows that stay in shared memory.
   std::int32_t streamed;   // Streamed rows: 0, or more than are being copied at a time.
-  // Of every eight streamed rows, the number that should stay in the L2 cache.
+  // The number of streamed rows, in every eight, that should stay in the L2 cache.
   std::int32_t l2_resident;
   // Blocks' partial results (`tagged`) of two steps, or null; the first member's copy.
   void* cells;
