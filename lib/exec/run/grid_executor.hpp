@@ -1,4 +1,4 @@
-// Kernels on a grid of blocks of threads: what a GPU and the simulator share.
+// Kernels on a grid of blocks of threads. GPUs and the simulator share this code.
 #pragma once
 
 #include <vector>
@@ -7,32 +7,35 @@
 
 namespace dsl::detail {
 
-/// An entry point, and what errors say of it.
+/// The entry point of a kernel, and its description for errors.
 struct kernel_entry {
   const void* function;
-  const char *architectures, *name;  // as entry_points' and program_code's
+  // As in entry_points and in program_code.
+  const char *architectures, *name;
   const pass_view& pass;
 };
 
 class kernel_parameters;
 
-/// Memory that a kernel may read and write, beside its operands'.
+/// Memory that a kernel may read and write, in addition to its operands'.
 struct memory_range {
   const void* begin;
   std::size_t bytes;
-  bool is_empty;  // until this kernel writes it
+  bool is_empty;  // Whether it has no contents before this kernel writes it.
 };
 
-/// Memory that is zero when a kernel begins; of a mesh the same part of each member's copy.
+/// Memory that is set to zero before a kernel begins; on a mesh, the same part of each member's
+/// copy.
 struct zeroed_memory {
   void* begin = nullptr;
+  // Bytes to set to zero, and bytes from a member's copy to the next.
   std::size_t bytes = 0, copy_bytes = 0;
 };
 
-/// What of a kernel's parameters each member of a mesh has its own of.
+/// Sets those parameters of a kernel that differ between the members of a mesh.
 class member_parameters {
  public:
-  /// For a member that has so many blocks from `first` on.
+  /// Sets the parameters of a member that runs `blocks` blocks from number `first` on.
   virtual void fill(kernel_parameters& given, int member, std::int64_t first,
                     std::int64_t blocks) const = 0;
 
@@ -40,50 +43,60 @@ class member_parameters {
   ~member_parameters() = default;
 };
 
-/// What is launched, and what an error says of it.
+/// A launch of a kernel, and its description for errors.
 struct kernel_launch : kernel_entry {
   std::int64_t grid;
   int block, shared_bytes;
-  block_range* range;  // the kernel's one parameter, which begins with it; filled in here
+  // The beginning of the kernel's only parameter. Launching fills it in.
+  block_range* range;
   const operand* operands;
-  int inputs, outputs;  // of the operands
+  // Numbers of inputs and of outputs among the operands.
+  int inputs, outputs;
   std::int64_t elements;
-  bool cooperative = false;              // all blocks at once on the device
-  const memory_range* others = nullptr;  // `other_count` of them
+  // Whether all blocks must be on the device at once.
+  bool cooperative = false;
+  // Further memory that the kernel uses: `other_count` ranges.
+  const memory_range* others = nullptr;
   int other_count = 0;
-  const operand* own_operands = nullptr;  // the pass's, where `operands` are those of several
-  int cluster = 1;                        // so many blocks one behind the other are a cluster
-  std::int64_t first_step = 0;            // of a loop, as errors count them
-  bool looks_back = false;  // of a mesh: blocks wait for what those of other members' tiles come to
-  bool waits_itself = false;  // for the launch before it, which may still run when its blocks begin
-  kernel_parameters* parameters =
-      nullptr;  // of which a mesh's members have some of their own, or null
+  // The operands of the pass, if `operands` are those of several passes; else null.
+  const operand* own_operands = nullptr;
+  // Number of consecutive blocks that form a cluster.
+  int cluster = 1;
+  // Number of a loop's first step, for errors.
+  std::int64_t first_step = 0;
+  // On a mesh: whether blocks wait for the totals of other members' tiles.
+  bool looks_back = false;
+  // Whether the kernel itself waits for the launch before it, so that its blocks may begin earlier.
+  bool waits_itself = false;
+  // The kernel's parameters, some of which `of_members` sets for each member of a mesh; or null.
+  kernel_parameters* parameters = nullptr;
   const member_parameters* of_members = nullptr;
-  const std::vector<std::int64_t>* member_ends =
-      nullptr;              // of a mesh's members: where their blocks end, if that is known
-  int blocks_together = 1;  // so many blocks one behind the other are one member's
-  std::int64_t elements_a_block =
-      0;  // of arrays in the order of their elements, which block after block takes; else 0
+  // The end of each member's blocks, or null if the launch is divided by `shares_of`.
+  const std::vector<std::int64_t>* member_ends = nullptr;
+  // Number of consecutive blocks that must run on the same member.
+  int blocks_together = 1;
+  // Elements of a block, if blocks take a map's arrays in the order of their elements; else 0.
+  std::int64_t elements_a_block = 0;
   zeroed_memory zeroed{};
-  const block_range* part =
-      nullptr;  // of a grid of several processes: the launch's blocks, `grid` of them
+  // If several processes share a grid: this launch's `grid` blocks of it. Else null.
+  const block_range* part = nullptr;
 
   const operand* operands_of_pass() const {
     return own_operands != nullptr ? own_operands : operands;
   }
 };
 
-/// Plans grids, fills kernels' parameters, and gives them memory for what their blocks tell each
-/// other.
+/// Plans grids, fills in kernels' parameters, and allocates the memory through which blocks
+/// exchange data.
 class grid_executor : public executor {
  public:
   constexpr grid_executor(kernel_target target, bool has_graphs)
       : target_(target), has_graphs_(has_graphs) {}
 
-  /// What is known of a compiled kernel; zeros where nothing is.
+  /// Properties of a compiled kernel; zeros if they are unknown.
   virtual kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const = 0;
-  /// Queues a kernel, or adds it to the graph that the calling thread records. Throws an error that
-  /// names the kernel, the expression and the sizes.
+  /// Queues a kernel, or adds it to the graph that the calling thread records. Errors name the
+  /// kernel, the expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
   void order_reduced(geometry& g, const operand* operands, int inputs, int count,
@@ -125,7 +138,7 @@ class grid_executor : public executor {
 
  protected:
   ~grid_executor() = default;
-  /// What a table has for these devices.
+  /// The entry of a table for these devices.
   template <class Code>
   const Code& compiled(const Code (&table)[kernel_targets]) const {
     return table[static_cast<int>(target_)];
