@@ -209,9 +209,10 @@ auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups,
 // Reductions by key. Keys and values are arrays, views or expressions that broadcast together. The
 // key of an element, an integer from 0 to groups - 1, is the group that the element belongs to. The
 // result has one element for each group, in the order of the keys. It is lazy: assign it to an
-// array or a view of `groups` elements, or use dsl::eval; neither waits. Results are the same in
-// every run. A key outside 0 ... groups - 1 is a memory_error in the simulator; elsewhere its
-// element is ignored. Throws shape_error if shapes do not broadcast or `groups` is negative.
+// array or a view of `groups` elements, or use dsl::eval; neither waits. On a device, results are
+// the same in every run. A key outside 0 ... groups - 1 is a memory_error in the simulator;
+// elsewhere its element is ignored. Throws shape_error if shapes do not broadcast or `groups` is
+// negative.
 
 /// Sum by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans
 /// widen to int64 or uint64.
