@@ -1,7 +1,7 @@
-// Black and Scholes' prices of European options, a call and a put for each: one lambda with two
-// results, one kernel. Normal distributions come from erfc; the rate and the volatility are
-// arguments, by value in the kernel's parameters. The same formula on a row of prices and a column
-// of times makes the picture: operands broadcast as in NumPy.
+// Prices of European options by Black and Scholes, a call and a put for each: one lambda with two
+// results, one kernel. The normal distribution is computed with erfc; the rate and the volatility
+// are passed by value in the kernel's parameters. The picture is the same formula on a row of
+// prices and a column of times: operands broadcast as in NumPy.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -12,22 +12,21 @@
 
 #include "example.hpp"
 
-struct black_scholes;  // the kernel's name in profilers
+struct black_scholes;  // The kernel's name in profilers.
 
 // F. Black and M. Scholes, Journal of Political Economy 81, 1973, equations 13 and 27.
-static constexpr auto price = dsl::vectorize<black_scholes>([](auto spot, auto strike, auto years,
-                                                               auto rate, auto volatility) {
-  const auto below = [](auto d) {
-    return 0.5 * erfc(-d / sqrt(dsl::constant(2.0)));
-  };  // of the normal distribution
-  auto spread = volatility * sqrt(years);
-  auto d1 = (log(spot / strike) + (rate + volatility * volatility / 2) * years) / spread;
-  auto d2 = d1 - spread;
-  auto paid = strike * exp(-rate * years);
-  auto call = spot * below(d1) - paid * below(d2);
-  return std::tuple{
-      call, call + paid - spot};  // the put follows from the call: neither can be had for nothing
-});
+static constexpr auto price = dsl::vectorize<black_scholes>(
+    [](auto spot, auto strike, auto years, auto rate, auto volatility) {
+      // The cumulative normal distribution.
+      const auto below = [](auto d) { return 0.5 * erfc(-d / sqrt(dsl::constant(2.0))); };
+      auto spread = volatility * sqrt(years);
+      auto d1 = (log(spot / strike) + (rate + volatility * volatility / 2) * years) / spread;
+      auto d2 = d1 - spread;
+      auto paid = strike * exp(-rate * years);
+      auto call = spot * below(d1) - paid * below(d2);
+      // The put follows from the call by put-call parity.
+      return std::tuple{call, call + paid - spot};
+    });
 
 static std::vector<float> uniform(std::int64_t n, float low, float high, unsigned seed) {
   std::mt19937 bits(seed);

@@ -10,20 +10,23 @@
 namespace {
 
 constexpr double width = 960, height = 540, left = 92, right = 28, top = 112, bottom = 64;
-constexpr std::size_t most_points = 2000;  // a line; more can't be told apart on 840 pixels
+// Maximum number of points of a line. The plot is 840 pixels wide, so more would not be visible.
+constexpr std::size_t most_points = 2000;
 
 struct axis {
-  double low, high, tick, unit;  // labels are in multiples of `unit`, a power of ten
+  // Labels are in multiples of `unit`, a power of ten.
+  double low, high, tick, unit;
   int decimals;
 };
 
-// About `wanted` ticks at multiples of 1, 2 or 5 times a power of ten. The axis ends on ticks if
-// asked to.
+// Makes an axis with about `wanted` ticks, at multiples of 1, 2 or 5 times a power of ten. With
+// `ends_on_ticks` the range is widened to the next tick at both ends.
 axis make_axis(double low, double high, int wanted, bool ends_on_ticks) {
+  // Nothing finite to draw.
   if (!(low <= high)) {
     low = 0;
     high = 1;
-  }  // nothing finite to draw
+  }
   if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high))) {
     const double margin = low == 0 ? 1 : std::abs(low) / 2;
     low -= margin;
@@ -45,7 +48,7 @@ axis make_axis(double low, double high, int wanted, bool ends_on_ticks) {
 
 std::string number(double value, int decimals) {
   char s[64];
-  std::snprintf(s, sizeof s, "%.*f", decimals, value == 0 ? 0 : value);  // no "-0"
+  std::snprintf(s, sizeof s, "%.*f", decimals, value == 0 ? 0 : value);  // Never "-0".
   return s;
 }
 
@@ -62,7 +65,7 @@ std::string escaped(const std::string& s) {
   return out;
 }
 
-// " (×10⁹)" for an axis whose labels leave that out.
+// The factor that an axis's labels leave out, such as " (×10⁹)".
 std::string unit_label(const axis& a) {
   if (a.unit == 1) return {};
   static const char* const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
@@ -72,8 +75,8 @@ std::string unit_label(const axis& a) {
   return s + ")";
 }
 
-// The points worth drawing: each bucket's lowest and highest, so that no peak is lost. Breaks are
-// kept as one NaN a bucket.
+// Indices of the points to draw. Points are divided into buckets; the lowest and the highest of
+// each are kept, so that no peak is lost, and one NaN if the line breaks there.
 std::vector<std::size_t> thinned(const std::vector<double>& y) {
   std::vector<std::size_t> kept;
   const std::size_t per_bucket =
@@ -135,7 +138,7 @@ void write_svg(const std::string& path, const chart& c) {
       << text(left, 38, "font-size=\"20\" font-weight=\"bold\" fill=\"#222\"", c.title)
       << text(left, 62, "fill=\"#666\"", c.subtitle);
 
-  // Both ends get a little slack: a tick must not be lost to rounding.
+  // Both ends have a tolerance, so that rounding does not lose a tick.
   const auto ticks = [](const axis& a, const auto& draw) {
     for (double k = std::ceil(a.low / a.tick - 1e-6); k * a.tick <= a.high + 1e-6 * a.tick; ++k)
       draw(k * a.tick);
@@ -188,7 +191,7 @@ void write_svg(const std::string& path, const chart& c) {
 
 void write_csv(const std::string& path, const std::string& header, const chart& c) {
   std::ofstream out = open(path);
-  out.precision(9);  // enough to give a float back
+  out.precision(9);  // Digits that reproduce every float.
   out << header << '\n';
   for (std::size_t i = 0; i < c.x.size(); ++i) {
     out << i << ',' << c.x[i];

@@ -1,22 +1,24 @@
-// Lines over a common x, as an SVG file to look at and as a CSV file to work with.
+// Writes charts, lines over a common x, as SVG pictures and as CSV files.
 #pragma once
 
 #include <string>
 #include <vector>
 
 struct line {
-  std::string name, colour;  // the colour as CSS writes it
-  double width;              // pixels
-  std::vector<double> y;     // as many as the chart has x; the line breaks where one is not finite
+  std::string name, colour;  // The colour in CSS notation.
+  double width;              // In pixels.
+  // One for each x of the chart. The line has a gap where a value is not finite.
+  std::vector<double> y;
 };
 
 struct chart {
   std::string title, subtitle, x_label, y_label;
-  std::vector<double> x;  // ascending
+  std::vector<double> x;  // Ascending.
   std::vector<line> lines;
 };
 
-/// Throw std::runtime_error where the file can't be written.
+/// Writes a picture of 960 x 540 pixels. Throws std::runtime_error if the file cannot be written.
 void write_svg(const std::string& path, const chart& c);
-/// A column of row numbers, x, and one column a line. `header` is the first line.
+/// Writes columns: the row's number, x, and each line's y. `header` is the file's first line.
+/// Throws std::runtime_error if the file cannot be written.
 void write_csv(const std::string& path, const std::string& header, const chart& c);

@@ -1,7 +1,7 @@
-// c = a + b of 2 x 10^7 integers that lie in the host's memory: what the copies cost, and how much
-// of it can be hidden. Once whole: copy a and b to the device, add, copy c back. Then in batches on
-// three streams, so that a batch comes in while another is added and a third goes back. Both wait
-// for the result, and use page-locked memory; the whole copy is shown from a std::vector too.
+// c = a + b of 2 x 10^7 integers in the host's memory: the cost of the copies, and how much of it
+// can be hidden. First as a whole: copy a and b to the device, add, copy c back. Then in batches on
+// three streams: one batch is copied to the device while another is added and a third is copied
+// back. Both wait for the result and use page-locked memory; the whole copy also uses std::vector.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ static void copy_whole(const integers& a, const integers& b, integers& c,
   c.wait();
 }
 
-// A stream, and arrays for one batch. What the next batch does with them is queued behind what this
-// one does.
+// A stream, and arrays for one batch. The next batch that uses them is queued on the same stream,
+// so it starts after this one.
 struct lane {
   explicit lane(std::int64_t batch) {
     const dsl::stream_guard on(stream);
@@ -45,7 +45,7 @@ static void copy_in_batches(const integers& a, const integers& b, integers& c,
     lane& l = lanes[turn++ % lanes.size()];
     const dsl::stream_guard on(l.stream);
     const std::int64_t count = std::min(batch, n - first);
-    const dsl::slice part(0, count);  // the last batch is shorter
+    const dsl::slice part(0, count);  // The last batch may be shorter.
     l.x(part).copy_from_host_async(a.subspan(first, count));
     l.y(part).copy_from_host_async(b.subspan(first, count));
     l.z(part) = sum_of(l.x(part), l.y(part));
@@ -54,7 +54,7 @@ static void copy_in_batches(const integers& a, const integers& b, integers& c,
   c.wait();
 }
 
-// Prints the speed of a call that makes c = a + b, whose numbers it checks.
+// Prints the speed of a call that computes c = a + b, and checks c.
 template <class Result, class F>
 static double timed(const char* what, const integers& a, const integers& b, Result& c, bool& right,
                     F call) {

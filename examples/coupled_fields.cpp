@@ -43,7 +43,8 @@ static double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// -1 to 1, the same for every run, compiler and device (splitmix64's mixing).
+/// A pseudorandom number from -1 to 1, by splitmix64's mixing function: the same in every run, with
+/// every compiler and on every device.
 static float noise(std::uint64_t i, std::uint64_t j, std::uint64_t which) {
   std::uint64_t z = ((which << 60) ^ (i << 30) ^ j) + 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -53,10 +54,10 @@ static float noise(std::uint64_t i, std::uint64_t j, std::uint64_t which) {
 
 struct fields { field F, G; };
 
-// F Hermitian and near 0, G real and near 1. |F|^2 + (G - 1/2)^2 is then a constant of the motion
-// for each element, whatever delta does, so nothing grows beyond 1 as long as dt is small. Exactly,
-// delta = f exp(-i (1 + 2g) t) with the means f and g of F and G; that a step holds delta fixed
-// lets |delta| grow by the rate dt (4g^2 - 1) / 2, 12 % in the default run.
+// F is Hermitian and near 0, G is real and near 1. Then |F|^2 + (G - 1/2)^2 is a constant of the
+// motion for each element, for any delta, so nothing grows beyond 1 as long as dt is small. The
+// exact solution is delta = f exp(-i (1 + 2g) t) with the means f and g of F and G. Because delta
+// is fixed during a step, |delta| grows at the rate dt (4g^2 - 1) / 2: by 12 % in the default run.
 static fields random_fields(std::int64_t n) {
   std::vector<c32> F(static_cast<std::size_t>(n * n)), G(F.size());
   for (std::int64_t i = 0, k = 0; i < n; ++i)
@@ -71,11 +72,11 @@ static fields random_fields(std::int64_t n) {
 }
 
 struct run_result {
-  std::vector<c32> delta;  // after each step
+  std::vector<c32> delta;  // After each step.
   double seconds_a_step;
 };
 
-// The first step is timed alone: it loads the kernel.
+// The first step is timed separately, because it loads the kernel.
 static run_result run(const options& o, field& F, field& G, dsl::scalar<c32>& delta, float h,
                       c32 scale) {
   const auto state = dsl::state(F, G, delta);
@@ -89,14 +90,14 @@ static run_result run(const options& o, field& F, field& G, dsl::scalar<c32>& de
       dsl::iterate(o.steps - 1, step, state, h, scale,
                    dsl::progress([&bar](std::int64_t done, std::int64_t steps) {
                      bar.show(static_cast<double>(done) / static_cast<double>(steps));
-                   }));  // waits, for it is watched
+                   }));  // Waits, because it is watched.
   const double seconds_a_step = seconds_since(start) / static_cast<double>(o.steps - 1);
   const std::vector<c32> rest = history.copy_to_host();
   values.insert(values.end(), rest.begin(), rest.end());
   return {values, seconds_a_step};
 }
 
-/// Bytes a second that a copy of a field reads and writes, over at least 0.1 s.
+/// Bytes per second that a copy of a field reads and writes, measured over at least 0.1 s.
 static double copy_bandwidth(const field& F) {
   field copy = F;
   for (std::int64_t times = 1;; times *= 2) {
@@ -111,7 +112,7 @@ static double copy_bandwidth(const field& F) {
 
 static void print_speed(const options& o, const field& F, double seconds_a_step) {
   std::printf("\n%.4g ms a step", 1e3 * seconds_a_step);
-  // The simulator's speed says nothing, and neither does a first step's.
+  // The speed of the simulator, and of a first step, means nothing.
   if (F.where().kind != dsl::backend::sim && o.steps > 1) {
     const double bytes = 4.0 * sizeof(c32) * static_cast<double>(F.size()),
                  reached = bytes / seconds_a_step, copy = copy_bandwidth(F);
@@ -143,7 +144,7 @@ static void write_files(const options& o, const std::vector<c32>& delta) {
     if (o.phase != 0) std::snprintf(phase, sizeof phase, ", phase %g\u00b0", o.phase);
     formula += std::string(" / N\u00b2") + phase;
   }
-  // Colours from Okabe and Ito's set, which colour-blind people can tell apart.
+  // Colours of Okabe and Ito, which colour-blind people can tell apart.
   chart c{"Coupled fields: the feedback \u03b4 over time",
           details + formula,
           "time",
@@ -164,7 +165,8 @@ static void write_files(const options& o, const std::vector<c32>& delta) {
   if (!o.csv.empty()) write_csv(o.csv, "step,time,re,im,abs", c);
 }
 
-/// Against the values of the acceptance program, which hold for 512 x 512 and dt = 1e-4.
+/// Compares delta with the values of the acceptance program, which hold for 512 x 512 and
+/// dt = 1e-4.
 static bool ones_agree(const std::vector<c32>& delta) {
   const c64 want[] = {{262143.992136, -78.643199}, {1361289.0613, 3141396027.12}};
   bool agree = true;
@@ -177,7 +179,7 @@ static bool ones_agree(const std::vector<c32>& delta) {
   return agree;
 }
 
-/// Returns whether the values are what they should be.
+/// Returns whether the results are correct.
 static bool simulate(const options& o) {
   const dsl::device_guard guard(o.device.empty() ? dsl::device::current()
                                                  : dsl::device(o.device.c_str()));
@@ -193,7 +195,7 @@ static bool simulate(const options& o) {
 
   const std::string plan = dsl::plan_of(step, dsl::state(F, G, delta), h, scale).describe();
   std::printf("device  %s\nplan    %s\n", dsl::properties(F.where()).name, plan.c_str());
-  std::vector<c32> history{delta.value()};  // with delta before the first step
+  std::vector<c32> history{delta.value()};  // Begins with delta before the first step.
   const run_result r = run(o, F, G, delta, h, scale);
   history.insert(history.end(), r.delta.begin(), r.delta.end());
   print_delta(history, o.dt);
@@ -214,7 +216,7 @@ int main(int argc, char** argv) {
   const options o = read_options(argc, argv);
   try {
     return simulate(o) ? 0 : 1;
-  } catch (const std::exception& e) {  // dsl::error and a full disk alike
+  } catch (const std::exception& e) {  // dsl::error, or a file that cannot be written.
     std::fprintf(stderr, "coupled_fields: %s\n", e.what());
     return 1;
   }

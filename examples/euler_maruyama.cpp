@@ -1,7 +1,7 @@
-// Geometric Brownian motion dx = a x dt + b x dW by Euler and Maruyama's method, with more and more
-// steps: how far each path is from its exact solution (the strong error) goes down as the root of
-// the step does, and how far their mean is (the weak error) as the step. The noise is a formula of
-// the path's number and the step's: no array of random numbers is ever there.
+// Geometric Brownian motion dx = a x dt + b x dW by the Euler-Maruyama method, with smaller and
+// smaller steps. The mean distance of paths from their exact solutions (the strong error) falls as
+// the square root of the step, the error of the paths' mean (the weak error) as the step. The noise
+// is a formula of the numbers of path and step, so no array of random numbers is stored.
 #include <dsl/ode.hpp>
 #include <dsl/random.hpp>
 
@@ -12,10 +12,10 @@
 #include "chart.hpp"
 #include "example.hpp"
 
-struct brownian_motion;  // the kernel's name in profilers
+struct brownian_motion;  // The kernel's name in profilers.
 
-// A second field takes the same noise: it is the Brownian motion W itself, which the exact solution
-// is a formula of.
+// The second field is the Brownian motion W, driven by the same noise. The exact solution is a
+// formula of W.
 static constexpr auto step = dsl::ode::sde<brownian_motion>(
     [](auto x, auto, auto a, auto) { return std::tuple{a * x, dsl::constant(0.0)}; },
     [](auto x, auto, auto, auto b) { return std::tuple{b * x, dsl::constant(1.0)}; });

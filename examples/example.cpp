@@ -1,4 +1,4 @@
-// Apart from the examples, so that CLI11 is compiled once, and by the host's compiler alone.
+// A file of its own, so that CLI11 is compiled once, and only by the host's compiler.
 #include "example.hpp"
 
 #include <dsl/mem/device.hpp>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Without the range in the help, where it only takes room.
+// The help does not show the range.
 CLI::Validator between_1_and(std::int64_t most) {
   return CLI::Range(std::int64_t{1}, most).description("");
 }
@@ -24,7 +24,7 @@ std::string check_folder(const std::string& path) {
              : "there is no folder " + folder.string();
 }
 
-// The example's name is the program's.
+// An example has the name of its program.
 std::string name_of(const char* program) {
   return std::filesystem::path(program).filename().string();
 }
@@ -66,7 +66,7 @@ std::string duration(double seconds) {
                         : in_digits("%.3g s", seconds);
 }
 
-// Three digits and a word: 123,456 is "123 thousand".
+// Spells a number with three digits and a word: 123,456 is "123 thousand".
 std::string in_words(double value) {
   const char* const words[] = {"", " thousand", " million", " billion", " trillion"};
   std::size_t k = 0;
@@ -81,7 +81,7 @@ int run_example(int argc, char** argv, example e, bool (*run)(const example&)) {
   try {
     std::printf("device  %s\n", dsl::properties(dsl::device::current()).name);
     return run(e) ? 0 : 1;
-  } catch (const std::exception& error) {  // dsl::error and a full disk alike
+  } catch (const std::exception& error) {  // dsl::error, or a file that cannot be written.
     std::fprintf(stderr, "%s: %s\n", name_of(argv[0]).c_str(), error.what());
     return 1;
   }

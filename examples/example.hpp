@@ -1,5 +1,5 @@
-// The examples' command line, timing and pictures. An example itself holds only its formula and the
-// check of its result.
+// The command line, timing and pictures of all examples. An example's own file has its formula, its
+// picture and its check.
 #pragma once
 
 #include <array>
@@ -8,30 +8,35 @@
 #include <string>
 #include <vector>
 
-/// The description of an example. `run` receives it with the values of the command line.
+/// Description and parameters of an example. `run` gets it with the values from the command line.
 struct example {
-  const char* shows;                                 // for --help
-  std::int64_t size;                                 // --size
-  const char* size_is;                               // for --help: "the number of options"
-  std::int64_t steps = 0;                            // --steps; 0: the example has no time loop
-  const char* steps_are = "steps of the time loop";  // for --help
-  const char* picture = "";  // for --help: what --out FILE.png shows; "": nothing to see
-  std::string out = {};      // --out; empty: no picture is asked for
+  // One sentence for --help.
+  const char* shows;
+  // --size, and its meaning for --help: "the number of options".
+  std::int64_t size;
+  const char* size_is;
+  // --steps, and its meaning for --help; 0: the example has no time loop.
+  std::int64_t steps = 0;
+  const char* steps_are = "steps of the time loop";
+  // The meaning of --out FILE.png for --help; "": the example has no picture.
+  const char* picture = "";
+  // --out; empty: no picture is written.
+  std::string out = {};
 };
 
-/// The body of main(): reads --size, --steps and --out, prints the device (DSL_DEVICE says which),
-/// and calls `run`, which returns whether its results are right. Returns 0 if they are, 1 if they
+/// The body of main(): reads --size, --steps and --out, prints the device (chosen by DSL_DEVICE)
+/// and calls `run`, which returns whether its results are correct. Returns 0 if they are, 1 if they
 /// are not or an exception was thrown, 2 if the command line is wrong.
 int run_example(int argc, char** argv, example e, bool (*run)(const example&));
 
-/// Seconds of a clock that never goes back.
+/// Time in seconds, by a clock that never goes back.
 double seconds_now();
-/// Until the current device has done all that it was given.
+/// Waits until the current device has done all queued work.
 void wait_for_device();
 
-/// Seconds that a call takes: after one call that is not counted (it loads the kernels), as many as
-/// take 0.2 s, or one if that takes longer. The device is waited for before the clock starts and
-/// before it stops.
+/// Seconds per call. The first call is not counted, because it loads the kernels. The time is the
+/// mean of calls that together take more than 0.2 s. Waits for the device before the clock starts
+/// and before it stops.
 template <class F>
 double seconds_of(F call) {
   call();
@@ -45,8 +50,8 @@ double seconds_of(F call) {
   }
 }
 
-/// Seconds that a step of a time loop takes: `run(k)` runs the next k steps. The first one is not
-/// counted (it loads the kernels), unless it is the only one.
+/// Seconds per step of a time loop. run(k) runs the next k steps; run is called for `steps` steps
+/// in all. The first step is not counted, because it loads the kernels, unless it is the only one.
 template <class F>
 double seconds_a_step(std::int64_t steps, F run) {
   const auto timed = [&](std::int64_t k) {
@@ -60,34 +65,36 @@ double seconds_a_step(std::int64_t steps, F run) {
   return steps > 1 ? timed(steps - 1) : first;
 }
 
-/// Prints a line: what was timed, its time, elements a second and, if `bytes` (read and written by
-/// all of them) are given, GB/s.
+/// Prints the name of what was timed, its time, elements per second, and GB/s if `bytes`, the bytes
+/// read and written in that time, is not 0.
 void print_speed(const char* what, double seconds, double elements, const char* of_what,
                  double bytes = 0);
 
-/// Prints a line and returns whether `error` is at most `most`; NaN is not.
+/// Prints the result of a check. Returns whether `error` is at most `most`; false for NaN.
 bool check(const char* what, double error, double most);
 
 using colour = std::array<std::uint8_t, 3>;
 
-/// Okabe and Ito's colours, which colour-blind people can tell apart
+/// The colours of Okabe and Ito, which colour-blind people can tell apart
 /// (https://jfly.uni-koeln.de/color/), and white.
 inline constexpr colour orange{230, 159, 0}, sky_blue{86, 180, 233}, bluish_green{0, 158, 115},
     yellow{240, 228, 66}, blue{0, 114, 178}, vermillion{213, 94, 0}, reddish_purple{204, 121, 167},
     black{0, 0, 0}, white{255, 255, 255};
 
-/// Colours of equal steps to the eye, 2 to 256 of them (few show as bands): matplotlib's viridis
-/// and inferno (CC0), interpolated between 17 of their colours, and so within 7 of 255 of them.
+/// Palettes of 2 to 256 colours in perceptually uniform steps; with few colours, pictures show
+/// bands. These are matplotlib's viridis and inferno (CC0), interpolated between 17 of their
+/// colours and therefore within 7 of 255 of the originals.
 std::vector<colour> viridis(std::size_t colours = 256);
 std::vector<colour> inferno(std::size_t colours = 256);
 
-/// Writes a PNG, row by row from the top: for each pixel a colour of the palette, of 256 at most.
-/// Throws std::runtime_error where the file can't be written, and where there is no such picture.
+/// Writes a PNG of `width` columns. Pixels are in rows from the top; each is an index into the
+/// palette of at most 256 colours. Throws std::runtime_error if the file cannot be written, or if
+/// the pixels are not whole rows.
 void write_png(const std::string& path, std::int64_t width, const std::vector<std::uint8_t>& pixels,
                const std::vector<colour>& palette);
-/// The same, each pixel with a colour of its own.
+/// The same, with a colour for each pixel.
 void write_png(const std::string& path, std::int64_t width, const std::vector<colour>& pixels);
-/// The same of numbers: `low` and below in the palette's first colour, `high` and above in its
-/// last.
+/// The same for numbers: `low` and less have the palette's first colour, `high` and more its last
+/// one.
 void write_png(const std::string& path, std::int64_t width, const std::vector<float>& values,
                float low, float high, const std::vector<colour>& palette);

@@ -1,7 +1,7 @@
-// Conway's Game of Life: a cell lives if three of its eight neighbours do, or if it lives and two
-// do. One kernel a generation: the sum of three cells in a column, and of three such sums in a row.
-// Sums and board are bytes. The board is Gosper's gun, whose population is known: it shoots a
-// glider of five cells every thirty generations.
+// Conway's Game of Life: a cell lives if three of its eight neighbours live, or if it lives itself
+// and two of them do. Each generation is one kernel, which adds three cells of a column, and three
+// of these sums in a row. Sums and board are bytes. The board is Gosper's gun, which shoots a
+// glider of five cells every thirty generations, so its population is known.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -13,10 +13,10 @@
 
 using board = dsl::array<std::uint8_t, 2>;
 
-struct life;  // the kernel's name in profilers
+struct life;  // The kernel's name in profilers.
 
-// `three_by_three` counts the cell itself as well. `rest` is the number of generations since the
-// cell lived, at most 255.
+// `three_by_three` includes the cell itself. `rest` is the number of generations since the cell
+// lived, at most 255.
 static constexpr auto generation = dsl::vectorize<life>([](auto alive, auto rest) {
   const auto dead = dsl::boundary::zero;
   auto column = dsl::shift(alive, 1, dead, 0) + alive + dsl::shift(alive, -1, dead, 0);
@@ -27,7 +27,7 @@ static constexpr auto generation = dsl::vectorize<life>([](auto alive, auto rest
 });
 
 static board gun(std::int64_t rows, std::int64_t columns) {
-  static constexpr char cell[] =  // 9 rows of 36, by Bill Gosper, 1970
+  static constexpr char cell[] =  // 9 rows of 36 cells, by Bill Gosper, 1970.
       "........................#..........."
       "......................#.#..........."
       "............##......##............##"
@@ -44,7 +44,7 @@ static board gun(std::int64_t rows, std::int64_t columns) {
   return dsl::reshape(dsl::to_device(cells), rows, columns);
 }
 
-// The upper left corner, 120 x 80 cells of 4 x 4 pixels. Cells that have lived fade.
+// Draws the upper left corner, 120 x 80 cells of 4 x 4 pixels. Cells that have died fade.
 static void draw(const std::string& out, const board& rest) {
   const std::int64_t columns = 120, rows = 80, pixels = 4;
   const std::vector<std::uint8_t> corner =

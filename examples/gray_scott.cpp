@@ -1,7 +1,7 @@
-// Gray and Scott's reaction: u is fed and eaten by v, v decays, both diffuse. Spots, stripes and
-// waves grow out of a few drops of v. One lambda with two results, in a loop on the device; the
-// neighbours are dsl::shift's, around the edges (boundary::wrap). The feed rate is a column and the
-// kill rate a row, so that each place of the picture has its own pair: Pearson's map.
+// The Gray-Scott reaction: u is fed and consumed by v, v decays, both diffuse. Spots, stripes and
+// waves grow from a few drops of v. One lambda with two results, in a loop on the device;
+// dsl::shift reads neighbours, with periodic boundaries (boundary::wrap). The feed rate is a column
+// and the kill rate a row, so each point of the picture has its own pair of rates: Pearson's map.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "example.hpp"
 
-struct gray_scott;  // the kernel's name in profilers
+struct gray_scott;  // The kernel's name in profilers.
 
 static constexpr auto laplacian = [](auto x) {
   const auto ring = dsl::boundary::wrap;
@@ -28,7 +28,7 @@ static constexpr auto react = dsl::vectorize<gray_scott>([](auto u, auto v, auto
 
 using field = dsl::array<float, 2>;
 
-// Drops of v, a cell in 150, and the cells at their right and below.
+// Drops of v: one cell in 150, with its neighbours to the right, below, and diagonally between.
 static field drops(std::int64_t rows, std::int64_t columns) {
   std::mt19937 bits(1);
   std::vector<float> v(static_cast<std::size_t>(rows * columns));
@@ -55,7 +55,7 @@ static bool run(const example& e) {
   print_speed("a step", seconds, cells, "cells", 16 * cells);
   if (!e.out.empty()) write_png(e.out, columns, v.copy_to_host(), 0, 0.4f, viridis(32));
 
-  // One step more, by a plain loop as well.
+  // One more step, compared with a plain loop.
   const std::vector<float> U = u.copy_to_host(), V = v.copy_to_host();
   run_steps(1);
   const std::vector<float> got_u = u.copy_to_host(), got_v = v.copy_to_host();

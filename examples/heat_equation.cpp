@@ -1,7 +1,7 @@
-// Heat that flows through a plate with cold edges: du/dt = laplacian(u), by the difference of each
-// cell and its four neighbours. dsl::shift is the neighbour, which is 0 beyond the edges; iterate
-// runs the steps on the device, and none waits for the host. Checked by what is known exactly: the
-// plate's slowest mode fades by the same factor in each step, whatever it began with.
+// Heat flow in a plate with cold edges: du/dt = laplacian(u), from the differences between a cell
+// and its four neighbours. dsl::shift reads a neighbour, which is 0 beyond the edges; dsl::iterate
+// runs the steps on the device, and none waits for the host. The check is exact: the plate's
+// slowest mode decays by the same known factor in each step, from any initial state.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "example.hpp"
 
-struct heat_step;  // the kernel's name in profilers
+struct heat_step;  // The kernel's name in profilers.
 
 static constexpr auto flow = dsl::vectorize<heat_step>([](auto u, auto rate) {
   const auto cold = dsl::boundary::zero;
@@ -18,7 +18,7 @@ static constexpr auto flow = dsl::vectorize<heat_step>([](auto u, auto rate) {
   return (1 - 4 * rate) * u + rate * around;
 });
 
-// The initial temperature: a ring, a disc and a bar are hot.
+// The initial temperatures: 1 in a ring, a disc and a bar, 0 elsewhere.
 static dsl::array<float, 2> hot_places(std::int64_t rows, std::int64_t columns) {
   const auto shapes = dsl::vectorize([](auto x, auto y) {
     auto ring = abs(hypot(x - 0.9, y - 1.0) - 0.5) < 0.12;
@@ -32,7 +32,8 @@ static dsl::array<float, 2> hot_places(std::int64_t rows, std::int64_t columns) 
 
 static bool run(const example& e) {
   const std::int64_t columns = e.size, rows = 2 * e.size / 3 + 1;
-  const float rate = 0.2f;  // time step by conductivity; stable up to 1/4
+  // Time step times conductivity, for cells of width 1. Stable up to 1/4.
+  const float rate = 0.2f;
   dsl::array<float, 2> u = hot_places(rows, columns);
 
   const double to_right = std::numbers::pi / static_cast<double>(columns + 1),

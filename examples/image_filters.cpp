@@ -1,7 +1,7 @@
 // Filters of an RGB picture: blur, edges (Sobel), brightness and colour. Each pass of a filter is
-// one kernel. Bytes of rows x columns x 3 become numbers of 3 x rows x columns by a permutation, so
-// that neighbours lie beside each other. A neighbour is dsl::shift along an axis; weights of the
-// channels broadcast, and a sum along their axis makes the picture grey.
+// one kernel. A permutation turns bytes of shape rows x columns x 3 into numbers of shape
+// 3 x rows x columns, so that neighbouring pixels are contiguous. dsl::shift along an axis reads
+// neighbours; weights of the channels broadcast, and a sum along their axis makes the picture grey.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 #include "example.hpp"
 
-using bytes = dsl::array<std::uint8_t, 3>;  // rows, columns, channels, as files have them
-using image = dsl::array<float, 3>;         // channels, rows, columns; 0 is dark, 1 bright
+using bytes = dsl::array<std::uint8_t, 3>;  // Rows, columns, channels, as in files.
+using image = dsl::array<float, 3>;         // Channels, rows, columns; 0 is dark, 1 bright.
 
 static constexpr auto edge = dsl::boundary::clamp;
 
@@ -31,15 +31,15 @@ static image blur(image x, int times) {
   return x;
 }
 
-// A weight for each channel, of extents 3, 1, 1: it broadcasts over rows and columns.
+// A weight for each channel. Its shape is (3, 1, 1), so it broadcasts over rows and columns.
 static image weights(float r, float g, float b) {
   return dsl::reshape(dsl::to_device(std::vector<float>{r, g, b}), 3, 1, 1);
 }
 
 static dsl::array<float, 2> edges(const image& x) {
   using dsl::shift;
-  const dsl::array<float, 2> grey =
-      dsl::sum(x * weights(0.2126f, 0.7152f, 0.0722f), dsl::axis(0));  // luminance by ITU-R BT.709
+  // Luminance by ITU-R BT.709.
+  const dsl::array<float, 2> grey = dsl::sum(x * weights(0.2126f, 0.7152f, 0.0722f), dsl::axis(0));
   const dsl::array<float, 2> across = shift(grey, -1, edge, 1) - shift(grey, 1, edge, 1),
                              down = shift(grey, -1, edge, 0) - shift(grey, 1, edge, 0);
   return hypot(shift(across, 1, edge, 0) + 2 * across + shift(across, -1, edge, 0),
@@ -72,7 +72,7 @@ static bytes landscape(std::int64_t rows, std::int64_t columns) {
       weights(0.33f, 0.42f, 0.60f), weights(0.00f, 0.45f, 0.30f), weights(0.90f, 0.75f, 0.20f)));
 }
 
-// The picture and what the filters make of it, in four parts.
+// Draws four quarters: the picture, blurred, its edges, and with warmer colours.
 static void draw(const std::string& out, const image& x, int times) {
   const std::int64_t rows = x.extent(1), columns = x.extent(2);
   const auto all = dsl::slice(), top = dsl::slice(0, rows), bottom = dsl::slice(rows, dsl::end),
@@ -80,7 +80,7 @@ static void draw(const std::string& out, const image& x, int times) {
   image sheet(3, 2 * rows, 2 * columns);
   sheet(all, top, left) = x;
   sheet(all, top, right) = blur(x, times);
-  sheet(all, bottom, left) = min(edges(x), 1);  // grey: one channel broadcasts to three
+  sheet(all, bottom, left) = min(edges(x), 1);  // Grey: one channel broadcasts to three.
   sheet(all, bottom, right) = warm(x);
   const std::vector<std::uint8_t> values = to_bytes(sheet).copy_to_host();
   std::vector<colour> pixels(values.size() / 3);
@@ -90,8 +90,8 @@ static void draw(const std::string& out, const image& x, int times) {
 
 using plane = std::vector<double>;
 
-// A plain loop: taps around each element of a plane along an axis, the last element repeated beyond
-// the edges.
+// A plain loop for the check: the weighted sum (`taps`) of the elements around each one along an
+// axis. Beyond the edges the last element is repeated.
 static plane by_hand(const plane& x, std::int64_t columns, int axis,
                      const std::vector<double>& taps) {
   plane out(x.size());

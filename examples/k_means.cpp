@@ -1,7 +1,7 @@
-// k-means: each point goes to the nearest of k centres, each centre to the mean of its points,
-// again and again. Points are a column and centres a row: distances broadcast to n x k, and argmin
-// along a row is the point's cluster. The clusters' sums are columns of the same shape: a point
-// counts in the column of its cluster. No n x k array is made.
+// k-means: each point is assigned to the nearest of k centres, each centre moves to the mean of its
+// points, repeatedly. Points are a column and centres a row: distances broadcast to n x k, and the
+// argmin of a row is the point's cluster. Sums of clusters reduce the columns of an n x k formula,
+// in which a point counts only in the column of its cluster. No n x k array is stored.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 struct points { std::vector<float> x, y; };
 
-// Clouds of different widths.
+// Points around seven middles, normally distributed with different widths.
 static points clouds(std::int64_t n) {
   const float middles[7][3] = {{0.2f, 0.2f, 0.06f},  {0.5f, 0.15f, 0.03f}, {0.85f, 0.25f, 0.05f},
                                {0.35f, 0.5f, 0.05f}, {0.7f, 0.55f, 0.07f}, {0.15f, 0.78f, 0.04f},
@@ -30,11 +30,11 @@ static points clouds(std::int64_t n) {
 }
 
 struct clusters {
-  dsl::array<float> x, y;             // the centres
-  dsl::array<std::int64_t> of_point;  // each point's cluster
+  dsl::array<float> x, y;             // The centres.
+  dsl::array<std::int64_t> of_point;  // Each point's cluster.
 };
 
-// The first centre is a point, each further one the point that is farthest from all before
+// Initial centres: the first point, then each time the point farthest from all centres before it
 // (Gonzalez, 1985).
 static clusters begin_with(const dsl::array<float>& x, const dsl::array<float>& y, std::int64_t k) {
   clusters c{dsl::full<float>(x(0), k), dsl::full<float>(y(0), k),
@@ -51,17 +51,17 @@ static clusters begin_with(const dsl::array<float>& x, const dsl::array<float>& 
 
 static void improve(clusters& c, const dsl::array<float>& x, const dsl::array<float>& y) {
   const auto column_x = dsl::expand_dims(x, 1), column_y = dsl::expand_dims(y, 1);
-  const auto dx = column_x - c.x, dy = column_y - c.y;  // n x k
+  const auto dx = column_x - c.x, dy = column_y - c.y;  // Shape n x k.
   c.of_point = dsl::argmin(dx * dx + dy * dy, dsl::axis(1));
 
-  const auto mine =
-      dsl::expand_dims(c.of_point, 1) == dsl::arange<std::int64_t>(c.x.size());  // n x k
+  // Whether a point is in a cluster, of shape n x k.
+  const auto mine = dsl::expand_dims(c.of_point, 1) == dsl::arange<std::int64_t>(c.x.size());
   const dsl::array<double> count = dsl::sum(dsl::cast<double>(mine), dsl::axis(0));
   c.x = dsl::cast<float>(dsl::sum<double>(where(mine, column_x, 0), dsl::axis(0)) / count);
   c.y = dsl::cast<float>(dsl::sum<double>(where(mine, column_y, 0), dsl::axis(0)) / count);
 }
 
-// The first 6000 points in the colours of their clusters, and the centres.
+// Draws the first 6000 points in the colours of their clusters, and the centres.
 static void draw(const std::string& out, const points& p, const clusters& c) {
   const std::int64_t width = 480, height = 480;
   std::vector<std::uint8_t> picture(static_cast<std::size_t>(width * height), 8);
@@ -96,7 +96,7 @@ static bool run(const example& e) {
   print_speed("a step", seconds, static_cast<double>(e.size), "points");
   if (!e.out.empty()) draw(e.out, p, c);
 
-  // Centres are the means of their points.
+  // Check: centres are the means of their points.
   const std::vector<float> cx = c.x.copy_to_host(), cy = c.y.copy_to_host();
   const std::vector<std::int64_t> cluster = c.of_point.copy_to_host();
   std::vector<double> sum_x(cx.size()), sum_y(cx.size()), count(cx.size());
@@ -110,7 +110,7 @@ static bool run(const example& e) {
   for (std::size_t j = 0; j < cx.size(); ++j)
     worst = std::max(
         {worst, std::abs(cx[j] - sum_x[j] / count[j]), std::abs(cy[j] - sum_y[j] / count[j])});
-  // Points belong to the nearest centre: another step changes few.
+  // Check: points belong to the nearest centre, so another step moves few of them.
   improve(c, x, y);
   const double moved = dsl::mean(dsl::cast<double>(c.of_point != dsl::to_device(cluster))).value();
   const bool settled = check("points that another step moves, share", moved, 0.002);

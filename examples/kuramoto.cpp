@@ -1,7 +1,7 @@
-// Kuramoto's oscillators: each turns at a rate of its own and is pulled towards the mean of all, a
-// reduction of the same step. The mean is fed back: dsl::iterate runs the whole loop on the device
-// and returns the mean after each step. For rates of Cauchy's distribution its modulus is known in
-// closed form, against which every step is checked.
+// Kuramoto oscillators: each has its own rate and is pulled towards the mean of all, which is a
+// reduction in the same step and is used by the next one. dsl::iterate runs the whole loop on the
+// device and returns the mean after each step. If the rates have a Cauchy distribution, the modulus
+// of the mean is known in closed form; every step is checked against it.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -16,22 +16,21 @@
 using namespace std::complex_literals;
 using c32 = std::complex<float>;
 
-struct kuramoto;  // the kernel's name in profilers
+struct kuramoto;  // The kernel's name in profilers.
 
 static constexpr auto step =
     dsl::vectorize<kuramoto>([](auto phase, auto z, auto rate, auto pull, auto h) {
       auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));
-      next = next - 2 * std::numbers::pi *
-                        floor(next / (2 * std::numbers::pi) +
-                              0.5);  // from -pi to pi, where a float is finest
+      // Reduced to -pi ... pi, where floats are most accurate.
+      next = next - 2 * std::numbers::pi * floor(next / (2 * std::numbers::pi) + 0.5);
       return std::tuple{next, dsl::mean(exp(1i * next))};
     });
 
 struct oscillators { dsl::array<float> phase, rate; };
 
-// Rates of Cauchy's distribution of width 1 in ascending order. Phases of a distribution with mean
-// `order`, by Moebius' transformation of evenly spread ones (Weyl's sequence of squares), in an
-// order that has nothing to do with the rates.
+// Rates of a Cauchy distribution of width 1 in ascending order. Phases whose mean of exp(i phase)
+// is `order`: a Moebius transformation of evenly spread phases (a Weyl sequence of squares), which
+// are independent of the rates.
 static oscillators begin_with(std::int64_t n, double order) {
   const auto count = static_cast<double>(n);
   const auto number = dsl::arange<double>(n);
@@ -40,8 +39,8 @@ static oscillators begin_with(std::int64_t n, double order) {
           dsl::cast<float>(tan(std::numbers::pi * ((number + 0.5) / count - 0.5)))};
 }
 
-// The cosines of 480 oscillators' phases relative to the mean, slow ones in the middle, over time,
-// which runs down. The fastest ones, 5 in 100 at either end, are left out.
+// Draws the cosines of phases relative to the mean for 480 oscillators, one column each, slow ones
+// in the middle; time runs downwards. The fastest 5 % at either end are left out.
 static void draw(const std::string& out, float pull, float h) {
   const std::int64_t n = 4800, rows = 320;
   auto [phase, rate] = begin_with(n, 0.1);
@@ -54,7 +53,7 @@ static void draw(const std::string& out, float pull, float h) {
 }
 
 static bool run(const example& e) {
-  const float pull = 3, h = 0.01f;  // beyond a pull of 2 the oscillators fall into step
+  const float pull = 3, h = 0.01f;  // Oscillators synchronise if the pull exceeds 2.
   const double order = 0.1;
   auto [phase, rate] = begin_with(e.size, order);
   dsl::scalar<c32> z = dsl::mean(exp(1i * phase));

@@ -1,7 +1,7 @@
-// Lorenz' equations for a million starting points: the right-hand side is a lambda, dsl::ode::rk4
-// makes the Runge-Kutta step. dsl::iterate runs all steps in one kernel; no element needs another
-// one, so each thread keeps its own in registers. The points start within a small cube; after a few
-// turns they are spread over the attractor, which is what chaos is.
+// The Lorenz equations for a million starting points. The right-hand side is a lambda, from which
+// dsl::ode::rk4 makes a Runge-Kutta step. dsl::iterate runs all steps in one kernel; elements do
+// not depend on each other, so each thread keeps its own in registers. The points start in a small
+// cube; after a few turns they are spread over the attractor, because the equations are chaotic.
 #include <dsl/dsl.hpp>
 #include <dsl/ode.hpp>
 
@@ -13,7 +13,7 @@
 
 #include "example.hpp"
 
-struct lorenz;  // the kernel's name in profilers
+struct lorenz;  // The kernel's name in profilers.
 
 // E. N. Lorenz, Deterministic Nonperiodic Flow, Journal of the Atmospheric Sciences 20, 1963, with
 // his parameters.
@@ -24,17 +24,17 @@ static constexpr auto step = dsl::ode::rk4<lorenz>(equations);
 
 struct ensemble { dsl::array<float> x, y, z; };
 
-// In a cube around (1, 1, 20), its edges 2 long, at places of a sequence that fills it evenly.
+// Starting points in a cube around (1, 1, 20) with edges of length 2: a low-discrepancy sequence,
+// which fills the cube evenly. Its factors are powers of 1/p with p^4 = p + 1.
 static ensemble starts(std::int64_t n) {
   const auto at = [&](double share) {
     return dsl::cast<float>(2 * remainder(share * dsl::arange<double>(n), 1.0));
   };
-  return {at(0.8191725133961645), at(0.6710436067037893),
-          19 + at(0.5497004779019703)};  // powers of 1/p, p^4 = p + 1
+  return {at(0.8191725133961645), at(0.6710436067037893), 19 + at(0.5497004779019703)};
 }
 
-// How many points there are in each pixel, x across from -22 to 22 and z upwards from 0 to 50, on a
-// scale of logarithms.
+// Draws the number of points in each pixel on a logarithmic scale, x from -22 to 22 to the right
+// and z from 0 to 50 upwards.
 static void draw(const std::string& out, const ensemble& e) {
   const std::int64_t width = 480, height = 400;
   const std::vector<float> x = e.x.copy_to_host(), z = e.z.copy_to_host();
@@ -50,7 +50,7 @@ static void draw(const std::string& out, const ensemble& e) {
   write_png(out, width, points, 0, std::log(1 + most), inferno());
 }
 
-// The same steps by hand, in double.
+// The same steps by a plain loop in double.
 static std::array<double, 3> by_hand(std::array<double, 3> p, std::int64_t steps, double h) {
   const auto slope = [](const std::array<double, 3>& q) {
     return std::array<double, 3>{10 * (q[1] - q[0]), q[0] * (28 - q[2]) - q[1],
@@ -71,7 +71,7 @@ static std::array<double, 3> by_hand(std::array<double, 3> p, std::int64_t steps
 static bool run(const example& e) {
   const float h = 0.01f;
   const std::int64_t compared =
-      std::min<std::int64_t>(e.steps, 100);  // later, roundings have grown too far
+      std::min<std::int64_t>(e.steps, 100);  // Later, rounding errors have grown too large.
   auto [x, y, z] = starts(e.size);
   const std::array<std::vector<float>, 3> first{x.copy_to_host(), y.copy_to_host(),
                                                 z.copy_to_host()};

@@ -1,7 +1,7 @@
-// The Mandelbrot set: how many steps z = z * z + c takes to leave, for each pixel's c.
-// A loop that ends when its data says so cannot be traced; a functor with DSL_FN is called for each
-// element instead, in eight lines. The pixels' c are a row and a column that broadcast to the
-// picture: nothing of its size is stored but the result.
+// The Mandelbrot set: the number of steps z = z * z + c until |z| reaches 2, for each pixel's c. A
+// loop whose length depends on the data cannot be traced; instead, a functor of eight lines with
+// DSL_FN is called for each element. Real and imaginary parts of c are a row and a column that
+// broadcast to the picture, so only the result is stored at full size.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -22,8 +22,8 @@ static constexpr auto mandelbrot = dsl::vectorize(escape_time{});
 static void draw(const std::string& out, const std::vector<int>& steps, std::int64_t width,
                  int most) {
   std::vector<float> shades(steps.size());
-  for (std::size_t i = 0; i < steps.size();
-       ++i)  // the set itself in the first colour; most of the rest leaves within a few steps
+  // The set has the first colour. The scale is logarithmic, since most other points leave early.
+  for (std::size_t i = 0; i < steps.size(); ++i)
     shades[i] = steps[i] == most ? 0 : 1.5f + std::log2(1 + static_cast<float>(steps[i]));
   write_png(out, width, shades, 0, 8, inferno());
 }
@@ -32,7 +32,7 @@ static bool run(const example& e) {
   const std::int64_t width = e.size, height = 2 * width / 3 / 2 * 2;
   const int most = static_cast<int>(e.steps);
   const auto w = static_cast<float>(width), h = static_cast<float>(height), pixel = 3.6f / w;
-  // Middles of pixels from -2.4 to 1.2, and as far above the real axis as below.
+  // Centres of pixels: real parts from -2.4 to 1.2, imaginary parts symmetric about 0.
   const dsl::array<float> x = dsl::linspace(-2.4f + pixel / 2, 1.2f - pixel / 2, width),
                           y = dsl::linspace((h - 1) / 2 * pixel, -(h - 1) / 2 * pixel, height);
   dsl::array<int, 2> steps(height, width);
@@ -42,8 +42,8 @@ static bool run(const example& e) {
   print_speed("their steps", seconds, static_cast<double>(dsl::sum(steps).value()), "steps");
   if (!e.out.empty()) draw(e.out, steps.copy_to_host(), width, most);
 
-  // The set's area is 1.50659; after `most` steps about 4 / most more is left, and a pixel is in or
-  // out as a whole.
+  // The set's area is 1.50659. Two errors are allowed: after `most` steps, points outside the set
+  // of an area of about 4 / most are still counted; and pixels count as a whole.
   const double area = static_cast<double>(dsl::count_nonzero(steps == most).value()) *
                       static_cast<double>(pixel * pixel);
   const bool mirrored = dsl::mean(dsl::cast<float>(steps != dsl::flip(steps, 0))).value() < 1e-3f;

@@ -1,6 +1,6 @@
-// Pi from random points: of those in the unit square a share of pi / 4 lies within the circle. One
-// kernel, which reads no memory: random numbers are formulas of a key and of an element's position,
-// so each element draws its own, in any order, and the result is the same on every device.
+// Pi from random points: a share of pi / 4 of the points in the unit square lies within the circle.
+// One kernel, which reads no memory: a random number is a formula of a key and of the element's
+// position, so each element computes its own, and the result is the same on every device.
 #include <dsl/random.hpp>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "example.hpp"
 
-struct count_inside;  // the kernel's name in profilers
+struct count_inside;  // The kernel's name in profilers.
 
 static constexpr auto inside = dsl::vectorize<count_inside>(
     [](auto x, auto y) { return dsl::count_nonzero(x * x + y * y < 1); });

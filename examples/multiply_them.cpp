@@ -1,7 +1,7 @@
-// PyCUDA's first example, multiply_them: the product of two arrays of 400 random numbers, and what
-// it differs by from the host's. There the kernel is a string of CUDA C, compiled when it runs;
-// here it is `a * b`, compiled with the program. 400 elements are nothing to a GPU: the time
-// printed is that of a launch.
+// PyCUDA's first example, multiply_them: the product of two arrays of 400 random numbers, and its
+// difference from the host's product. In PyCUDA the kernel is a string of CUDA C, compiled at run
+// time; here it is `a * b`, compiled with the program. 400 elements take a GPU no noticeable time:
+// the time printed is that of a launch.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>

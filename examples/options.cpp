@@ -1,4 +1,4 @@
-// Apart from coupled_fields.cpp, so that CLI11 is compiled by the host compiler alone, never by
+// Separate from coupled_fields.cpp, so that CLI11 is compiled only by the host's compiler, never by
 // nvcc.
 #include "options.hpp"
 
@@ -13,8 +13,8 @@
 
 namespace {
 
-// A long run must not end with a file that can't be written, so the file is opened now. It leaves
-// no empty file behind.
+// Opens the file before the run, so that a long run does not end with a file that cannot be
+// written. A file that did not exist is removed again.
 std::string check_writable(const std::string& path) {
   const bool existed = std::filesystem::exists(path);
   if (!std::ofstream(path, std::ios::app)) return "cannot write to " + path;
@@ -31,12 +31,12 @@ std::string check_device(const std::string& name) {
   }
 }
 
-// Without the range in the help, where it only takes room.
+// The help does not show the range.
 CLI::Validator between_1_and(std::int64_t most) {
   return CLI::Range(std::int64_t{1}, most).description("");
 }
 
-// CLI11's own conversion takes "nan" and "inf".
+// Accepts only finite numbers; CLI11's own conversion also accepts "nan" and "inf".
 std::string check_positive(const std::string& number) {
   const double value = std::strtod(number.c_str(), nullptr);
   return std::isfinite(value) && value > 0 ? "" : "must be greater than 0";

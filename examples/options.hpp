@@ -5,15 +5,15 @@
 #include <string>
 
 struct options {
-  std::int64_t size = 512;  // the fields are size x size
+  std::int64_t size = 512;  // The fields are size x size.
   std::int64_t steps = 0;
   double dt = 0;
-  double phase = 0;       // of the feedback, in degrees
-  bool ones = false;      // the acceptance case instead of the random input
-  std::string device;     // empty: the library's default
-  std::string plot, csv;  // empty: none
+  double phase = 0;       // Phase of the feedback, in degrees.
+  bool ones = false;      // Whether to run the acceptance case instead of the random input.
+  std::string device;     // Empty: the library's default.
+  std::string plot, csv;  // Files to write; empty: none.
 };
 
-/// Prints the help and ends the program with 0, or prints what is wrong with the command line and
-/// ends it with 2.
+/// Reads the command line. For --help, prints the help and exits with 0; for a wrong command line,
+/// prints the error and exits with 2.
 options read_options(int argc, char** argv);

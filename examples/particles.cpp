@@ -1,7 +1,7 @@
-// Particles as a struct: two galaxies pass each other, and their tides pull the stars of one into a
-// bridge and a tail. A star has a position and a velocity; what a formula does with `star.x`
-// happens to an array, and one kernel moves all stars. The galaxies' centres follow a parabola,
-// known at every time, so dsl::iterate needs one kernel for all steps.
+// Particles as a struct: two galaxies pass each other, and tides pull the stars of one into a
+// bridge and a tail. A star has a position and a velocity; each member is an array, and a formula
+// of `star.x` is evaluated for all stars in one kernel. The other galaxy's centre follows a
+// parabola, which is known at any time, so dsl::iterate runs all steps in one kernel.
 #include <dsl/dsl.hpp>
 #include <dsl/hana.hpp>
 
@@ -20,21 +20,22 @@ struct star {
 };
 using stars = star<dsl::array<float>, dsl::array<float>>;
 
-struct galaxies;  // the kernel's name in profilers
+struct galaxies;  // The kernel's name in profilers.
 
 // After A. Toomre and J. Toomre, Galactic Bridges and Tails, Astrophysical Journal 178, 1972.
-// Lengths are in units of the closest distance, times such that G times the mass of the first
-// galaxy is 1; its centre is the origin. The other galaxy comes on a parabola (Barker's equation,
-// solved with sinh) and pulls the origin as well.
+// Lengths are in units of the closest distance; times are such that G times the mass of the first
+// galaxy is 1. Its centre is the origin. The other galaxy moves on a parabola (Barker's equation,
+// solved with sinh) and also accelerates the origin.
 static constexpr auto move =
     dsl::vectorize<galaxies>([](auto star, auto t, auto h, auto other_mass) {
-      star.x = star.x + h / 2 * star.vx;  // half a step of the positions, one of the velocities,
-                                          // half a step of the positions
+      // Half a step of the positions, a step of the velocities, half a step of the positions.
+      star.x = star.x + h / 2 * star.vx;
       star.y = star.y + h / 2 * star.vy;
-      auto w = 2 * sinh(asinh(1.5 * sqrt((1 + other_mass) / 2) * t) /
-                        3);  // tan of half the angle from the closest point
+      // The tangent of half the angle from the closest point.
+      auto w = 2 * sinh(asinh(1.5 * sqrt((1 + other_mass) / 2) * t) / 3);
       auto other_x = 1 - w * w, other_y = 2 * w, distance = 1 + w * w;
-      auto towards = [](auto dx, auto dy, auto soft) {  // 1 / distance^3, blunted within `soft`
+      // 1 / distance^3, softened at distances below `soft`.
+      auto towards = [](auto dx, auto dy, auto soft) {
         auto r2 = dx * dx + dy * dy + soft * soft;
         return 1 / (r2 * sqrt(r2));
       };
@@ -48,7 +49,8 @@ static constexpr auto move =
       return star;
     });
 
-// Circular orbits, with radii from 0.15 to 0.75, evenly over the disc (Weyl's sequence of squares).
+// Stars on circular orbits of radii from 0.15 to 0.75, spread evenly over the disc (a Weyl sequence
+// of squares).
 static stars disc(std::int64_t n) {
   const auto number = dsl::arange<double>(n) + 0.5;
   const auto radius = sqrt(0.0225 + 0.54 * number / static_cast<double>(n));
@@ -87,7 +89,7 @@ static bool run(const example& e) {
   print_speed("a step", seconds, static_cast<double>(e.size), "stars");
   if (!e.out.empty()) draw(e.out, s);
 
-  // Undisturbed stars keep their energy and their orbit.
+  // Without the other galaxy (mass 0), stars keep their energy and their orbit.
   stars alone = disc(e.size);
   pass(alone, 0, e.steps, 0);
   const auto radius = sqrt(alone.x * alone.x + alone.y * alone.y);

@@ -1,4 +1,4 @@
-// PNG files, by libpng.
+// Writes PNG files with libpng.
 #include "example.hpp"
 
 #include <png.h>
@@ -21,8 +21,8 @@ std::vector<colour> between(const std::array<colour, 17>& chosen, std::size_t co
   return all;
 }
 
-// libpng's simplified interface: `image.format` says what a pixel is, `palette` is of colours or
-// null.
+// Writes pixels by libpng's simplified interface. `format`: the type of a pixel; `palette`:
+// colours, or null.
 void write(const std::string& path, std::int64_t width, std::size_t pixels, png_uint_32 format,
            const void* data, const std::vector<colour>* palette) {
   const auto columns = static_cast<std::size_t>(width);
@@ -102,7 +102,8 @@ void write_png(const std::string& path, std::int64_t width, const std::vector<fl
   std::vector<std::uint8_t> pixels(values.size());
   const float last = static_cast<float>(palette.size()) - 1;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const float at = (values[i] - low) / (high - low) * last;  // NaN is drawn in the first colour
+    // NaN gets the first colour.
+    const float at = (values[i] - low) / (high - low) * last;
     pixels[i] =
         at > 0 ? static_cast<std::uint8_t>(std::lround(std::min(at, last))) : std::uint8_t{0};
   }

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <string>
 
-/// Draws on stderr where that is a terminal, but not in the first half second, so that short runs
-/// stay quiet.
+/// Draws on stderr if that is a terminal, but not in the first half second, so that short runs
+/// print nothing.
 class progress {
  public:
   ~progress() {

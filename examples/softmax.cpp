@@ -1,7 +1,7 @@
-// Softmax and standardisation of a matrix's rows, written as in NumPy: reductions along an axis
-// stand inside the expression. Each expression is one kernel: a row is read once and stays on the
-// chip from its first reduction (softmax: max, then sum) to its last element. Nothing of the
-// matrix's size is made but the result.
+// Softmax and standardisation of a matrix's rows, written as in NumPy, with reductions along an
+// axis inside the expression. Each expression is one kernel: a row is read once and stays on the
+// chip from its first reduction (softmax: max, then sum) to its last element. The result is the
+// only array of the matrix's size.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 using matrix = dsl::array<float, 2>;
 
-// They evaluate nothing: each returns a formula, which an assignment makes kernels of.
+// These functions evaluate nothing. Each returns a formula, which becomes a kernel when it is
+// assigned.
 static auto softmax(const matrix& x) {
   const auto shifted = exp(x - dsl::max(x, dsl::axis(1), dsl::keep_dims));
   return shifted / dsl::sum(shifted, dsl::axis(1), dsl::keep_dims);

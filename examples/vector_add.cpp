@@ -1,7 +1,7 @@
-// The first two kernels of every course, without a kernel: c = a + b on 20 million int32, and y =
-// exp(x) on as many floats. Each assignment is one kernel; grid, block and the guard for the tail
-// are the library's. A sum of int32 is an int64, as NumPy's is: 20 million numbers add up to 4e14
-// here, 190,000 times what an int32 holds.
+// The first two kernels of every course, without writing a kernel: c = a + b on 20 million int32,
+// and y = exp(x) on 20 million floats. Each assignment is one kernel; the library chooses grid and
+// block and guards the tail. A sum of int32 is an int64, as in NumPy: here it is 4e14, 190,000
+// times the largest int32.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ static bool run(const example& e) {
   print_speed("c = a + b", seconds_of([&] { c = a + b; }), count, "elements", 12 * count);
   print_speed("y = exp(x)", seconds_of([&] { y = exp(x); }), count, "elements", 8 * count);
 
-  const std::int64_t total = dsl::sum(c).value();  // value() copies to the host and waits
+  const std::int64_t total = dsl::sum(c).value();  // value() copies to the host and waits.
   const bool every_one = dsl::all(c == n).value();
 
   const std::vector<float> in = x.copy_to_host(), out = y.copy_to_host();

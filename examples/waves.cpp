@@ -1,7 +1,7 @@
 // Waves through two slits: d2u/dt2 = laplacian(u), and u is 0 on a wall with two openings and at
-// the basin's edges. One loop on the device of a lambda with two results: each cell needs its four
-// neighbours and what it was a step before. Checked by the energy, which the leapfrog method keeps:
-// the state after many steps has that of the first.
+// the basin's edges. A loop on the device runs a lambda with two results: each cell needs its four
+// neighbours and its own value one step before. The check is the energy, which the leapfrog method
+// conserves: after many steps it is that of the first state.
 #include <dsl/dsl.hpp>
 
 #include <cmath>
@@ -17,21 +17,21 @@ static constexpr auto around = [](auto u) {
          dsl::shift(u, -1, edge, 1);
 };
 
-struct wave_step;  // the kernel's name in profilers
+struct wave_step;  // The kernel's name in profilers.
 
-// `rate` is the square of the time step by the cell's width; `open` is 0 where the wall is, else 1.
+// `rate` is the square of (time step / cell width); `open` is 0 on the wall, else 1.
 static constexpr auto move =
     dsl::vectorize<wave_step>([](auto u, auto before, auto open, auto rate) {
       return std::tuple{open * (2 * u - before + rate * (around(u) - 4 * u)), u};
     });
 
-// Kinetic energy of the step between two states, and the product of their gradients.
+// The energy between two states: kinetic, and potential as the product of their gradients.
 static constexpr auto energy_of = dsl::vectorize([](auto u, auto before, auto rate) {
   auto speed = dsl::cast<double>(u) - before;
   return dsl::sum(speed * speed - rate * before * (dsl::cast<double>(around(u)) - 4 * u));
 });
 
-// 0 on a wall at a third of the width with two openings, else 1.
+// 0 on a wall with two openings, at a third of the width, else 1.
 static field wall_with_slits(std::int64_t rows, std::int64_t columns) {
   const auto open = dsl::vectorize([](auto x, auto y) {
     auto wall = abs(x - 1) < 0.012;
@@ -42,8 +42,7 @@ static field wall_with_slits(std::int64_t rows, std::int64_t columns) {
               dsl::expand_dims(dsl::linspace<float>(0, 2, rows), 1));
 }
 
-// Six waves on their way to the right, before they meet the wall. `x` is the place where u is to
-// be.
+// The height at x of a packet of six waves, which moves to the right and has not met the wall yet.
 static constexpr auto packet = dsl::vectorize([](auto x, auto open) {
   auto from_middle = (x - 0.55f) / 0.3f;
   return open * where(abs(from_middle) < 1, sin(40 * x) * (1 - from_middle * from_middle), 0.0f);

@@ -209,9 +209,10 @@ auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups,
 // Reductions by key. Keys and values are arrays, views or expressions that broadcast together. The
 // key of an element, an integer from 0 to groups - 1, is the group that the element belongs to. The
 // result has one element for each group, in the order of the keys. It is lazy: assign it to an
-// array or a view of `groups` elements, or use dsl::eval; neither waits. It is the same from run to
-// run. A key outside 0 ... groups - 1 is a memory_error in the simulator; elsewhere its element is
-// ignored. Throws shape_error if shapes do not broadcast or `groups` is negative.
+// array or a view of `groups` elements, or use dsl::eval; neither waits. On a device, results are
+// the same in every run. A key outside 0 ... groups - 1 is a memory_error in the simulator;
+// elsewhere its element is ignored. Throws shape_error if shapes do not broadcast or `groups` is
+// negative.
 
 /// Sum by key, pandas' groupby(keys).sum(): 0 for a group without elements. Integers and booleans
 /// widen to int64 or uint64.
@@ -228,10 +229,10 @@ auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
                                                      detail::as_operand(values), groups);
 }
 
-/// Any reduction by key. f takes the elements of a group and returns one value, computed from the
-/// library's reductions, including those of dsl::reduce. A group without elements gives the
-/// reduction's result for no elements: the greatest value of the dtype for min, the least for max
-/// (infinities for floating point). The positions of argmin and argmax are positions among all
+/// Reduces each group by any formula. f takes the elements of a group and returns one value,
+/// computed from the library's reductions, including dsl::reduce. A group without elements gives
+/// the reduction's result for no elements: the greatest value of the dtype for min, the least for
+/// max (infinities for floating point). The positions of argmin and argmax are positions among all
 /// elements.
 ///
 /// f: a lambda with one `auto` parameter and no captures, traced as by vectorize.
@@ -284,7 +285,7 @@ struct bin_of {
     const auto distance = as<dtype::float64>(value) - low;
     const auto place = [&] {
       if constexpr (D == dtype::float64) return distance * lift * scale;
-      else return distance * scale;  // no range of the other dtypes is so small
+      else return distance * scale;  // In the other dtypes `lift` is 1.
     }();
     const auto guess = as<dtype::int32>(place);
     const auto inside = max(min(guess, bins - 1), 0);
@@ -339,7 +340,7 @@ void assign(Target&& target, const detail::by_key_expression<Function, Keys, Val
     detail::with_keyed(target, e, true, detail::run_keyed);
 }
 
-/// Explains a reduction by key: its tables or buckets, launch and operands. Runs only the
+/// Explains how a reduction by key would run, as `explain` of other assignments. Runs only the
 /// reductions inside its keys and values.
 template <class Target, class Function, class Keys, class Values>
 explanation explain(Target& target, const detail::by_key_expression<Function, Keys, Values>& e) {

@@ -5,7 +5,7 @@
 
 namespace dsl::detail {
 
-/// Whether the elements of an expression use reductions, those inside its formulas included.
+/// Whether the elements of an expression use reductions, including those inside its formulas.
 template <class E>
 constexpr bool uses_reductions() {
   if constexpr (space_count<E> == 0) {
@@ -18,8 +18,8 @@ constexpr bool uses_reductions() {
   }
 }
 
-/// The same expression with a scalar or an array in the place of each reduction, and of each
-/// formula that reduces: evaluated now, each by its own statement. Does not wait.
+/// Evaluates each reduction in an expression, and each formula that reduces, by a statement of its
+/// own. Returns the expression with the results, scalars or arrays, in their place. Does not wait.
 template <class E>
 auto evaluate_reductions(const E& e);
 

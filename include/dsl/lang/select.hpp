@@ -46,7 +46,7 @@ auto compiled_trace(std::type_identity<tuple<Calls...>>, std::type_identity<Trac
   return compile<Trace, Calls...>{};
 }
 
-/// The operator that adds up the number of elements, as in a sum.
+/// The operator that adds numbers of selected elements.
 struct count_trace {
   static constexpr graph run() {
     graph g;
@@ -59,7 +59,7 @@ struct count_trace {
 };
 
 /// Queues a selection into targets for its values and a target for their number. Its condition and
-/// values use no reductions.
+/// values must not use reductions.
 template <class Condition, class... Values, class Count, class... To>
 void select_into(const compress_expression<Condition, Values...>& e, const Count& count,
                  const To&... to) {
@@ -83,7 +83,7 @@ auto make_selection(const Condition& condition, const Values&... values) {
   return compress_expression<Condition, Values...>{condition, tuple<Values...>{values...}};
 }
 
-/// Calls use(selection), with the reductions inside its condition and its values evaluated before.
+/// Calls use(selection) after evaluating the reductions inside its condition and its values.
 template <class Condition, class... Values, class Use>
 void with_selection(const compress_expression<Condition, Values...>& e, const Use& use) {
   if constexpr (uses_reductions<Condition>() || (uses_reductions<Values>() || ...))
@@ -151,8 +151,8 @@ void assign_selection(const tuple<Targets&...>& targets,
       auto to = bind_targets(targets);
       with_selection(e, [&to](const auto& selection) {
         const source_of_selection from(selection);
-        unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); },
-               to);  // room for all elements
+        // Targets without memory get room for all elements.
+        unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); }, to);
         select_into(selection, get<values>(to).elements(), get<I>(to).elements()...);
       });
       unpack([](auto&... t) { (t.adopt(), ...); }, to);
@@ -177,7 +177,7 @@ refused get(const compress_expression<E...>& e) {
 }  // namespace detail
 }  // namespace dsl
 
-// As for an expression (lang/assign.hpp).
+// Refuses structured bindings, as for an expression (lang/assign.hpp).
 template <class... E>
 struct std::tuple_size<dsl::detail::compress_expression<E...>>
     : std::integral_constant<std::size_t, sizeof...(E)> {};
@@ -241,8 +241,8 @@ auto nonzero(const X& x) {
   }
 }
 
-/// Evaluates a selection of one value into an array, which gets exactly the number of elements
-/// selected. Waits for that number.
+/// Evaluates a selection of one value into an array, which gets exactly as many elements as are
+/// selected. Waits for their number.
 template <class T, class Condition, class X>
 void assign(array<T, 1>& target, const detail::compress_expression<Condition, X>& e) {
   if constexpr (detail::may_select(std::type_identity<detail::tuple<array<T, 1>>>{},

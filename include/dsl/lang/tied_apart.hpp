@@ -5,11 +5,11 @@
 
 namespace dsl::detail {
 
-/// Whether an expression is only assigned to a target of its own shape: a scan, a reduction by key.
+/// Whether an expression can only be assigned to a target of its own shape, without broadcasting:
+/// scans and reductions by key.
 template <class E> inline constexpr bool has_own_shape = is_scan<E> || is_by_key<E>;
 
-// Evaluates one expression after another into new memory, so that all are complete before the first
-// target is written.
+// An array or a scalar without memory for the result that is assigned to a target.
 template <class T, int R> array<T, R> memory_for_result(std::type_identity<array<T, R>>) {
   return {};
 }
@@ -32,6 +32,8 @@ void take_over(Target& target, Made& made) {
   if constexpr (std::same_as<Target, Made>)
     if (takes_over(target, made)) target = std::move(made);
 }
+/// Assigns expressions to one target each. Evaluates one after another into new memory, so that all
+/// are complete before the first target is written. Does not wait.
 template <class... Targets, class... E, std::size_t... I>
 void assign_apart(const tuple<Targets&...>& targets, const tuple<E...>& e,
                   std::index_sequence<I...>) {
@@ -60,8 +62,7 @@ auto as_part(const E& e) {
   else return as_operand(e);
 }
 
-/// Assigns to several targets, some of which are scans: one statement after another, as if all
-/// right sides were complete before the first target is written.
+/// Assigns expressions, of which some are scans, to one target each, as `assign_apart`.
 template <class... Targets, class... E>
 void assign_with_scans(const tuple<Targets&...>& targets, const E&... e) {
   constexpr bool each_has_one = sizeof...(Targets) == sizeof...(E);

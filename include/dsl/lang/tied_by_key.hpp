@@ -105,9 +105,10 @@ void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G
   assign_apart(targets, e, std::make_index_sequence<sizeof...(G) + sizeof...(A)>{});
 }
 
-/// Assigns to several targets, some of which are reductions by key. Runs as one pass if all
-/// reductions by key have the same keys and the other expressions reduce the elements that the keys
-/// belong to.
+/// Assigns expressions, of which some are reductions by key, to one target each. Runs as one pass
+/// if all reductions by key have the same keys and number of groups, and each other expression is
+/// one reduction of the elements that the keys belong to. Otherwise they run one after another, as
+/// `assign_apart`.
 template <class... Targets, class... E>
 void assign_by_keys(const tuple<Targets&...>& targets, const E&... e) {
   static_assert(sizeof...(Targets) == sizeof...(E),

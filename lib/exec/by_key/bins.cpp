@@ -12,7 +12,8 @@ namespace dsl::detail {
 
 namespace {
 
-// The significant bits of a floating point dtype, and the exponent of its smallest number.
+// Significant bits of a floating point dtype, and the binary exponent of its smallest positive
+// number.
 struct precision { int digits, least; };
 precision precision_of(dtype type) {
   switch (type) {
@@ -31,9 +32,9 @@ double rounded_to(dtype type, double x) {
   }
 }
 
-// Whether each edge is above the one before. Numbers are farthest apart at the end of the greater
-// magnitude: there they are compared first, and not at all where edges are two numbers apart even
-// there.
+// Whether each edge, rounded to the dtype, is greater than the one before. The spacing of the dtype
+// is widest at the end of larger magnitude. If edges are at least two spacings apart there, none
+// are compared; otherwise comparing starts at that end, where equal edges are most likely.
 bool edges_rise(const bin_range& r, dtype type) {
   const double largest = std::max(std::abs(r.low), std::abs(r.high));
   const precision p = precision_of(type);

@@ -36,7 +36,8 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
   const executor& kernels = executor::of(s.space.where);
   kernels.require_one_process("a reduction by key", &code.view, operands);
   if (request.groups == 0) return;
-  // Groups may take several launches, and results of the first are written before the last reads.
+  // A target that shares memory with an input is redirected: there may be several launches, and the
+  // first writes results before the last has read the inputs.
   for (int i = 0; i < code.targets; ++i)
     for (int k = 0; k < code.inputs; ++k) {
       if (operands[k].memory == nullptr || !share_memory(operands[k].memory, targets[i].memory))

@@ -21,7 +21,8 @@ void run_compress(const compress_code& code, const operand* operands) {
   const geometry& g = s.space;
   const executor& kernels = executor::of(g.where);
   kernels.require_one_process("a selection", &code.view, operands);
-  const int outputs = code.view.target_count;  // the values and their number
+  // Targets of the values, then the target of their number.
+  const int outputs = code.view.target_count;
   const auto shares_memory = [&](int output) {
     return std::any_of(operands, operands + code.inputs + output, [&](const operand& o) {
       return o.memory != nullptr && share_memory(o.memory, operands[code.inputs + output].memory);
@@ -36,8 +37,8 @@ void run_compress(const compress_code& code, const operand* operands) {
                           std::string(to.memory->where.name()) + " and " +
                           std::string(g.where.name()) + ", in " + spell_pass(code.view, operands));
     if (!shares_memory(i)) continue;
-    // Elements behind the last one that is selected keep their values, so the temporary begins with
-    // them.
+    // Elements after the last selected one keep their values, so the temporary starts as a copy of
+    // the target.
     std::vector<operand> redirected(operands, operands + code.inputs + outputs);
     const late_copy copy = redirect(redirected[static_cast<std::size_t>(code.inputs + i)]);
     copy_elements(copy.to, copy.from);

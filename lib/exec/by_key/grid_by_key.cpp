@@ -15,7 +15,7 @@ namespace dsl::detail {
 
 namespace {
 
-// The tables in a block's shared memory.
+// How a block divides its shared memory into tables, and how many warps share a table.
 struct table_plan {
   std::int64_t span;
   int tables, turns, log2_copies, tags, shared_bytes;
@@ -25,8 +25,8 @@ struct table_plan {
 
 constexpr int most_warps = by_key_threads / 32;
 
-// Counters are all warps' own where there is room, for as many lanes as there is, so that few wait
-// for each other.
+// Tables of counters, to which warps add atomically. To reduce contention, each warp has its own
+// table if there is room, and an entry has as many copies for the lanes as leave room for 4 tables.
 table_plan plan_counters(std::int64_t groups, std::int64_t room) {
   constexpr std::int64_t bytes = sizeof(unsigned), enough_tables = 4;
   table_plan p{groups, 1, 1, 0, 0, 0};
@@ -39,9 +39,9 @@ table_plan plan_counters(std::int64_t groups, std::int64_t room) {
   return p;
 }
 
-// Most of all, each lane has a copy of its own, for which no two of a warp wait; then as many
-// copies as leave enough warps a table; else one. Warps for which there is no room take turns at a
-// table.
+// Tables of accumulators. Preferred: a copy of each entry for each lane, so that lanes of a warp
+// never conflict. Otherwise the most copies that leave room for 8 tables, otherwise one copy. If
+// there are fewer tables than warps, warps take turns at a table.
 table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool quick,
                        std::int64_t room) {
   constexpr int enough_tables = 8, all_copies = 5;
@@ -79,7 +79,7 @@ table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool
   return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0)), 0);
 }
 
-// Plans a reduction by key.
+// Plans a reduction by key, and holds what both the plan and the launches use.
 class by_key_planner {
  public:
   by_key_planner(const grid_executor& kernels, const by_key_kernels& compiled,
@@ -103,8 +103,8 @@ class by_key_planner {
 
   by_key_plan plan() const {
     const table_plan tables = plan_for(groups_);
-    // Pairs in buckets take as long as some four launches that read all elements, or warps that
-    // take turns at one table.
+    // Sorting pairs into buckets takes about as long as four launches that read all elements, or as
+    // warps that take turns at one table.
     constexpr std::int64_t most = std::int64_t{1} << 31;
     const bool fits = !code_.counts && has_words()
                           ? groups_ <= tables.span && (tables.tags == 0 || tables.tables > 1)
@@ -133,14 +133,15 @@ class by_key_planner {
 
  protected:
   std::int64_t slots() const { return tiles_.count * 32 * code_.lanes; }
-  // Pairs that a block takes of those that are sorted into buckets.
+  // Number of sorted pairs that a block reduces.
   std::int64_t slice() const {
     return std::max<std::int64_t>(
         32, pieces(pieces(slots(), std::int64_t{multiprocessors()}), 32) * 32);
   }
   int multiprocessors() const { return std::max(1, device_.multiprocessors); }
   int bits() const { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_))); }
-  // Whether a pair's value is all there is of it.
+  // Whether a pair needs no separate accumulator: it only counts, or its accumulator has 4 bytes
+  // and is stored as the pair's value.
   bool has_words() const {
     return code_.counts || code_.accumulator_bytes == sizeof(std::uint32_t);
   }
@@ -168,18 +169,19 @@ class by_key_planner {
                ? plan_counters(groups, room_)
                : plan_tables(groups, code_.accumulator_bytes, code_.combines_quickly, room_);
   }
-  // The fewest passes of the sort that leave no more groups in a bucket than a few tables of a
-  // block have room for.
+  // Log2 of the number of groups in a bucket. The sort gets the fewest passes, of 8 bits each,
+  // after which a block has room for at least 4 tables of a bucket's groups.
   int log2_bucket(int bits) const {
     constexpr int bits_a_pass = 8, enough_tables = 4;
     int most = bits - 1;
     while (most > 0 && plan_for(std::int64_t{1} << most).tables < enough_tables) --most;
     return std::max(0, bits - bits_a_pass * static_cast<int>(pieces(bits - most, bits_a_pass)));
   }
-  std::int64_t room_;  // of a block's shared memory
+  // Bytes of shared memory that a block has for its tables.
+  std::int64_t room_;
 };
 
-// A reduction by key's launches.
+// Launches a reduction by key.
 class grid_by_key : by_key_planner {
  public:
   grid_by_key(const by_key_planner& known, const operand* operands, const by_key_request& request,
@@ -248,7 +250,8 @@ class grid_by_key : by_key_planner {
       launch(results_, line(), by_key_step::buckets, blocks, plan_.block, plan_.shared_bytes);
     launch_results(by_key_step::results, threads_of_results());
   }
-  // A warp more where there are results of all elements.
+  // Each result of a group takes a warp, or a thread if there are many groups. Results of all
+  // elements take one more warp.
   std::int64_t threads_of_results() const {
     const std::int64_t of_groups =
         parameters_.results <= by_key_warps_to ? parameters_.results * 32 : parameters_.results;
@@ -264,14 +267,14 @@ class grid_by_key : by_key_planner {
         allocate(parameters_.pairs.count * static_cast<std::int64_t>(sizeof(std::uint32_t))));
   }
 
-  // It goes back to the pool behind the kernels.
+  // Returns to the pool after the kernels, in the order of the stream.
   void* allocate(std::int64_t bytes) {
     memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(bytes), space_.where));
     others_.push_back({memory_.back().data(), static_cast<std::size_t>(bytes), true});
     return memory_.back().data();
   }
 
-  // The kernel that makes results knows scalars alone of its operands.
+  // The kernel that makes results reads only scalar operands, so it is always the linear one.
   geometry line() const {
     geometry of = space_;
     of.linear = true;
@@ -283,7 +286,8 @@ class grid_by_key : by_key_planner {
   }
   void launch(const kernel_entry& kernel, const geometry& g, by_key_step step, std::int64_t grid,
               int block, int shared) {
-    std::vector<argument> outputs(1);  // the keys
+    // The first output stands for the keys, which are not stored.
+    std::vector<argument> outputs(1);
     for (int k = 0; k < code_.targets; ++k) {
       const operand& target = operands_[code_.inputs + k];
       outputs.push_back(

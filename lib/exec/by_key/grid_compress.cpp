@@ -49,8 +49,8 @@ void grid_executor::run_compress(const compress_code& code, const operand* opera
   const auto of_tiles = static_cast<std::size_t>(of.grid), groups = of_tiles / scan_groups + 1,
              prefixes = groups / scan_groups + 2;
   const std::size_t bytes = 16 + cell * (of_tiles + groups + prefixes);
-  const buffer_ref scratch =
-      buffer_ref::allocate(bytes, g.where);  // goes back to the pool behind the kernel
+  // Returns to the pool after the kernel, in the order of the stream.
+  const buffer_ref scratch = buffer_ref::allocate(bytes, g.where);
   auto* const at = static_cast<unsigned char*>(scratch.data());
   p.scan.ticket = reinterpret_cast<unsigned*>(at);
   p.scan.tiles = at + 16;

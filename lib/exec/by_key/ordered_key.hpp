@@ -1,4 +1,4 @@
-// Elements as unsigned integers in the same order.
+// Maps elements to unsigned integers in the same order.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,15 @@
 
 namespace dsl::detail {
 
-/// How a dtype's bits become a key: unsigned integers are their own; a signed one's sign bit is
-/// turned round; of a negative real number all bits are. NaN comes last, whatever its bits are.
+/// Converts the bits of an element to a key. Unsigned integers stay as they are. In signed integers
+/// and in real numbers that are not negative the sign bit is inverted, in negative real numbers all
+/// bits are. NaN is the greatest key, whatever its bits are.
 struct ordered_key {
   kind of;
   bool is_signed;
   int bytes;
-  std::uint64_t sign, infinity, all;  // as bits
+  // Bit patterns of the dtype: its sign bit, infinity, all bits.
+  std::uint64_t sign, infinity, all;
 
   static ordered_key of_type(dtype type) {
     const int bytes = size_of(type), exponent_bits = type == dtype::float16 ? 5
@@ -28,7 +30,7 @@ struct ordered_key {
             sign | (sign - 1)};
   }
 
-  /// `joins_zeros`: -0 is 0.
+  /// `joins_zeros`: whether -0 has the key of 0.
   DSL_FN std::uint64_t to_key(std::uint64_t bits, bool joins_zeros) const {
     if (of != kind::real) return is_signed ? bits ^ sign : bits;
     const std::uint64_t magnitude = bits & ~sign;

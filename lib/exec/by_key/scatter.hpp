@@ -1,4 +1,4 @@
-// Writing to positions, as back ends see it.
+// Writing to positions: a task for a back end.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,15 @@
 
 namespace dsl::detail {
 
-/// As `run_scatter`. An element has 1, 2, 4, 8 or 16 bytes.
+/// Writes target[positions[i]] = values[i], as `run_scatter`. An element has 1, 2, 4, 8 or 16
+/// bytes.
 struct scatter_task {
   std::int64_t count;
   const std::int64_t* positions;
   const void* values;
   void* target;
-  std::int64_t elements, stride;  // the target's
+  // Of the target: number of elements, and their distance in elements.
+  std::int64_t elements, stride;
   std::size_t bytes;
 };
 

@@ -46,7 +46,7 @@ void require_percentage(double p) {
 
 namespace {
 
-// Values of up to 32 bits are sorted as 32-bit integers.
+// `Key`: an unsigned integer of 32 bits if elements fit in it, else of 64.
 template <class Key>
 void sort_as(const sort_task& task) {
   const ordered_key keys = ordered_key::of_type(task.type);
@@ -68,7 +68,7 @@ void sort_as(const sort_task& task) {
         [&](std::size_t i, std::int64_t at) { keys.store(task.sorted, at, keys.to_bits(all[i])); });
     return;
   }
-  // With its position no element is equal to another, so the order is one.
+  // parallel_sort does not keep the order of equal elements, so positions decide between them.
   struct place {
     Key key;
     std::uint32_t at;

@@ -1,4 +1,4 @@
-// Sorting, as back ends see it.
+// Sorting: tasks for a back end.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,17 @@
 
 namespace dsl::detail {
 
-/// Elements of a dtype that is no complex one, and where they go; `sorted` or `order` may be null.
+/// Sorts elements of a dtype that is not complex. `sorted` gets the elements in ascending order,
+/// `order` their positions; either may be null.
 struct sort_task {
   dtype type;
-  std::int64_t count;  // less than 2^32
+  std::int64_t count;  // Less than 2^32.
   const void* elements;
   void* sorted;
   std::int64_t* order;
 };
-/// Keys of which the bits from `first_bit` to below `last_bit` count, and what goes with them,
-/// unless `values` is null. Equal keys stay in their order.
+/// Sorts keys by their bits from `first_bit` to before `last_bit`, together with their values
+/// unless `values` is null. Keys equal in these bits keep their order.
 struct pair_sort_task {
   std::int64_t count;
   const std::uint32_t *keys, *values;
@@ -24,7 +25,7 @@ struct pair_sort_task {
   int first_bit, last_bit;
 };
 
-/// In this machine's memory, on all cores.
+/// Sorts in the host's memory on all cores. Done when it returns.
 void sort_in_memory(const sort_task& task);
 void sort_in_memory(const pair_sort_task& task);
 

@@ -1,4 +1,4 @@
-// Operands in memory that is divided among processes.
+// Operands whose memory is divided among processes.
 #pragma once
 
 #include <dsl/exec/run/run.hpp>
@@ -21,11 +21,11 @@ inline std::int64_t first_byte(const operand& o) {
 
 /// The axis along which a target is divided: the first with an extent other than 1.
 int outermost_axis(const operand& o);
-/// The rows along an axis whose elements a process has.
+/// The rows along an axis that a process has.
 index_range rows_along(const operand& o, int axis, int process);
 
-/// Memory for the elements of a target in row-major order. On a mesh of processes, each has the
-/// same elements in it as of the target.
+/// Allocates memory for the elements of a target in row-major order. If the target's memory is
+/// divided among processes, each process has the same elements of both.
 buffer_ref memory_like(const operand& target);
 
 }  // namespace dsl::detail

@@ -1,4 +1,4 @@
-// Executor of kernels on a grid of thread blocks, shared by GPUs and the simulator.
+// Kernels on a grid of blocks of threads. GPUs and the simulator share this code.
 #pragma once
 
 #include <vector>
@@ -7,32 +7,35 @@
 
 namespace dsl::detail {
 
-/// An entry point, with the kernel's names for errors.
+/// The entry point of a kernel, and its description for errors.
 struct kernel_entry {
   const void* function;
-  const char *architectures, *name;  // As in entry_points and program_code.
+  // As in entry_points and in program_code.
+  const char *architectures, *name;
   const pass_view& pass;
 };
 
 class kernel_parameters;
 
-/// Memory that a kernel may read and write besides its operands.
+/// Memory that a kernel may read and write, in addition to its operands'.
 struct memory_range {
   const void* begin;
   std::size_t bytes;
-  bool is_empty;  // Uninitialized until this kernel writes it.
+  bool is_empty;  // Whether it has no contents before this kernel writes it.
 };
 
-/// Memory that must be zero when a kernel begins. On a mesh: the same part of each member's copy.
+/// Memory that is set to zero before a kernel begins; on a mesh, the same part of each member's
+/// copy.
 struct zeroed_memory {
   void* begin = nullptr;
+  // Bytes to set to zero, and bytes from a member's copy to the next.
   std::size_t bytes = 0, copy_bytes = 0;
 };
 
-/// Sets the parameters that differ between the members of a mesh.
+/// Sets those parameters of a kernel that differ between the members of a mesh.
 class member_parameters {
  public:
-  /// Sets them for a member that runs `blocks` blocks from number `first` on.
+  /// Sets the parameters of a member that runs `blocks` blocks from number `first` on.
   virtual void fill(kernel_parameters& given, int member, std::int64_t first,
                     std::int64_t blocks) const = 0;
 
@@ -40,41 +43,42 @@ class member_parameters {
   ~member_parameters() = default;
 };
 
-/// A launch, with the sizes and names for its errors.
+/// A launch of a kernel, and its description for errors.
 struct kernel_launch : kernel_entry {
   std::int64_t grid;
   int block, shared_bytes;
-  // The beginning of the kernel's one parameter. The launch fills it in.
+  // The beginning of the kernel's only parameter. Launching fills it in.
   block_range* range;
   const operand* operands;
-  int inputs, outputs;  // Of `operands`.
+  // Numbers of inputs and of outputs among the operands.
+  int inputs, outputs;
   std::int64_t elements;
-  // All blocks must be on the device at once.
+  // Whether all blocks must be on the device at once.
   bool cooperative = false;
-  // `other_count` ranges of memory besides the operands'.
+  // Further memory that the kernel uses: `other_count` ranges.
   const memory_range* others = nullptr;
   int other_count = 0;
-  // The operands of the pass, if `operands` are those of several passes.
+  // The operands of the pass, if `operands` are those of several passes; else null.
   const operand* own_operands = nullptr;
-  // Consecutive blocks of a cluster.
+  // Number of consecutive blocks that form a cluster.
   int cluster = 1;
-  // Of a loop: the number of the first step, for errors.
+  // Number of a loop's first step, for errors.
   std::int64_t first_step = 0;
-  // On a mesh: blocks wait for totals of other members' tiles.
+  // On a mesh: whether blocks wait for the totals of other members' tiles.
   bool looks_back = false;
-  // The kernel waits by itself for the launch before it, which may still run when its blocks begin.
+  // Whether the kernel itself waits for the launch before it, so that its blocks may begin earlier.
   bool waits_itself = false;
-  // The parameters, if the members of a mesh have different values of some of them; otherwise null.
+  // The kernel's parameters, some of which `of_members` sets for each member of a mesh; or null.
   kernel_parameters* parameters = nullptr;
   const member_parameters* of_members = nullptr;
-  // On a mesh: where each member's blocks end, if that is known.
+  // The end of each member's blocks, or null if the launch is divided by `shares_of`.
   const std::vector<std::int64_t>* member_ends = nullptr;
-  // Consecutive blocks that must be on one member.
+  // Number of consecutive blocks that must run on the same member.
   int blocks_together = 1;
-  // Elements that each block takes, if blocks take arrays in the order of their elements; else 0.
+  // Elements of a block, if blocks take a map's arrays in the order of their elements; else 0.
   std::int64_t elements_a_block = 0;
   zeroed_memory zeroed{};
-  // In a grid of several processes: the blocks of this launch, `grid` of them.
+  // If several processes share a grid: this launch's `grid` blocks of it. Else null.
   const block_range* part = nullptr;
 
   const operand* operands_of_pass() const {
@@ -82,17 +86,17 @@ struct kernel_launch : kernel_entry {
   }
 };
 
-/// Plans grids, fills kernels' parameters, and allocates the memory in which blocks exchange
-/// values.
+/// Plans grids, fills in kernels' parameters, and allocates the memory through which blocks
+/// exchange data.
 class grid_executor : public executor {
  public:
   constexpr grid_executor(kernel_target target, bool has_graphs)
       : target_(target), has_graphs_(has_graphs) {}
 
-  /// The attributes of a compiled kernel; zeros if they are unknown.
+  /// Properties of a compiled kernel; zeros if they are unknown.
   virtual kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const = 0;
-  /// Queues a kernel, or adds it to the graph that the calling thread records. Throws an error that
-  /// names the kernel, the expression and the sizes.
+  /// Queues a kernel, or adds it to the graph that the calling thread records. Errors name the
+  /// kernel, the expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
   void order_reduced(geometry& g, const operand* operands, int inputs, int count,

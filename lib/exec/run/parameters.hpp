@@ -13,14 +13,15 @@
 
 namespace dsl::detail {
 
-/// An operand's `argument::descriptor`, except those of a reduction's result and of tiles in shared
-/// memory.
+/// The `argument::descriptor` of an operand that is neither a reduction's result nor a tile in
+/// shared memory.
 inline std::uint64_t descriptor_of(const operand* operands, int k, const geometry& g,
                                    const pass_view& pass) {
   const operand& o = operands[k];
   const bool reads_neighbours = k < max_inputs && (pass.neighbours.operands >> k & 1) != 0;
   const reach how = g.layouts[k].how == access::wide ? in_vectors : by_elements;
-  // In a linear kernel, an element's number is its place, so a shared address needs no unit.
+  // In a linear kernel an element's position is its number, so an address that all elements share
+  // must not move: its unit is 0.
   const std::int64_t unit = g.linear && is_one_address(g, o, k) ? 0 : o.size;
   const std::uint64_t reached =
       o.kind == operand_kind::address ? static_cast<std::uint64_t>(unit) : how;
@@ -53,12 +54,12 @@ inline bool are_in_vectors(const operand* operands, const geometry& g, int count
   return true;
 }
 
-/// The one writer of kernels' parameters. They are added in the order of the members of
-/// `linear_arguments`, `strided_arguments` or a struct derived from one, and lie as these do.
+/// Writes all kernels' parameters. They must be added in the order of the members of
+/// `linear_arguments`, `strided_arguments` or a struct derived from one, and get the same offsets.
 class kernel_parameters {
  public:
   explicit kernel_parameters(const argument_header& header) { put(header); }
-  /// Throws memory_error if there is no room, which is a mistake of the library's.
+  /// Throws memory_error if there is no room, which is an error in the library.
   template <class T> void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignment);
     used_ = (used_ + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -80,7 +81,7 @@ class kernel_parameters {
   void take_neighbours(std::int64_t first, std::int64_t blocks) {
     header().reduction.take_neighbours(header().tiles, first, blocks);
   }
-  /// The parameters' first member, which a launch takes.
+  /// The first member of the parameters, which a launch fills in.
   block_range* range() { return &header().range; }
 
  private:

@@ -9,15 +9,15 @@ namespace dsl::detail {
 
 /// The kernel's name and its formula, or the formula alone, and the cost of `steps` evaluations.
 profiled_work work_of(const prepared& pass, std::int64_t steps = 1);
-/// The same for a kernel that takes each of `elements` elements once: `kind`, such as "scan of ",
-/// and the formula.
+/// The same for a kernel that reads each of `elements` elements once. Its name is `kind`, such as
+/// "scan of ", and the formula.
 profiled_work work_of(const char* kind, const pass_view& pass, const operand* operands,
                       std::int64_t elements);
 
-/// Queues one launch's work on the device's current stream, in a range that profilers show: the one
-/// way in which passes, chains, loops, scans, selections and reductions by key are run. `describe`
-/// gives its profiled_work where a profiler asks; `queue` is called with the stream, behind which
-/// the operands' memory is kept.
+/// Queues work on the device's current stream, in a range that profilers show. All passes, chains,
+/// loops, scans, selections and reductions by key are run by this function. describe() returns the
+/// profiled_work and is called only for a profiler; queue(stream) queues the work. The operands'
+/// memory is kept until the stream has done it.
 template <class Describe, class Queue>
 void queue_work(device where, const operand* operands, int inputs, int outputs,
                 const Describe& describe, const Queue& queue) {

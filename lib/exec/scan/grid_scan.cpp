@@ -16,7 +16,7 @@ namespace dsl::detail {
 
 namespace {
 
-// A scan's plan, and how its tiles lie in the index space.
+// The plan of a scan, and in a strided space its tiles.
 struct tiled_scan {
   scan_plan plan;
   tiling tiles{};
@@ -47,7 +47,7 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
     made.tiles = tile_of(g, block, code.lanes);
     tiling& t = made.tiles;
     if (s.columns) {
-      // Columns are cut into chunks where there are too few of them to occupy the device.
+      // Columns are divided into chunks if there are too few of them to occupy the device.
       const std::int64_t threads = static_cast<std::int64_t>(policy.column_threads) *
                                    std::max(1, properties(g.where).multiprocessors);
       const std::int64_t columns =
@@ -68,8 +68,9 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
   return made;
 }
 
-// A scan's launches: one for rows; for columns two, and in between one that combines what their
-// chunks come to.
+// Launches a scan. Rows: one launch; on a mesh up to two, the first for totals of rows that several
+// members share. Whole columns: one launch. Columns in chunks: three, which compute the chunks'
+// totals, scan the totals, and scan the elements.
 class grid_scan {
  public:
   grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_code& code,
@@ -95,8 +96,8 @@ class grid_scan {
     if (members_for(space_.space.where, operands_, code_.inputs + 1) > 1)
       return run_rows_by_members();
     const tile_cells cells(plan_.grid, code_);
-    const buffer_ref scratch = buffer_ref::allocate(
-        cells.bytes, space_.space.where);  // goes back to the pool behind the kernel
+    // Returns to the pool after the kernel, in the order of the stream.
+    const buffer_ref scratch = buffer_ref::allocate(cells.bytes, space_.space.where);
     cells.place(parameters_, scratch.data());
     other_ = {scratch.data(), cells.bytes, false};
     kernel_parameters given = arguments();
@@ -105,8 +106,8 @@ class grid_scan {
     kernels_.launch_kernel(k, on_);
   }
 
-  // Each member takes neighbouring tiles. Where a row goes on from one member to the next, a launch
-  // before finds out what the first one's part of it comes to.
+  // Each member of a mesh takes consecutive tiles. If a row continues from one member to the next,
+  // a launch before the scan computes the total of the first one's part of the row.
   void run_rows_by_members() {
     member_tiles shares(*this);
     const tile_cells cells(shares.most_tiles(), code_);
@@ -132,7 +133,8 @@ class grid_scan {
     run(false);
   }
 
-  // Where blocks leave what their tiles come to.
+  // The memory in which blocks leave the totals of their tiles: a ticket, then one cell for each
+  // tile, each group of tiles and each prefix of groups.
   struct tile_cells {
     std::size_t cell, tiles, groups, bytes;
     tile_cells(std::int64_t count, const scan_code& code)
@@ -150,11 +152,13 @@ class grid_scan {
     }
   };
 
-  // Which tiles a mesh's members take, and where they tell each other what those come to: in each
-  // member's memory are cells for the members before it, and behind them those of its own tiles.
+  // The tiles of each member of a mesh, and the cells in which members exchange totals. A member's
+  // memory has cells for the totals of the members before it, followed by those of its own tiles.
   struct member_tiles final : member_parameters {
-    std::vector<std::int64_t> ends;  // of each member's tiles
-    std::int64_t row, in_tile;       // of a row and of a tile: elements, or pieces of rows
+    // The end of each member's tiles.
+    std::vector<std::int64_t> ends;
+    // Lengths of a row and of a tile: in elements, or in a strided space in pieces of rows.
+    std::int64_t row, in_tile;
     const member_workspace* scratch = nullptr;
     const tile_cells* cells = nullptr;
     bool finds_totals = false;
@@ -167,7 +171,8 @@ class grid_scan {
                     ? static_cast<std::int64_t>(scan_block_threads) * p.lanes * p.policy.rounds
                     : p.policy.rounds;
       row = s.space.linear ? s.row : one_row ? p.tiles : of.tiled_.tiles.across.by;
-      // One warp joins what members come to, and each has tiles up to the last that has.
+      // One warp combines the members' totals, so only the first 32 members or fewer take tiles,
+      // each at least one.
       const auto all = static_cast<std::int64_t>(back_end::of(s.space.where).members().size()),
                  used = std::min({all, std::int64_t{32}, p.grid});
       for (std::int64_t m = 1; m <= all; ++m)
@@ -180,7 +185,7 @@ class grid_scan {
       for (std::size_t m = 0; m < ends.size(); ++m) most = std::max(most, ends[m] - first(m));
       return most;
     }
-    // The tile in which the row began that goes on at the end of a member's tiles; that end if none
+    // The first tile of the row that continues past the end of a member's tiles; that end if no row
     // does.
     std::int64_t row_begins(std::size_t m) const {
       const std::int64_t place = ends[m] * in_tile, into_row = place % row;
@@ -288,7 +293,8 @@ class grid_scan {
   const stream& on_;
   tiled_scan tiled_;
   const scan_plan& plan_;
-  memory_range other_{};  // what the launches tell each other
+  // Memory for totals that blocks or launches leave to others.
+  memory_range other_{};
 };
 
 }  // namespace

@@ -16,8 +16,9 @@ namespace dsl::detail {
 
 namespace {
 
-// Largest strides of the target first, so that what is written is contiguous; its order says
-// nothing where all elements are one row.
+// Orders the dimensions, largest strides of the target first, so that writes are contiguous. If all
+// elements are one row (`axis` is -1), the order stays row-major. Dimensions of one element are
+// left out, except the axis. Returns the number of dimensions in `order`.
 int order_dimensions(const geometry& g, const operand* target, int axis, int (&order)[max_rank]) {
   int rank = 0;
   for (int d = 0; d < g.shape_rank; ++d) {
@@ -32,7 +33,8 @@ int order_dimensions(const geometry& g, const operand* target, int axis, int (&o
   return rank;
 }
 
-// All arrays contiguous in the order of the scan, whose rows then need no dimension of their own.
+// Whether all arrays are contiguous in the order of the scan. Rows then need no dimension of their
+// own.
 bool is_linear(const geometry& g, const operand* operands, int count) {
   if (g.rank > 2) return false;
   for (int k = 0; k < count; ++k) {
@@ -74,9 +76,10 @@ void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int ou
     const int place =
                   places[static_cast<std::size_t>(std::find(order, order + rank, axis) - order)],
               last = g.rank - 1;
-    // Rows of one element are columns as well, side by side.
+    // Rows of one element are scanned as columns.
     s.columns = g.rank > 1 && (place != last || s.row == 1);
-    // The columns are the last dimension, along which the target lies, and the axis the one before.
+    // The last dimension, in which the target is contiguous, numbers the columns; the axis is the
+    // one before it.
     if (s.columns && place == last) move_dimension(g, count, last - 1, last);
     else if (s.columns) move_dimension(g, count, place, last - 1);
   }

@@ -1,4 +1,4 @@
-// A scan's index space.
+// The index space of a scan.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 
 namespace dsl::detail {
 
-/// The elements in an order in which each row's follow each other (`columns` is false: the axis is
-/// the last dimension, or all elements are one row), or in which neighbours belong to neighbouring
-/// columns (the axis is the last dimension but one).
+/// An index space whose dimensions are in the order of a scan. Rows, if `columns` is false: the
+/// elements of a row follow each other; the axis is the last dimension, or all elements are one
+/// row. Columns: consecutive elements belong to adjacent columns; the axis is the last dimension
+/// but one.
 struct scan_space {
   geometry space;
-  std::int64_t row;  // elements along the axis, or all
+  std::int64_t row;  // Elements along the axis, or all elements.
   bool columns;
-  int axis;  // -1: all elements in row-major order
+  int axis;  // -1: all elements in row-major order.
 };
 
-/// Lays out the inputs and then at most one output. Throws as `lay_out`.
-/// `axis` is -1 where all elements are taken in row-major order.
+/// Lays out `inputs` inputs, followed by `outputs` outputs (0 or 1), in the order of a scan along
+/// `axis`; -1: of all elements in row-major order. Throws as `lay_out`.
 void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int outputs, int lanes,
                       const pass_view& pass, int axis = -1);
 inline void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis) {
@@ -29,7 +30,7 @@ inline void lay_out_scan(scan_space& s, const scan_code& code, const operand* op
 
 kernel_demand demand_of_scan(const scan_code& code, const operand* operands, const scan_space& s,
                              const scan_plan& p);
-/// "cumsum", "cumprod", or "scan" of another operator.
+/// "cumsum", "cumprod", or "scan" for other operators.
 std::string name_of_scan(const scan_code& code);
 
 }  // namespace dsl::detail

@@ -12,20 +12,23 @@ namespace dsl::detail {
 
 namespace {
 
-/// A pass over one index space. Each output goes to a value (-1: none) and to targets.
+/// A pass over one index space.
 struct pass_of_space {
   struct output {
+    // Number of the reduced space; number of the value to store, or -1.
     int space = 0, value = -1;
     std::vector<int> targets{};
     bool needs_elements = false;
   };
-  int number, space;  // of the scheduled pass; of the index space, 0: elements, or several
+  // Number of the scheduled pass; number of the index space, or 0 for elements or several spaces.
+  int number, space;
   std::vector<operand> inputs;
-  std::vector<bool> is_bound;  // of each input; one that is not has no elements
+  // For each input whether it is bound; one that is not has no elements yet.
+  std::vector<bool> is_bound;
   std::vector<output> outputs;
 };
 
-// A reduction's result that has kept its axes, without them.
+// Removes axes, which have extent 1, from a reduction's result that has kept them.
 void drop_axes(operand& o, std::uint32_t axes) {
   int kept = 0;
   for (int d = 0; d < o.rank; ++d) {
@@ -84,7 +87,8 @@ class evaluation::passes {
   int expression_count_;
   std::vector<pass_of_space> passes_;
   std::vector<operand> values_, targets_;
-  std::vector<int> stored_as_;  // for each value: the equal one that has memory
+  // For each value, the equal one that has memory.
+  std::vector<int> stored_as_;
   std::deque<value_source> sources_;
   std::vector<buffer_ref> memory_;
 };
@@ -149,7 +153,8 @@ pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) c
 }
 
 void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& use) const {
-  std::vector<operand> inputs;  // in the order of the leaves
+  // The bound inputs, in the order of the leaves.
+  std::vector<operand> inputs;
   for (int i = 0; i < use.inputs; ++i)
     inputs.push_back(of.inputs[static_cast<std::size_t>(plan_.input[use.first_input + i].place)]);
   const auto first_from = [&](int leaf) {
@@ -179,8 +184,8 @@ void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& u
   }
 }
 
-// Whether one launch is for both: they reduce one index space along the same axes, and read the
-// same in each place.
+// Whether one launch can do both passes: they reduce the same index space along the same axes, and
+// inputs that are bound in both are the same operand.
 bool evaluation::passes::are_one(const pass_of_space& a, const pass_of_space& b) const {
   if (a.space == 0 || b.space == 0) return false;
   const reduction_axes &of_a = spaces_[a.space - 1].axes, &of_b = spaces_[b.space - 1].axes;
@@ -209,8 +214,9 @@ void evaluation::passes::join(pass_of_space& to, const pass_of_space& more) {
     }
 }
 
-// Operands that only other index spaces need, whose values this pass discards, are bound to an
-// array that it reads anyway, or to one element. `first`: the first pass of the same number.
+// Binds inputs that the pass's code reads only for other index spaces, whose results are discarded:
+// to an array that the pass reads anyway, or to a single element. `first`: the first pass with the
+// same number.
 void evaluation::passes::bind_stand_ins(pass_of_space& to, std::size_t first) {
   const device where = home_of_operands(to.inputs.data(), static_cast<int>(to.inputs.size()));
   for (std::size_t i = 0; i < to.is_bound.size(); ++i) {
@@ -257,10 +263,11 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
   const pass_view& pass = codes_[of.number]->pass.view;
   for (std::size_t i = 0; i < of.outputs.size(); ++i) {
     pass_of_space::output& o = of.outputs[i];
+    // A result with several targets is stored as a value, which is copied to them.
     if (o.value < 0 && o.targets.size() > 1) {
       o.value = static_cast<int>(values_.size());
       values_.emplace_back();
-    }  // from there it is copied
+    }
     if (o.value < 0) continue;
     geometry g;
     g.where = common_device(of.inputs.data(), inputs, pass);
@@ -281,7 +288,8 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
     }
     const auto size = static_cast<std::size_t>(size_of(v.type));
     const std::int64_t count = element_count(v.extents, v.rank, size_of(v.type));
-    // On a mesh of processes each has all of what is reduced along the axis that is divided.
+    // On a mesh of processes, a value that is reduced along the divided axis is complete in each
+    // process.
     const bool is_copied = (spaces_[o.space - 1].axes.axes & 1) != 0;
     memory_.push_back(is_copied
                           ? buffer_ref::allocate(static_cast<std::size_t>(count) * size, g.where)
@@ -320,7 +328,7 @@ operand evaluation::passes::result_operand(const pass_of_space& of, std::size_t 
   operand o = elements;
   if (codes_[of.number]->pass.view.is_result(static_cast<int>(output)))
     lie_along(o, spaces_[of.outputs[output].space - 1].axes);
-  else o.kind = operand_kind::array;  // a single value may be an element
+  else o.kind = operand_kind::array;  // A target of rank 0 is an array of one element here.
   o.needs_elements = of.outputs[output].needs_elements;
   return o;
 }

@@ -39,8 +39,8 @@ double explained_statement::seconds() const {
 
 namespace {
 
-// The names of a statement's operands: of all its leaves where some pass knows them, else of its
-// passes' in turn.
+// Names the operands of a statement: all its leaves, if an operand refers to them (a value that a
+// pass leaves to others), otherwise the inputs of its passes in order.
 operand_names names_of(const prepared* passes, int count) {
   for (const prepared* p = passes; p != passes + count; ++p)
     for (int i = 0; i < p->code().inputs + p->code().outputs(); ++i)
@@ -51,7 +51,7 @@ operand_names names_of(const prepared* passes, int count) {
   return names;
 }
 
-// Changes the text of arrays up to a semicolon.
+// Describes arrays that are read as read through halos. Text after a semicolon is kept.
 void say_read_with_halos(std::vector<listed_operand>& operands) {
   for (listed_operand& o : operands)
     if (!o.is_written &&
@@ -72,8 +72,8 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names,
   if (plan.tile.halos > 0) say_read_with_halos(k.operands);
   k.demand = demand_of(code.pass.view, p.operands(), code.inputs, code.outputs(), p.space(), plan,
                        plan.tile.columns, plan.threads_a_result);
-  // Its own partial result and a fence, the ticket, the others' partial results in turn, and the
-  // result: about ten.
+  // The last block writes its partial result, a fence and the ticket, reads the others' partial
+  // results in turn, and writes the result: about 10 round trips.
   if (plan.splits > 1) k.demand.round_trips = 10;
   for (int i = code.inputs; i < code.inputs + code.outputs(); ++i)
     k.demand.values += p.operands()[i].source != nullptr ? 1 : 0;
@@ -81,8 +81,8 @@ explained_kernel explain_kernel(const prepared& p, const operand_names& names,
   return k;
 }
 
-// All phases of a chain as one kernel, which reads and writes what is not left for one of them
-// alone.
+// Explains all phases of a chain as one kernel. It does not read or write the results that only its
+// own phases read.
 explained_kernel explain_rows(const row_chain& rows, const operand_names& names,
                               const target_names& targets) {
   const row_plan& plan = rows.plan();
@@ -102,7 +102,8 @@ explained_kernel explain_rows(const row_chain& rows, const operand_names& names,
     const kernel_demand own =
         demand_of(code.pass.view, p->operands(), code.inputs, code.outputs(), p->space(), plan);
     for (std::size_t u = 0; u < unit_count; ++u) k.demand.amounts[u] += own.amounts[u];
-    k.demand[unit::integer] -= own.overhead;  // a thread finds its elements once
+    // A thread computes the addresses of its elements once for all phases.
+    k.demand[unit::integer] -= own.overhead;
     k.demand.calls_functors = k.demand.calls_functors || own.calls_functors;
   }
   k.path = std::string(plan.path) + ": " + spell_rows(plan);
@@ -111,7 +112,7 @@ explained_kernel explain_rows(const row_chain& rows, const operand_names& names,
   return k;
 }
 
-// Explains a copy after the kernels.
+// Explains a copy that follows the kernels.
 explained_kernel explain_copy(const operand& from, const operand& to, const std::string& what) {
   operand both[] = {from, to};
   for (operand& o : both) {
@@ -141,7 +142,8 @@ bool is_left_by(const operand& value, const prepared& p) {
   return false;
 }
 
-// Why a pass is a kernel of its own, after those before it; `kernel`: the number of each pass's.
+// The reasons for which a pass does not share a kernel with the passes before it. `kernel`: the
+// number of each pass's kernel.
 std::vector<std::string> why_apart(const prepared* passes, int k,
                                    const std::vector<std::size_t>& kernel,
                                    const operand_names& names) {
@@ -291,8 +293,8 @@ std::string spell_path(const by_key_plan& p) {
   return p.launches() > 1 ? s + "; " + counted(p.launches(), "launch") + "es read all elements" : s;
 }
 
-// A kernel whose targets are made of groups, or lie one behind the other where elements are chosen:
-// as a pass whose first output, the key or the condition, is stored nowhere.
+// Lists a reduction by key or a selection as a pass whose first output, the key or the condition,
+// is not stored.
 explained_kernel list_keyed(const pass_view& view, const operand* operands, int inputs, int targets,
                             const geometry& g, int lanes, const operand_names& names,
                             std::string& key) {

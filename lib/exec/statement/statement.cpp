@@ -53,12 +53,13 @@ std::vector<late_copy> prepared::divert(prepared* passes, int count, bool imagin
 void prepared::assign_all(prepared* passes, int count, const std::vector<late_copy>& later) {
   note_run(passes, count, later);
   const std::vector<late_copy> copies = divert(passes, count, false);
-  std::vector<std::optional<row_chain>> chains(
-      static_cast<std::size_t>(count));  // that begin with a pass
+  // For each pass, the chain that begins with it. All plans are made before anything is queued,
+  // because planning may throw.
+  std::vector<std::optional<row_chain>> chains(static_cast<std::size_t>(count));
   for (int i = 0; i < count && count > 1; ++i) {
     std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
-    chain = row_chain::of(passes + i, count - i, later);  // throws
-    if (!chain) (void)passes[i].plan();                   // throws
+    chain = row_chain::of(passes + i, count - i, later);
+    if (!chain) (void)passes[i].plan();
     else i += chain->count() - 1;
   }
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// The passes of a statement at run time.
+// Runs the passes of a statement.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace dsl::detail {
 
-/// The passes of one statement: all are laid out and checked before the first one is queued.
+/// The passes of one statement. All are laid out and checked before the first one is queued.
 class statement {
  public:
-  /// As `prepared`.
+  /// Adds a pass, as `prepared`.
   void add(const program_code& code, const operand* operands, const launch& fixed);
-  /// Copies what a pass writes to a further target, when all have run.
+  /// Adds a copy of a pass's result to a further target. It runs after all passes.
   void copy(const operand& from, const operand& to);
   void assign();
   explanation explain() const;
