@@ -1,4 +1,4 @@
-// Plans, and what the simulator finds.
+// Plans, and the accesses that the simulator reports.
 #include <dsl/scan.hpp>
 
 #include "../on_device.hpp"
@@ -31,12 +31,12 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
   EXPECT_THROW(dsl::assign(out, a + 2, {.block = 100}), dsl::device_error);
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(1000, 2.0f));
-  // Threads that reduce are halved, and so a power of two.
+  // The number of threads that reduce is halved until it is a power of two.
   dsl::scalar<float> total = 0.0f;
   EXPECT_THROW(dsl::assign(total, dsl::sum(a), {.block = 96}), dsl::device_error);
   dsl::assign(total, dsl::sum(a), {.block = 64});
   EXPECT_EQ(total.value(), 1000);
-  // Blocks are kept to or refused.
+  // A given block size is used or refused.
   const auto many = dsl::ones<float>(100'000);
   EXPECT_EQ(dsl::plan_of(total, dsl::sum(many), {.block = 64, .grid = 2}).grid, 2);
   dsl::assign(total, dsl::sum(many), {.block = 64, .grid = 2});
@@ -51,8 +51,8 @@ TEST_P(plan, can_be_overridden) {
   EXPECT_EQ(sums.copy_to_host(), std::vector<float>(10, 100.0f));
 }
 
-// A name may bring policies of its own: numbers that are compiled into kernels, and those that a
-// launch is planned with.
+// A name may have its own policies: numbers compiled into kernels, and numbers used to plan a
+// launch.
 struct by_twos {
   struct policy : dsl::default_policy {
     static constexpr dsl::map_policy map(const dsl::formula_traits& f, int compute_capability) {
@@ -77,7 +77,8 @@ struct by_twos {
   };
 };
 
-// Sums beside stores are joined by a second launch wherever blocks would stay.
+// Sums that accompany stores are finished by a second launch wherever blocks would otherwise stay
+// resident.
 struct joined_apart {
   struct policy : dsl::default_policy {
     static constexpr dsl::reduction_policy reduction(const dsl::formula_traits& f,
@@ -89,7 +90,7 @@ struct joined_apart {
   };
 };
 
-// Kernels that run once may be compiled for any layout alone.
+// Kernels that run once may be compiled for the general layout alone.
 struct of_any_layout {
   struct policy : dsl::default_policy {
     static constexpr dsl::map_policy map(const dsl::formula_traits& f, int compute_capability) {
@@ -119,7 +120,7 @@ TEST_P(plan, goes_by_the_policy_of_a_name) {
   const auto tuned = dsl::vectorize<by_twos>(step);
   for (const std::int64_t n : {1, 63, 2000, 100'001}) {
     const dsl::array<float> x =
-        dsl::cast<float>(dsl::arange<std::int64_t>(n) % 4);  // whose sums are the same in any order
+        dsl::cast<float>(dsl::arange<std::int64_t>(n) % 4);  // their sums are the same in any order
     dsl::array<float> want(n), got(n);
     dsl::scalar<float> want_sum = 0.0f, got_sum = 0.0f;
     dsl::tie(want, want_sum) = by_default(x, want_sum);
@@ -160,7 +161,7 @@ TEST_P(plan, joins_sums_beside_stores_by_a_second_launch) {
     dsl::scalar<std::int64_t> total = std::int64_t{7};
     const std::string line = dsl::plan_of(dsl::tie(z, total), step(x, y, total)).describe().c_str();
     EXPECT_NE(line.find("a second launch joins"), std::string::npos) << line;
-    for (int k = 1; k <= 3; ++k) {  // what one leaves for the next launch is not the next one's
+    for (int k = 1; k <= 3; ++k) {  // one launch's leftovers do not reach the next
       dsl::tie(z, total) = step(x, y, total);
       EXPECT_EQ(total.value(), k * sum + 7);
     }
@@ -212,7 +213,7 @@ TEST_P(plan, reads_equal_views_once) {
   EXPECT_EQ(cost(x * x(dsl::slice(dsl::end, dsl::end, -1)) + x()).load_bytes, 8);
   EXPECT_EQ(cost(dsl::shift(x, 1) + dsl::shift(x, -1) - 2 * x).load_bytes, 4);
   EXPECT_EQ(cost(dsl::shift(x, 1) + 1).load_bytes, 4);
-  // Of a loop too.
+  // The same for a loop.
   dsl::array<float> u = dsl::ones<float>(1000);
   const dsl::plan p = dsl::plan_of(dsl::vectorize([](auto v, auto a, auto b) { return v + a * b; }),
                                    dsl::state(u), x, x);
@@ -239,7 +240,7 @@ TEST(simulated_arrays, finds_an_access_outside_the_memory) {
   }
 }
 
-// The last vector of four floats begins inside the memory and ends behind it.
+// The last vector of four floats begins inside the memory and ends beyond it.
 TEST(simulated_arrays, finds_an_access_that_begins_inside_the_memory) {
   const dsl::device_guard sim("sim");
   const auto a = dsl::ones<float>(98);

@@ -1,5 +1,5 @@
-// Operands of any dtype, rank and layout over memory of their own, drawn at random while the test
-// runs: without arrays and expressions.
+// Operands of any dtype, rank and layout with their own memory, drawn at random at run time,
+// without arrays and expressions.
 #pragma once
 
 #include <dsl/exec/plan/operand.hpp>
@@ -18,14 +18,15 @@ inline int draw_below(std::mt19937& engine, int n) {
   return static_cast<int>(engine() % static_cast<unsigned>(n));
 }
 
-/// An operand, and how many elements its memory has, of which `first` is the one at 0, 0, ...
+/// An operand and the number of elements of its memory; element (0, 0, ...) is number `first` of
+/// these.
 struct random_operand {
   dsl::detail::operand is;
   dsl::detail::buffer_ref memory;
   std::int64_t first = 0, size = 0;
 
   unsigned char* data() const { return static_cast<unsigned char*>(memory.data()); }
-  /// Where the element at a place of the whole shape lies, counted from `first`.
+  /// Offset from `first` of the element at a place of the whole shape.
   std::int64_t offset(const shape_of_test& at) const {
     std::int64_t sum = 0;
     const auto skipped = at.size() - static_cast<std::size_t>(is.rank);
@@ -35,9 +36,8 @@ struct random_operand {
   }
 };
 
-/// Dimensions in any order, reversed, with gaps; what is read may be stretched too, from a
-/// dimension of extent 1 or by a stride of 0, or have fewer dimensions. A quarter lie in row-major
-/// order, aligned.
+/// Draws a layout: dimensions in any order, reversed, with gaps. An input may also be broadcast,
+/// from extent 1 or by stride 0, or have fewer dimensions. A quarter are row-major and aligned.
 inline random_operand make_random_operand(const shape_of_test& shape, dsl::dtype type,
                                           dsl::device where, bool is_read, std::mt19937& engine) {
   const bool plain = draw_below(engine, 4) == 0;

@@ -1,5 +1,5 @@
-// How the threads of a block, and blocks, join what comes before each: with numbered elements in
-// the place of values, in the simulator.
+// Scans within a block and across blocks: how threads join what precedes each, with numbered
+// elements as values, in the simulator.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/scan/scan_kernel.hpp>
@@ -24,7 +24,7 @@ using dsl::detail::simulated_thread;
 // Elements first .. last of a row, in the order in which they were joined.
 struct numbers {
   std::int64_t first, last;
-  bool has_gap;  // some that were joined do not follow each other
+  bool has_gap;  // joined elements that are not consecutive
   friend bool operator==(const numbers&, const numbers&) = default;
 };
 struct numbered_segment {
@@ -52,7 +52,7 @@ template <class Operator> numbered_segment join(const numbered_segment& a,
 using scan_of_numbers =
     dsl::detail::segment_scan<following, numbered_segment, simulated_memory, simulated_team>;
 
-// Where rows begin: as long as they are, or drawn.
+// Beginnings of rows: of equal length, or drawn.
 struct rows {
   std::vector<std::int64_t> begins;
   std::int64_t begin_of(std::int64_t element) const {
@@ -68,7 +68,7 @@ rows rows_of(std::int64_t elements, std::int64_t longest, std::mt19937& engine) 
   return r;
 }
 
-// Elements from one on, up to another: of the last row among them.
+// The joined elements from `first` up to `last`, restricted to the last row among them.
 numbered_segment total_of(const rows& r, std::int64_t first, std::int64_t last) {
   if (first >= last) return {};
   const std::int64_t begin = r.begin_of(last - 1);
@@ -107,7 +107,7 @@ TEST(scan_team, a_block_knows_what_comes_before_each_thread) {
             });
       });
       for (std::int64_t i = 0; i < elements; ++i) {
-        // The row's elements before this one; where the thread begins a row nobody looks.
+        // The row's elements before this one; not checked where the thread begins a row.
         if (r.begin_at(before + i)) continue;
         const numbered_segment& each = got[static_cast<std::size_t>(i)];
         ASSERT_FALSE(each.is_none()) << i;
@@ -117,7 +117,7 @@ TEST(scan_team, a_block_knows_what_comes_before_each_thread) {
     }
 }
 
-// Blocks that wait only for those before them.
+// Blocks that wait only for blocks before them.
 void blocks_know_what_comes_before(std::int64_t tiles, std::int64_t tile, std::int64_t longest,
                                    std::mt19937& engine) {
   using cells = std::vector<scan_of_numbers::cell>;
@@ -135,7 +135,7 @@ void blocks_know_what_comes_before(std::int64_t tiles, std::int64_t tile, std::i
                                         c.size() * sizeof(c[0]), true};
   };
   std::vector<numbered_segment> got(static_cast<std::size_t>(tiles));
-  // Blocks of two warps: at the barrier after the ticket another may overtake.
+  // Blocks of two warps: at the barrier after the ticket one warp may overtake the other.
   run(tiles, 64,
       [&](simulated_memory memory, simulated_team team) {
         unsigned mine = 0;

@@ -1,5 +1,5 @@
-// Which threads' parts make a result, and which thread has it: rows shorter than a warp, as long,
-// and of many warps.
+// Which threads' partial results make a result, and which thread owns it: rows shorter than a warp,
+// as long, and of many warps.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/reduce/reduction.hpp>
@@ -12,8 +12,8 @@ namespace {
 using namespace dsl::detail;
 using parts = std::vector<std::uint64_t>;
 
-// A block combines as kernels do: lanes by halves, then the values of warps. Lanes that have no
-// partner get their own value again.
+// A block combines as kernels do: lanes by halves, then the values of warps. A lane without a
+// partner receives its own value.
 parts combined(parts of, const sharing& threads) {
   const auto block = static_cast<int>(of.size());
   for (int step = 16; step > 0; step /= 2) {
@@ -36,8 +36,8 @@ parts combined(parts of, const sharing& threads) {
   return all;
 }
 
-// Threads `distance` apart share a result, `parts` of them; results are numbered as their first
-// threads are.
+// Threads `distance` apart share a result, `parts` of them; a result has the number of its first
+// thread.
 int result_of(int thread, const sharing& threads) {
   return thread / threads.span() * threads.distance() + thread % threads.distance();
 }
@@ -67,8 +67,8 @@ TEST(sharing, has_one_owner_for_each_result) {
   });
 }
 
-// Random numbers of 64 bits: a part that is missing, taken twice or taken from another result
-// changes the sum.
+// Random numbers of 64 bits: a partial result that is missing, counted twice or taken from another
+// result changes the sum.
 TEST(sharing, owners_get_every_part_once) {
   std::mt19937_64 engine(5);
   for_each_sharing([&](int block, const sharing& s) {
@@ -86,7 +86,7 @@ TEST(sharing, owners_get_every_part_once) {
   });
 }
 
-// The values of the warps' leaders alone are read, and no thread beyond the block's.
+// Only the values of the warps' leaders are read, and no thread beyond the block's.
 TEST(sharing, leaders_are_the_first_of_their_warps) {
   for_each_sharing([](int block, const sharing& s) {
     if (!goes_across_warps(s)) return;

@@ -1,5 +1,5 @@
-// Simulated GPUs as one device: whose memory is whose, which blocks each of them has, and what they
-// may not do without waiting.
+// Simulated GPUs as one device: which member owns memory, which blocks each runs, and which
+// accesses need a wait.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -32,7 +32,7 @@ struct sim_meshes : testing::Test {
     return all;
   }
 
-  // Member m runs block m, which calls touch(memory) for some of the bytes of an array.
+  // Member m runs block m, which calls touch(memory) for some of an array's bytes.
   struct touch {
     const unsigned char* at;
     std::int64_t bytes;
@@ -86,7 +86,7 @@ TEST_F(sim_meshes, share_an_array_s_memory) {
   EXPECT_EQ(all[3], 10 * granule + 100);
 }
 
-// Which blocks each member has, for so many elements a block.
+// Each member's blocks, for a given number of elements per block.
 struct shared_launch {
   dsl::array<float> a, b;
   operand operands[2]{};

@@ -1,5 +1,5 @@
-// The simulator, on small kernels written by hand: those that are right run, and each kind of fault
-// is reported by its sentence.
+// The simulator, on small hand-written kernels: correct ones run, and each kind of fault is
+// reported by its sentence.
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -32,7 +32,7 @@ class simulator : public testing::Test {
     return {reinterpret_cast<std::uintptr_t>(v.data()), v.size() * sizeof(T), is_written, is_empty};
   }
 
-  /// Runs kernel(memory, team), which may touch `ints`, `cells` and, to read them, `constants`.
+  /// Runs kernel(memory, team), which may access `ints` and `cells`, and read `constants`.
   template <class Kernel>
   void run(const shape& s, const Kernel& kernel) {
     const simulated_entry entry = [](const void* k, simulated_thread& t) {
@@ -96,7 +96,7 @@ TEST_F(simulator, lanes_exchange_values) {
   }
 }
 
-// A block's sum by shared memory and barriers, the blocks' by the last of them.
+// A block's sum by shared memory and barriers; the last block adds the blocks' sums.
 constexpr auto sum_of_blocks = [](auto memory, auto team, const int* from, int* partials,
                                   unsigned* counter, int* to) {
   int* const shared = reinterpret_cast<int*>(memory.shared());
@@ -127,7 +127,8 @@ TEST_F(simulator, blocks_combine_what_they_left) {
   }
 }
 
-// Each block writes its number to all blocks of its cluster. `waits`: of the two barriers.
+// Each block writes its number to all blocks of its cluster. `waits`: which of the two barriers are
+// used.
 constexpr auto numbers_of_cluster = [](auto memory, auto team, int blocks, const bool (&waits)[2],
                                        int* to) {
   int* const shared = reinterpret_cast<int*>(memory.shared());
@@ -161,7 +162,7 @@ TEST_F(simulator, blocks_of_a_cluster_write_to_each_others_shared_memory) {
     });
   };
   EXPECT_NE(error_where({false, false}).find("a r"), std::string::npos)
-      << error_where({false, false});  // a race, or nobody wrote it
+      << error_where({false, false});  // a race, or a read of memory that was never written
   EXPECT_NE(error_where({true, false}).find("a r"), std::string::npos)
       << error_where({true, false});
   EXPECT_EQ(error_of({4, 32, 16, false, 4},
@@ -180,7 +181,7 @@ TEST_F(simulator, blocks_of_a_cluster_write_to_each_others_shared_memory) {
 }
 
 TEST_F(simulator, blocks_wait_for_each_other) {
-  // Each waits for the fifth after it, which only blocks that run at once may do.
+  // Each block waits for the fifth after it, which is only possible if they run concurrently.
   const auto ring = [this](auto memory, auto team) {
     if (team.thread() == 0) {
       team.publish(&cells[static_cast<std::size_t>(team.block())],
@@ -222,7 +223,7 @@ TEST_F(simulator, copies_arrive) {
 }
 
 TEST_F(simulator, the_order_of_arrival_is_drawn) {
-  // Blocks number themselves by a ticket: which is which depends on the order in which they begin.
+  // Blocks number themselves by a ticket: the numbers depend on the order in which they begin.
   const auto numbered = [this](const char* seed) {
     setenv("DSL_SIM_SEED", seed, 1);
     counters[0] = 0;
@@ -332,7 +333,7 @@ TEST_F(simulator, a_read_of_shared_memory_that_nobody_wrote) {
             "kernel planted");
   run({1, 32, 4}, [this](auto memory, auto) {
     if (*reinterpret_cast<const unsigned*>(memory.shared()) != 0xffffffffu)
-      memory.store(&constants[0], 1);  // not-a-numbers
+      memory.store(&constants[0], 1);  // NaNs
   });
 }
 
@@ -395,7 +396,7 @@ TEST_F(simulator, a_barrier_that_not_all_threads_reach) {
 }
 
 TEST_F(simulator, a_race_in_shared_memory) {
-  // The sum of a block without the barrier before the halves are added, and without the one between
+  // A block's sum without the barrier before the halves are added, and without the one between
   // them.
   EXPECT_EQ(error_of({1, 64, 512},
                      [](auto memory, auto team) {
@@ -432,12 +433,12 @@ TEST_F(simulator, a_race_in_shared_memory) {
                      [](auto memory, auto team) {
                        if (team.thread() < 2)
                          memory.store(memory.shared() + team.thread(),
-                                      static_cast<unsigned char>(1));  // neighbours are no race
+                                      static_cast<unsigned char>(1));  // neighbours: no race
                      }),
             "no error");
 }
 
-// Three warps add to one cell in turn, twice, but for what is left out.
+// Three warps add to one cell in turn, twice; one wait or arrival is left out.
 TEST_F(simulator, a_missing_turn) {
   const auto error_with = [&](bool passes, bool awaits) {
     return error_of({1, 96, 512}, [=](auto memory, auto team) {
@@ -479,7 +480,7 @@ TEST_F(simulator, a_race_in_global_memory) {
             "a race: a write of 4 bytes of global memory that block 0, thread 0 reads with no "
             "barrier between them, by block 0, "
             "thread 20 of kernel planted");
-  // A value that goes from block to block with a tag beside it, and no fence between them.
+  // A value passed between blocks with a separate tag, without a fence between the two writes.
   EXPECT_EQ(error_of({2, 32, 0, true},
                      [this](auto memory, auto team) {
                        if (team.thread() != 0) return;

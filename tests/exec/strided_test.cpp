@@ -28,7 +28,7 @@ TEST_P(strided, rank_8) {
   random_layouts<float, float, float, 8>({{2, 3, 1, 2, 3, 2, 3, 2}, {2, 1, 5, 2, 2, 3, 1, 7}}, 6);
 }
 
-// The target among its operand's elements: in place, between them, or over them, and then by way of
+// The target among its operand's elements: in place, between them, or overlapping them, which needs
 // a temporary.
 TEST_P(strided, target_and_operand_in_one_memory) {
   std::mt19937 engine(7);
@@ -95,9 +95,9 @@ TEST_P(strided, blocks_of_any_size) {
   }
 }
 
-// Contiguous arrays have quick forms of quotients, roots and logarithms in a long formula, others
-// have not: the bits are the same, of operands for which the quick forms have no value too, in
-// place, and at the end of a misaligned array.
+// In a long formula contiguous arrays use quick forms of quotients, roots and logarithms, others do
+// not. The bits are equal, also in place, at the end of a misaligned array, and for operands for
+// which the quick forms have no value.
 TEST_P(strided, quick_forms_to_the_bit) {
   const auto formula = dsl::vectorize([](auto x, auto y) {
     return std::tuple{x / y, sqrt(x), log(y),          rsqrt(y),

@@ -1,4 +1,4 @@
-// What blocks of a kernel leave for each other in memory: the number in every word, and the numbers
+// Tagged exchange between blocks through memory: the step's number in every word, and the numbers
 // of a loop's steps.
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ template <int Bytes> void a_value_comes_back() {
   EXPECT_EQ(cleared.tag(), 0u);
 }
 
-// Words come one by one: none, some or all of them are the new value's.
+// Words arrive one by one: none, some or all of them belong to the new value.
 template <int Bytes> void a_value_is_there_when_all_words_are() {
   using cell = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
@@ -63,8 +63,8 @@ template <int Bytes> void a_value_is_there_when_all_words_are() {
   }
 }
 
-// What the value leaves of a word holds the number too, and is compared: a part of a word that was
-// read before the others shows.
+// The bits of a word that the value leaves free hold the number too, and are compared: a part of a
+// word that was read before the others is detected.
 template <int Bytes> void a_part_that_the_value_leaves_is_compared() {
   using cell = tagged<bytes_of<Bytes>>;
   std::mt19937 engine(Bytes);
@@ -99,7 +99,7 @@ TEST(step_numbers, never_come_twice_nor_are_zero) {
   EXPECT_EQ(numbers.take(1), 6u);
   EXPECT_FALSE(numbers.are_used_up(last - 6));
   EXPECT_TRUE(numbers.are_used_up(last - 5));
-  EXPECT_EQ(numbers.take(last - 6), 7u);  // the last of them is the last that there is
+  EXPECT_EQ(numbers.take(last - 6), 7u);  // the last one is the last possible number
   EXPECT_TRUE(numbers.are_used_up(1));
   numbers.begin();
   EXPECT_EQ(numbers.take(2), 1u);
@@ -107,14 +107,14 @@ TEST(step_numbers, never_come_twice_nor_are_zero) {
   EXPECT_TRUE(numbers.are_used_up(1));
 }
 
-// Blocks of a loop that wait for each other's sums, each word of which is written and read by
-// itself. Which block goes on is drawn.
+// Blocks of a loop that wait for each other's sums, word by word. The block that continues is
+// drawn.
 class exchanging_blocks {
  public:
   exchanging_blocks(std::size_t blocks, unsigned seed)
       : cells_(2 * blocks), blocks_(blocks), engine_(seed) {}
 
-  // A launch of so many steps. Returns whether it came to an end.
+  // Launches `steps` steps. Returns whether they completed.
   bool run(std::size_t steps) {
     if (numbers.are_used_up(static_cast<unsigned>(steps))) {
       std::memset(static_cast<void*>(cells_.data()), 0, cells_.size() * sizeof(cell));
@@ -140,8 +140,8 @@ class exchanging_blocks {
   struct sum { std::uint64_t launch, step, block; };
   using cell = tagged<sum>;
   struct block {
-    std::size_t step = 0, reads = 0;  // how many blocks' sums of the step it has
-    int words = 0;  // that it has written, and then that it has read of the next one
+    std::size_t step = 0, reads = 0;  // number of blocks whose sums of the step it has read
+    int words = 0;                    // words of its sum written, then words of the next sum read
     bool has_left = false;
     cell seen{};
   };
@@ -183,7 +183,7 @@ TEST(exchange, blocks_read_the_sums_of_their_own_step) {
     exchanging_blocks all(blocks, static_cast<unsigned>(blocks));
     for (const std::size_t steps : {1, 2, 1, 7, 20, 3})
       ASSERT_TRUE(all.run(steps)) << blocks << " blocks wait for each other";
-    // Where the numbers end, with those of the steps before in the memory.
+    // The numbers wrap, with those of earlier steps still in the memory.
     all.numbers.begin();
     all.numbers.take(0xffffffff - 12);
     for (const std::size_t steps : {5, 3, 4, 1, 2, 30})

@@ -1,4 +1,4 @@
-// Which threads take the host's work, and the memory that they work in.
+// Which threads run the host's work, and the memory that they work in.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ TEST(threads, take_each_task_once_whatever_the_work_and_within_each_other) {
     }
 }
 
-// Adds 1 to each of `count` numbers, with what came before in the same place.
+// Adds 1 to each of `count` numbers, in place.
 void add_one(std::vector<int>& numbers, std::int64_t count, double nanoseconds) {
   on_threads(count, nanoseconds, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) ++numbers[static_cast<std::size_t>(k)];
@@ -48,7 +48,7 @@ TEST(threads, take_one_job_after_another) {
     for (int k = 0; k < count; ++k) ++expected[static_cast<std::size_t>(k)];
     if (job % 1000 == 0)
       std::this_thread::sleep_for(
-          std::chrono::milliseconds(1));  // they sleep, and are called again
+          std::chrono::milliseconds(1));  // the threads sleep, and are woken again
   }
   EXPECT_EQ(numbers, expected);
 }

@@ -1,5 +1,5 @@
-// Which elements are whose: each belongs to one tile of one group, and to one thread there,
-// whatever the shape, the layout and the plan.
+// The division of elements: each belongs to one tile of one group, and to one thread of it, for any
+// shape, layout and plan.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/run/run.hpp>
@@ -30,8 +30,8 @@ shape_of_test draw_shape(std::mt19937& engine, std::int64_t room = 5000) {
   return shape;
 }
 
-// For a kernel that reduces to so many results, which takes a block for each at most; 0 for one
-// that does not reduce.
+// Launch numbers for a kernel that reduces to `results` results and has at most one block for each;
+// 0 results: no reduction.
 dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
   const bool reduces = results > 0;
   const int block = 32 << draw_below(engine, 6);
@@ -42,7 +42,7 @@ dsl::launch draw_launch(std::mt19937& engine, std::int64_t results) {
       reduces ? draw_below(engine, 2) * (static_cast<int>(results) + draw_below(engine, 20)) : 0};
 }
 
-// Of a shape's extents, or a place's positions, those along the axes that are kept.
+// The extents of a shape, or the positions of a place, along the axes that are kept.
 shape_of_test kept_of(const shape_of_test& all, std::uint32_t axes) {
   shape_of_test kept;
   for (std::size_t d = 0; d < all.size(); ++d)
@@ -50,7 +50,7 @@ shape_of_test kept_of(const shape_of_test& all, std::uint32_t axes) {
   return kept;
 }
 
-// What kernels are told, without kernels: a copy, or a reduction to what is kept.
+// Target words of programs without kernels: a copy, and a reduction to the kept axes.
 constexpr std::uint64_t copied[] = {target_word::make(false, 0).word},
                         reduced[] = {target_word::make(true, 0).word};
 program_code code_without_kernels(bool reduces, int lanes) {
@@ -72,7 +72,7 @@ dsl::reduction_policy draw_policy(bool reduces, std::mt19937& engine) {
   return p;
 }
 
-// Where the elements of all tiles lie, and where their results do, as blocks find them.
+// The elements of all tiles, and their results, as blocks locate them.
 template <bool Reduces>
 std::vector<std::pair<std::int64_t, std::int64_t>> places_of_tiles(const void* parameters,
                                                                    const dsl::reduction_plan& p,
@@ -113,7 +113,7 @@ TEST(tiles, have_each_element_once) {
     geometry g;
     const program_code code = code_without_kernels(reduces, 1 << draw_below(engine, 5));
     const dsl::reduction_policy policy = draw_policy(reduces, engine);
-    // A reduction's index space is that of what it reads.
+    // A reduction's index space is that of its inputs.
     if (reduces) all[0].rank = rank;
     if (reduces && in.is.rank != rank) continue;
     if (reduces && !std::equal(shape.begin(), shape.end(), in.is.extents)) continue;
@@ -148,8 +148,7 @@ TEST(tiles, have_each_element_once) {
   EXPECT_GT(kept, 200);
 }
 
-// A block and its threads as a kernel has them: threads in rows and columns, each with a place in a
-// tile.
+// A block and its threads as in a kernel: threads in rows and columns, each with a place in a tile.
 struct memory_range {
   const unsigned char* begin;
   std::size_t bytes;
@@ -160,11 +159,11 @@ struct memory_range {
 };
 struct tally {
   memory_range in, out, shared;
-  std::vector<int> written;  // how often, of each byte of the target
+  std::vector<int> written;  // number of writes to each byte of the target
   int mistakes = 0;
 };
 
-// Counts what is written, and what is not where it may be.
+// Counts writes, and writes outside the target.
 struct counting_memory {
   static constexpr bool calls_formula = true, may_load_unwritten = false;
   static constexpr int compute_capability = 0;
@@ -260,7 +259,7 @@ TEST(tiles, threads_write_each_element_once) {
   EXPECT_GT(transposing, 5);
 }
 
-// Elements of every size, by the kernels of the library's own copies, in the simulator and on the
+// Elements of every size, copied by the library's own copy kernels, in the simulator and on the
 // host.
 TEST(tiles, copies_of_elements_of_any_size) {
   std::mt19937 engine(3);
@@ -287,8 +286,8 @@ TEST(tiles, copies_of_elements_of_any_size) {
   }
 }
 
-// Sums of random numbers of 64 bits, which an element that is missing, taken twice or taken by
-// another result changes.
+// Random numbers of 64 bits: an element that is missing, counted twice or counted for another
+// result changes the sum.
 constexpr std::uint64_t number(int slot) { return reference::make(dsl::dtype::int64, slot).word; }
 constexpr std::uint32_t number_by(op code, int slot) {
   return head::make(code, dsl::dtype::int64, slot).word;
@@ -302,7 +301,7 @@ using addition = program_with<program_nodes<3, 1>{
 using sum_numbers = pass_with<load_number, total, words<target_word::make(true, 0).word>,
                               pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;
 
-// Leaves in `want`, the memory of `out`, the sums of the operands' elements along the axes.
+// Stores in `want`, the memory of `out`, the sums of the operands' elements along the axes.
 void add_sums(std::vector<std::uint64_t>& want, const random_operand& out,
               std::span<const random_operand> in, const shape_of_test& shape, std::uint32_t axes) {
   const auto result_of = [&](const shape_of_test& at) {
@@ -335,7 +334,7 @@ TEST(tiles, sums_have_each_element_once) {
     dsl::launch fixed;
     if (where.kind == dsl::backend::sim)
       fixed = draw_launch(engine, std::max<std::int64_t>(1, out.size));
-    fixed.block = std::min(fixed.block, 256);  // of more, threads mostly wait
+    fixed.block = std::min(fixed.block, 256);  // in larger blocks most threads would idle
     prepared sum(code, all, fixed);
     sum.run();
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
@@ -343,8 +342,8 @@ TEST(tiles, sums_have_each_element_once) {
   }
 }
 
-// The same of two devices' elements: both leave their partial results, and one makes the results of
-// all.
+// The same for two devices, each with its own elements: both leave their partial results, and one
+// combines them.
 TEST(tiles, partial_results_of_two_devices_are_combined) {
   std::mt19937 engine(6);
   const program_code& code = code_of<unnamed, sum_numbers, 1>();
@@ -356,7 +355,7 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     const auto rank = static_cast<int>(shape.size());
     const std::uint32_t axes = engine() & ((1u << rank) - 1);
     const shape_of_test kept = kept_of(shape, axes);
-    std::mt19937 same = engine;  // for the same layout
+    std::mt19937 same = engine;  // draws the same layout again
     const random_operand in[] = {
         make_random_operand(shape, dsl::dtype::int64, where, false, engine),
         make_random_operand(shape, dsl::dtype::int64, where, false, same)};
@@ -389,8 +388,8 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
   EXPECT_GT(split, 5);
 }
 
-// A plan depends on the operands, the device and what is fixed for the call, and on nothing else.
-// What is written one by one lies where the kernel's struct has it.
+// A plan depends only on the operands, the device and the call's fixed numbers. Parameters that are
+// written one by one have the offsets of the kernel's struct.
 TEST(kernel_parameters, lie_as_the_members_of_a_kernels_struct) {
   struct longest : haloed_arguments<3> {
     std::uint32_t odd;
@@ -453,7 +452,7 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   EXPECT_NE(plain, plan_of(words(sim, 5000, 0), words(sim, 5000, 0), 4, {.block = 64}));
   EXPECT_NE(plain, plan_of(make(dsl::dtype::uint8, sim, 5000, 0),
                            make(dsl::dtype::uint8, sim, 5000, 0), 1, {}));
-  // Which operands are read and written in vectors is laid out, not planned.
+  // Which operands are accessed in vectors is decided by the layout, not by the plan.
   for (const std::int64_t first : {0, 1, 2, 3, 4, 8}) {
     const random_operand in = words(sim, 5000, first), out = words(sim, 5000, 0);
     const operand all[] = {in.is, out.is};

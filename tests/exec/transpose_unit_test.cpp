@@ -1,4 +1,4 @@
-// Pieces of rows turned into columns on the host.
+// Transposition of pieces of rows on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,9 +17,8 @@ bytes element(const bytes& from, std::size_t size, std::int64_t at) {
 }
 
 void expect_transposed(std::size_t size, const row_piece& piece, std::int64_t padded) {
-  bytes from(size *
-             static_cast<std::size_t>(
-                 piece.rows * piece.length));  // no more, so that a sanitizer sees what is read
+  bytes from(size * static_cast<std::size_t>(
+                        piece.rows * piece.length));  // exact: a sanitizer sees reads beyond
   for (std::size_t k = 0; k < from.size(); ++k)
     from[k] = static_cast<unsigned char>(k * 167 + k / 251);
   bytes to(size * static_cast<std::size_t>(padded * piece.columns));
