@@ -1,11 +1,11 @@
-// Where a neighbour beyond an end is read.
+// The place that is read for a neighbour beyond an end.
 #pragma once
 
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
 
-// By the definition of the boundary, one step at a time; -1: zero.
+// By the boundary's definition, one step at a time; -1: zero.
 inline std::int64_t inside_by_steps(dsl::boundary beyond, std::int64_t i, std::int64_t n) {
   switch (beyond) {
     case dsl::boundary::zero: return i < 0 || i >= n ? -1 : i;

@@ -1,5 +1,4 @@
-// Reductions by key against plain loops: every count of groups that is planned in another way, keys
-// that are hard, layouts.
+// Reductions by key against plain loops: group counts for every plan, adversarial keys, layouts.
 #include <dsl/by_key.hpp>
 #include <dsl/scan.hpp>
 
@@ -36,12 +35,12 @@ std::vector<T> sums_of(const std::vector<std::int32_t>& keys, const std::vector<
   return sums;
 }
 
-// Whole numbers, whose sums are exact in any order.
+// Integers, whose sums are exact in any order.
 TEST_P(by_key, sums_of_any_number_of_groups) {
   const bool is_host = dsl::device::current().kind == dsl::backend::host;
   for (const std::int64_t n : {0, 1, 31, 33, 1000, 4097, 20011, 100'003})
     for (const std::int64_t groups : {1, 2, 7, 40, 300, 1000, 5000, 40'000, 90'000}) {
-      // Of more elements the host has several tables, and two of as many groups as leave each fewer
+      // For more elements the host uses several tables; two, for as many groups as leave each fewer
       // than four elements a group.
       if (n == 100'003 ? !is_host || groups < 300 : groups > 1000 && (groups > 5000 || n != 4097))
         continue;
@@ -58,8 +57,7 @@ TEST_P(by_key, sums_of_any_number_of_groups) {
     }
 }
 
-// More groups than a block's memory has room for: pairs that are sorted, whose accumulators are 4
-// bytes or more.
+// More groups than a block's memory holds: the pairs are sorted; accumulators are 4 bytes or more.
 TEST_P(by_key, means_of_many_groups) {
   const std::int64_t n = 20011, groups = 9000;
   for (const order how : {order::random, order::sorted, order::equal}) {
@@ -154,7 +152,7 @@ TEST_P(by_key, keys_and_values_of_any_layout) {
       by_column[static_cast<std::size_t>(j % groups)] += x;
       if (i % 2 == 1 && j > 0) of_part[static_cast<std::size_t>(x % groups)] += i;
     }
-  // A row of keys that is stretched, a transposed operand, a view with steps.
+  // A broadcast row of keys, a transposed operand, a view with steps.
   const dsl::array<std::int64_t> columns_keys = dsl::arange<std::int64_t>(columns) % groups;
   EXPECT_EQ(dsl::eval(dsl::sum_by(columns_keys, m, groups)).copy_to_host(), by_column);
   EXPECT_EQ(dsl::eval(dsl::sum_by(dsl::expand_dims(columns_keys, 1), dsl::transpose(m), groups))
@@ -203,7 +201,7 @@ TEST_P(by_key, histograms_have_numpys_edges) {
             (std::vector<std::int64_t>{2, 2, 3}));
 }
 
-// Ranges that np.histogram refuses, and what it makes of hard ones.
+// Ranges that np.histogram refuses, and its results for extreme ones.
 TEST_P(by_key, histograms_have_numpys_ranges) {
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                inf = std::numeric_limits<double>::infinity();
@@ -259,8 +257,8 @@ TEST_P(by_key, histograms_of_many_values) {
   EXPECT_EQ(dsl::eval(dsl::histogram(x, bins, -1.5, 1.5)).copy_to_host(), want);
 }
 
-// Beside what is of all elements, those outside all bins too: in tables, in several launches of
-// them, and in buckets.
+// Counts with reductions of all elements, including those outside all bins: in tables, in several
+// launches of tables, and in buckets.
 TEST_P(by_key, counts_beside_reductions_of_all_elements) {
   dsl::array<std::int64_t> counts;
   dsl::scalar<double> sum;
@@ -321,7 +319,7 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
             << g;
       }
     }
-    // What is of other elements is a pass of its own; a target may be what is read.
+    // Expressions over other elements are a separate pass. A target may also be an input.
     run(k, x, dsl::to_device(std::vector<float>{1, 2, 6}), groups);
     EXPECT_EQ(mean.value(), 3);
     EXPECT_EQ(sums.copy_to_host(), want);
@@ -332,7 +330,7 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   run(k, sums, sums, 3);
   EXPECT_EQ(sums.copy_to_host(), (std::vector<float>{2, 5, 0}));
   EXPECT_DOUBLE_EQ(mean.value(), 7 / 3.);
-  // A scalar that is a target may be read, and places are those among all elements.
+  // A scalar target may also be read; places count all elements.
   dsl::array<std::int64_t> counts;
   dsl::scalar<float> factor = 2;
   dsl::scalar<std::int64_t> place;
@@ -346,7 +344,7 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
       std::tuple{dsl::sum(sums * factor), dsl::bincount(k, 0), dsl::argmax(sums)};
   EXPECT_EQ(none_of_them.size(), 0);
   EXPECT_EQ(factor.value(), 98);
-  // Nothing is lost where a later expression is wrong.
+  // A wrong later expression leaves the earlier targets unchanged.
   const dsl::array<float> none(0);
   const auto wrong = [&] { run(k, none, sums, 3); };
   EXPECT_THROW(wrong(), dsl::shape_error);
@@ -354,8 +352,8 @@ TEST_P(by_key, reductions_of_groups_and_of_all_elements) {
   EXPECT_EQ(means.size(), 3);
 }
 
-// In one pass and one after another: two that share an element are refused as a formula's are, and
-// what is wrong with a later target leaves the earlier ones as they were.
+// In one pass and in consecutive ones: two targets that share an element are refused, as a
+// formula's are, and an error in a later target leaves the earlier ones unchanged.
 TEST_P(by_key, targets_share_no_element) {
   const auto k = dsl::to_device(std::vector<std::int32_t>{0, 1, 2, 2}),
              other = dsl::to_device(std::vector<std::int32_t>{0, 0, 1, 1});
@@ -411,7 +409,8 @@ TEST_P(by_key, keys_of_no_group) {
   }
 }
 
-// Reductions inside keys and values are evaluated before; scans and others stand in one statement.
+// Reductions inside keys and values are evaluated first; scans and other expressions may be in the
+// same statement.
 TEST_P(by_key, reductions_among_keys_and_values) {
   const std::vector<float> h{1, 2, 3, 4, 5, 6};
   dsl::array<float> x = dsl::to_device(h);
@@ -433,7 +432,7 @@ TEST_P(by_key, reductions_among_keys_and_values) {
   dsl::tie(kept, count) = dsl::compress(centred(x) > 0, x);
   EXPECT_EQ(count.value(), 3);
 
-  // As if all right sides were complete before the first write.
+  // All right sides are complete before the first write.
   dsl::scalar<float> largest;
   dsl::array<float> sums;
   dsl::tie(x, largest, sums) =

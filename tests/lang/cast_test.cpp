@@ -22,12 +22,11 @@ struct to_all {
   }
 };
 
-// The 16-bit float that lies nearest, of two the even one: by search among all of them.
+// The nearest 16-bit float, ties to even, found by a search among all of them.
 template <class To>
 To nearest(long double x) {
   constexpr bool is_half = std::is_same_v<To, dsl::half>;
-  const auto value =
-      [](unsigned bits) -> long double {  // of infinity the power of two that would come next
+  const auto value = [](unsigned bits) -> long double {  // for infinity the next power of two
     if (bits == (is_half ? 0x7c00u : 0x7f80u)) return is_half ? 0x1p16L : 0x1p128L;
     return static_cast<float>(__builtin_bit_cast(To, static_cast<std::uint16_t>(bits)));
   };
@@ -42,7 +41,7 @@ To nearest(long double x) {
   return found;
 }
 
-// By what the page says, in the widest types there are.
+// The page's definition, computed in the widest types.
 template <class To, class From>
 To expected(From from) {
   using limits = std::numeric_limits<To>;
@@ -91,7 +90,8 @@ void from_all(const std::vector<From>& given) {
   });
 }
 
-// Ends of every dtype and their neighbours, halves, what is neither, and any bits at all.
+// The ends of every dtype's range and their neighbours, halves, numbers between them, and random
+// bits.
 template <class From, class Bits>
 std::vector<From> floating() {
   std::vector<From> v;
@@ -121,8 +121,7 @@ std::vector<From> floating() {
   if constexpr (sizeof(From) == 2)
     for (unsigned bits = 0; bits < 65536; ++bits)
       v.push_back(__builtin_bit_cast(From, static_cast<Bits>(bits)));
-  if constexpr (sizeof(From) >=
-                4)  // halfway between numbers of 16 bits, and one bit to either side
+  if constexpr (sizeof(From) >= 4)  // halfway between 16-bit numbers, and one bit to either side
     for (unsigned bits = 0; bits < 65536; bits += 5) {
       const auto half = __builtin_bit_cast(dsl::half, static_cast<std::uint16_t>(bits)),
                  next = __builtin_bit_cast(dsl::half, static_cast<std::uint16_t>(bits + 1));

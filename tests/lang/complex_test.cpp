@@ -1,4 +1,4 @@
-// Complex numbers in functors: the same on every device, and what std::complex gives on the host.
+// Complex numbers in functors: the same on every device, and equal to std::complex on the host.
 #include "../on_device.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@ using namespace std::complex_literals;
 
 namespace complex_test {  // functors have names of their own in a program
 
-// Number `which` of the expressions below, written once for dsl::complex and for std::complex.
+// Expression number `which`, written once for dsl::complex and for std::complex.
 #define EXPRESSIONS                                        \
   switch (which) {                                         \
     case 0: return z * w;                                  \

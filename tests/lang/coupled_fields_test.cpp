@@ -1,5 +1,5 @@
-// The main job, with every strategy: the demo's fields over a thousand steps, and its three finite
-// steps from ones, against float64.
+// The demo's coupled fields with every strategy, against float64: random fields over a thousand
+// steps, and the three steps from ones that stay finite.
 #include "../on_device.hpp"
 #include "../rk4.hpp"
 
@@ -45,7 +45,7 @@ fields random_fields(std::size_t n) {
   return f;
 }
 
-// delta after each step.
+// Returns delta after each step.
 std::vector<c64> reference(fields f, c64 delta, double h, c64 scale, int steps) {
   const auto slope = [](c64 F, c64 G, c64 d) {
     return std::array{c64(0, -2) * F - c64(0, 1) * d * (2.0 * G - 1.0),
@@ -72,7 +72,7 @@ dsl::array<c32> to_device(const std::vector<c64>& values) {
   return dsl::to_device(std::vector<c32>(values.begin(), values.end()));
 }
 
-// With few threads, so that each strategy has rows enough.
+// Few threads, so that every strategy has enough rows.
 const dsl::launch few{.block = 32, .grid = 4};
 
 TEST_P(coupled_loop, a_thousand_steps) {

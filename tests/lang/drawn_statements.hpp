@@ -1,5 +1,5 @@
-// Statements of several expressions, drawn at random: shapes, operands in common, targets with and
-// without memory, and some that do not fit.
+// Statements of several expressions, drawn at random: shapes, shared operands, targets with and
+// without memory, and shapes that do not fit.
 #pragma once
 
 #include "../on_device.hpp"
@@ -10,7 +10,7 @@
 #include <functional>
 #include <tuple>
 
-// Functors that mind what they are called with: what is no element ends the program.
+// For functors that accept elements only: any other argument ends the program.
 DSL_FN inline void require_element(bool is_one) {
 #if defined(__CUDA_ARCH__)
   if (!is_one) __trap();
@@ -35,7 +35,7 @@ inline constexpr auto odd = dsl::vectorize(of_odd{});
 inline constexpr auto negative = dsl::vectorize(of_negative{});
 
 struct index_spaces : on_device {
-  // What a shape_error says.
+  // Returns the text of a shape_error.
   template <class Run>
   static std::string refused(const Run& run) {
     try {
@@ -47,7 +47,7 @@ struct index_spaces : on_device {
   }
 };
 
-// What statements are compared with: a table of numbers that broadcasts.
+// The reference for statements: a table of numbers that broadcasts.
 struct table {
   std::int64_t rows = 1, columns = 1;
   std::vector<double> values{0};
@@ -66,7 +66,7 @@ table formula(const F& f, const Tables&... t) {
     for (std::int64_t j = 0; j < made.columns; ++j) made.values.push_back(f(t.at(i, j)...));
   return made;
 }
-// Along axis 0 or 1, or, for -1, of all elements.
+// Reduces along axis 0 or 1, or all elements (-1).
 inline table reduced(const table& t, int along = -1) {
   table sums{along == 1 ? t.rows : 1, along == 0 ? t.columns : 1, {}};
   sums.values.resize(static_cast<std::size_t>(sums.rows * sums.columns));
@@ -82,9 +82,8 @@ inline table odd_of(const table& t) {
 inline table times(const table& a, const table& b) { return formula(std::multiplies<>{}, a, b); }
 inline table plus(const table& a, const table& b) { return formula(std::plus<>{}, a, b); }
 
-// Statements drawn at random: shapes, which operands two expressions have in common, targets with
-// and without memory, and some of them of a shape that does not fit, whereupon nothing may have
-// changed.
+// Draws statements: shapes, operands that two expressions share, and targets with and without
+// memory. Some shapes do not fit; then nothing may have changed.
 class drawn_statements {
  public:
   explicit drawn_statements(unsigned seed) : engine_(seed) {}
@@ -171,7 +170,7 @@ class drawn_statements {
                            },
                            y_));
     }
-    if constexpr (Statement == 6) {  // what one writes another reads
+    if constexpr (Statement == 6) {  // one expression writes an operand of another
       dsl::tie(v, s) = std::tuple{dsl::sum(negative(N), dsl::axis(0)) + t, dsl::sum(v) * s + t};
       return expect(v, plus(reduced(b_, 0), {1, 1, {t_}})),
              expect(s, {1, 1, {reduced(v_).values[0] * s_ + t_}});
@@ -237,7 +236,7 @@ class drawn_statements {
     for (std::size_t i = 0; i < host.size(); ++i)
       ASSERT_NEAR(host[i], want.values[i], 1e-11 * largest);
   }
-  // Targets of these extents, with memory or without, and at times one that does not fit.
+  // Targets of these extents, with or without memory; occasionally one does not fit.
   template <class Run, class Check>
   void along_axes(std::int64_t first, std::int64_t second, const Run& run, const Check& check) {
     const bool wrong = one_in(4), first_is_wrong = one_in(2);
@@ -263,7 +262,7 @@ class drawn_statements {
   dsl::scalar<double> s, t;
 };
 
-/// Each of these statements in turn, of new operands.
+/// Runs each of these statements in turn, with new operands.
 template <int... Statement>
 void run_drawn_statements() {
   for (unsigned seed = 0; seed < 120; ++seed) {

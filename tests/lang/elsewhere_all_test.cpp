@@ -1,5 +1,5 @@
-// Operands that are not on the current device, in reductions of reductions, along axes, in scans
-// and in several reductions at once.
+// Operands that are not on the current device: in nested reductions, along axes, in scans and in
+// several reductions at once.
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>

@@ -1,5 +1,5 @@
-// Operands that are not on the current device: an expression is evaluated where they are, parts of
-// it without any operand in memory too.
+// Operands that are not on the current device: an expression is evaluated on their device,
+// including subexpressions without an operand in memory.
 #include "../on_device.hpp"
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// What explain says, and what reductions are called.
+// The text of explain, and the names of reductions.
 #include <dsl/scan.hpp>
 
 #include <unistd.h>
@@ -103,7 +103,7 @@ TEST(words_of_formulas, name_equal_arrays_once) {
       y(dsl::extents<1>{4}, dsl::backend::host);
   EXPECT_EQ(word(dsl::sum(y - x * y)), "sum(a - b * a)");
   EXPECT_EQ(word(dsl::sum(x * x(dsl::slice(0, dsl::end, -1)))), "sum(a * b)");
-  // What is no mean stays what it is.
+  // Quotients that are no mean keep their name.
   EXPECT_EQ(word(dsl::sum(x) / 4), "sum(a) / 4");
   EXPECT_EQ(word(sqrt(dsl::sum(x))), "sqrt(sum(a))");
 }
@@ -122,7 +122,7 @@ struct explained : testing::Test {
     out << e;
     return out.str();
   }
-  // The lines that begin with a word.
+  // Returns the lines that begin with a word.
   static std::vector<std::string> lines(const dsl::explanation& e, const std::string& begin) {
     std::istringstream in(e.text().c_str());
     std::vector<std::string> found;
@@ -169,7 +169,7 @@ TEST_F(explained, marks_what_is_shared) {
 
 TEST_F(explained, says_why_there_are_several_kernels) {
   const auto x = a(dsl::slice(0, 1000));
-  const auto e = dsl::explain(y, x / dsl::norm(a));  // of one element more
+  const auto e = dsl::explain(y, x / dsl::norm(a));  // x has one element more
   EXPECT_EQ(lines(e, "kernel "), (std::vector<std::string>{"1: norm(b)", "2: out = a / norm(b)"}));
   EXPECT_EQ(lines(e, "  why        "),
             (std::vector<std::string>{"it needs norm(b), which takes all elements of kernel 1"}));
@@ -320,7 +320,7 @@ TEST(explained_on_host, predicts_more_time_for_more_elements) {
   EXPECT_GT(many, few);
 }
 
-// In a process of its own, as the variable is read once.
+// In a child process: the variable is read once.
 TEST(DSL_EXPLAIN, program) {
   if (std::getenv("DSL_EXPLAIN") == nullptr) GTEST_SKIP() << "run by the next test";
   const dsl::device_guard on(dsl::backend::sim);

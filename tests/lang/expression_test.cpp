@@ -19,7 +19,8 @@ TEST_P(expression, every_size_and_alignment) {
       const auto ha = random_floats(n + 4), hb = random_floats(n + 4, -2, 2, 2);
       const auto a = dsl::to_device(ha), b = dsl::to_device(hb);
       dsl::array<float> out = dsl::full<float>(-7.0f, n + 4);
-      // The output and one operand misaligned, the other not; what lies around the output stays.
+      // Output and one operand misaligned, the other aligned; memory around the output is
+      // unchanged.
       from_element(out, shift, n) = exp(from_element(a, shift, n)) + 2 * from_element(b, 0, n);
       const auto got = out.copy_to_host();
       for (std::int64_t i = 0; i < n + 4; ++i) {
@@ -60,11 +61,11 @@ TEST_P(expression, broadcasts) {
     for (std::size_t j = 0; j < 53; ++j)
       ASSERT_NEAR(got[i * 53 + j], double(hm[i * 53 + j]) * hr[j] + hc[i] - 0.25, 1e-6);
   dsl::array<float, 2> rows_of(4, columns);
-  rows_of = r;  // stretched to the target
+  rows_of = r;  // broadcast to the target
   EXPECT_EQ(rows_of.copy_to_host()[3 * 53 + 7], hr[7]);
 }
 
-// `allowed` is in units of the dtype's epsilon, relative to the largest number on the way.
+// `allowed`: error in units of the dtype's epsilon, relative to the largest intermediate value.
 template <class T>
 void arithmetic(double epsilon, double allowed) {
   std::vector<T> ha, hb;
@@ -120,8 +121,8 @@ TEST_P(expression, integers_wrap_and_divide_by_zero_quietly) {
       });
 }
 
-// By a C++ number, by one in device memory and by what a formula makes of one: all elements share
-// the divisor.
+// Division by a C++ number, by a dsl::scalar and by a formula of one: all elements share the
+// divisor.
 template <class T>
 void divide_by_what_all_share() {
   __extension__ using wide = __int128;

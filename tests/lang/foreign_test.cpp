@@ -12,7 +12,7 @@ namespace {
 
 using dsl::view;
 
-// Memory of a device as someone else would have it: an address, and the values there.
+// Foreign memory of a device: an address, and the values there.
 template <class T>
 struct raw {
   explicit raw(const std::vector<T>& values) : owner(dsl::to_device(values)), at(owner.data()) {}
@@ -26,7 +26,7 @@ std::vector<float> counted(int n, float first = 0) {
   return v;
 }
 
-// What thrust::device_vector has: a data() that is no pointer, but has one.
+// Like thrust::device_vector: data() returns an object that holds a pointer.
 template <class T>
 struct wrapped_pointer {
   T* pointer;
@@ -83,7 +83,7 @@ TEST_P(foreign, extents_and_strides) {
   EXPECT_EQ(view(memory.at, std::array{2, 2, 1}, std::array{1, 2, 0}).copy_to_host(),
             (std::vector<float>{0, 2, 1, 3}));
   EXPECT_EQ(view(memory.at, 3, 5).copy_to_host(), (std::vector<float>{0, 5, 10}));
-  // A literal 0 is an extent or a stride, and no device.
+  // A literal 0 is an extent or a stride, not a device.
   const float* const to_read = memory.at + 1;
   EXPECT_EQ(view(to_read, 4, 0).copy_to_host(), (std::vector<float>{1, 1, 1, 1}));
   EXPECT_EQ(view(to_read, {2, 2}, {0, 0}, dsl::device::current()).copy_to_host(),
@@ -112,11 +112,11 @@ TEST_P(foreign, targets_that_overlap_operands_in_another_view) {
       expected[static_cast<std::size_t>(i + shift)] += 2 * static_cast<float>(i);
     EXPECT_EQ(memory.values(), expected) << shift;
   }
-  // Operands that overlap each other, one of them reaching farther from the same place.
+  // Operands that overlap; one extends further from the same address.
   const raw<float> operands(counted(n));
   const dsl::array<float> sum = 2 * view(operands.at, n / 2) + view(operands.at, n / 2, 2);
   EXPECT_EQ(sum(n / 2 - 1).value(), 4.f * (n / 2 - 1));
-  // In place needs no temporary, whichever views say so.
+  // An in-place assignment needs no temporary, whichever views express it.
   const raw<float> memory(counted(n));
   view in(memory.at, n), out(memory.at, n);
   out = 2 * in + out;
@@ -143,7 +143,7 @@ TEST_P(foreign, targets_with_elements_in_common) {
   EXPECT_NE(error_of([&] { both(view(doubles.at, 2), view(halves + 3, 2, 2)); }).find(says),
             std::string::npos);
   both(view(halves, 4, 4),
-       view(doubles.at + 1, 4, 2));  // every second double, and a float before each
+       view(doubles.at + 1, 4, 2));  // every second double, and the float before each
 }
 
 TEST_P(foreign, addresses) {
@@ -226,7 +226,7 @@ TEST_P(foreign, memory_of_the_host) {
   view(std::span(few)) = 2 * x(dsl::slice(0, 3)) + x(dsl::slice(0, 3));
   EXPECT_EQ(few, (std::array<float, 3>{0, 9, 18}));
   const float* const first = values.data();
-  view taken(std::move(values));  // lives in the view from now on
+  view taken(std::move(values));  // the view owns the values from now on
   EXPECT_EQ(taken.data(), first);
   EXPECT_EQ(taken(99).value(), 297);
 }

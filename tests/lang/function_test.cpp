@@ -1,6 +1,6 @@
-// Every function of the table at a few values, special ones among them: NumPy's results, or the C
-// library's. All dtypes against NumPy, and errors in units in the last place, are other tests'
-// work.
+// Every function of the table at a few values, special ones included: NumPy's results, or the C
+// library's. Other tests compare all dtypes with NumPy, and measure errors in units in the last
+// place.
 #include "../evaluated.hpp"
 #include "../on_device.hpp"
 
@@ -43,8 +43,8 @@ void compare(const expected<T>& want, const std::vector<E>& got) {
         << want.name << ", value " << i;
 }
 
-// The outputs of a formula, which returns a std::tuple of N symbols, against what is expected of
-// each.
+// Compares the outputs of a formula, which returns a std::tuple of N symbols, with the expected
+// values.
 template <class T = double, std::size_t N, class F, class... X>
 void check(F f, const expected<T> (&want)[N], const std::vector<X>&... x) {
   evaluated(f, x...).check([&](const auto&... got) {
@@ -92,7 +92,7 @@ TEST_P(function, exponentials_and_logarithms) {
       std::vector<double>{2, 1000, inf, -inf, -inf, 0.5});
 }
 
-// What is simplified while tracing keeps a zero's sign, and what would not is not simplified.
+// Simplification while tracing preserves a zero's sign; rules that would not are not applied.
 TEST_P(function, signed_zeros) {
   const std::vector<double> x{-0.0, 0.0};
   check(
@@ -108,8 +108,8 @@ TEST_P(function, signed_zeros) {
       x);
 }
 
-// Constants that no constant expression may compute with: the formula compiles, and gives what the
-// arithmetic gives.
+// Constants that a constant expression cannot compute with: the formula compiles, and computes them
+// at run time.
 TEST_P(function, constants_that_do_not_fold) {
   check(
       [](auto v) {
@@ -120,7 +120,7 @@ TEST_P(function, constants_that_do_not_fold) {
       std::vector<double>{2});
 }
 
-// A known condition takes one side, as a complex number where the other side is one.
+// A known condition selects one side, converted to complex if the other side is complex.
 TEST_P(function, where_of_a_known_condition) {
   check<c128>(
       [](auto x, auto z) {
@@ -130,7 +130,7 @@ TEST_P(function, where_of_a_known_condition) {
       std::vector<double>{-4, 9}, std::vector<c128>{{1, 2}, {3, 4}});
 }
 
-// Two scalars and an array of integers are of the array's dtype, whichever is clipped.
+// Two scalars and an array of integers give the array's dtype, whichever is clipped.
 TEST_P(function, clip_of_a_scalar) {
   const auto clipped = [](auto x) {
     return std::tuple{clip(dsl::constant(5), dsl::constant(3ll), x)};
@@ -336,7 +336,7 @@ TEST_P(function, integers) {
        {"<<", {0, 0, 1, 2}},
        {"pow", {1, 0, 1, 1}}},
       std::vector<int>{0, 0, 1, 1}, std::vector<int>{0, 1, 0, 1});
-  // int64 with uint64: float64, their common dtype, could not tell these from each other.
+  // float64, the common dtype of int64 and uint64, could not distinguish these.
   check([](auto i,
            auto u) { return std::tuple{i == u, i != u, i<u, i <= u, i> u, i >= u, u < i, u >= i}; },
         {{"==", {0, 1, 0}},
@@ -436,7 +436,8 @@ TEST_P(function, complex_numbers) {
               std::vector<double>{2, 3}, std::vector<double>{1, 0});
 }
 
-// What NumPy gives where a step of the plain formula overflows, or an operand is infinite.
+// NumPy's values where an intermediate step of the plain formula overflows, or an operand is
+// infinite.
 TEST_P(function, complex_numbers_at_the_ends) {
   const std::vector<c128> z{{inf, 0}, {-inf, 0}, {1, inf}, {nan, 0}, {710, 1}, {1, 800}};
   check<c128>(
@@ -529,7 +530,7 @@ template <class F> constexpr int count(F, dsl::op code) {
 }
 constexpr auto part_fast = [](auto x) { return exp(x) + dsl::fast_math(exp(x) / 3 + sinh(x)); };
 static_assert(count(part_fast, dsl::op::exp) == 1 &&
-              count(part_fast, dsl::op::fast_exp) == 1);  // what is outside stays
+              count(part_fast, dsl::op::fast_exp) == 1);  // subexpressions outside stay
 static_assert(count(part_fast, dsl::op::fast_divide) == 1 &&
               count(part_fast, dsl::op::divide) == 0 && count(part_fast, dsl::op::sinh) == 1);
 constexpr auto in_double = [](auto x) { return dsl::fast_math(exp(dsl::cast<double>(x))); };
@@ -597,7 +598,7 @@ TEST(functions, are_spelled_with_the_precedence_of_operators) {
   EXPECT_EQ(spelled([](auto a, auto b) { return a - (b - a) + b - a * (b * 2); }),
             "a - (b - a) + b - a * (b * 2)");
 }
-// Shifting is no output: a plan still prints.
+// A shift gives no output, but its plan prints.
 TEST_P(function, a_plan_of_a_shift_prints) {
   std::ostringstream text;
   dsl::array<int> out(2);
@@ -606,7 +607,8 @@ TEST_P(function, a_plan_of_a_shift_prints) {
   EXPECT_NE(text.str().find("2 elements"), std::string::npos) << text.str();
 }
 
-// The least integer has no magnitude of its own type: it stays what it is, and negative.
+// The least integer's magnitude overflows its type: abs returns the number itself, which is
+// negative.
 template <class T>
 void least() {
   const double smallest = static_cast<double>(std::numeric_limits<T>::min());

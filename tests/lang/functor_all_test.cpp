@@ -1,4 +1,4 @@
-// Reductions by functors that fail or do not end for what is no element.
+// Reductions by functors that fail or do not terminate if called with something that is no element.
 #include "../on_device.hpp"
 
 struct least_common_multiple {
@@ -12,7 +12,7 @@ struct least_common_multiple {
     return a / x * b;
   }
 };
-struct halvings {  // does not end for 0 and below
+struct halvings {  // does not terminate for 0 and below
   DSL_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const {
     std::int64_t n = 1;
     for (; a != 1; ++n) a = (a + 1) / 2;

@@ -5,7 +5,7 @@
 
 #include "../on_device.hpp"
 
-// Each member has a place and an alignment of its own.
+// The members differ in size and alignment.
 struct scaled_and_clamped {
   double scale;
   std::uint8_t shift;
@@ -52,8 +52,8 @@ TEST_P(functor_objects, members_are_given_by_value) {
   }
 }
 
-// One kernel for all values of the members: the loop's type is the same, and so are a temporary's
-// and a named functor's.
+// One kernel serves all values of the members: the loop's type is the same, and so are a
+// temporary's and a named functor's.
 TEST_P(functor_objects, in_loops_and_reductions) {
   dsl::array<int> x = dsl::arange<int>(1000) - 500, y = dsl::zeros<int>(1000);
   std::int64_t expected = 0, at = -500;

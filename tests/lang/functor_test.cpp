@@ -1,5 +1,5 @@
-// Functors that mind what they are called with: elements, and what they have made of elements, and
-// nothing else.
+// Functors that check their arguments: they are called only with elements and with their own
+// results.
 #include "../on_device.hpp"
 
 #include <dsl/scan.hpp>
@@ -8,7 +8,7 @@
 #include <atomic>
 #include <numeric>
 
-// Elements bear a mark. Zeros, what is left in memory, and what else is no element do not.
+// Elements carry a mark. Zeros, stale memory and other non-elements do not.
 using marked = std::uint16_t;
 constexpr marked mark = 0xa500;
 
@@ -31,7 +31,7 @@ struct seen {
     return x;
   }
 };
-struct joined {  // adds up modulo 256
+struct joined {  // adds modulo 256
   DSL_FN marked operator()(marked a, marked b) const {
     expect_mark(a);
     expect_mark(b);

@@ -1,5 +1,5 @@
-// The heat step as one expression, gathers of every size of element, and what stands in the place
-// of a view.
+// The heat step as one expression, gathers of elements of every size, and expressions in place of
+// views.
 #include "../on_device.hpp"
 #include "boundary_reference.hpp"
 
@@ -74,14 +74,14 @@ TEST_P(all_gathering, rearranged_where_it_stands) {
                     back = dsl::flip(dsl::shift(x, -2, dsl::boundary::reflect));
   EXPECT_EQ(part.copy_to_host(), (std::vector<float>{1, 3}));
   EXPECT_EQ(back.copy_to_host(), (std::vector<float>{3, 4, 5, 4, 3, 2}));
-  // An element, and one that stands everywhere.
+  // A single element, also broadcast.
   EXPECT_EQ(dsl::shift(x, 1, dsl::boundary::wrap)(0).value(), 5);
   dsl::array<float, 2> corner =
       dsl::broadcast_to(dsl::shift(m, 1, dsl::boundary::clamp, 0)(1, 2), 2, 2);
   EXPECT_EQ(corner.copy_to_host(), std::vector<float>(4, 2));
   EXPECT_EQ(dsl::sum(dsl::flip(dsl::shift(x, 1))(dsl::slice(0, 3))).value(), 2 + 3 + 4);
   EXPECT_THROW(dsl::reshape(dsl::shift(dsl::transpose(m), 1), 6), dsl::shape_error);
-  // A position that is one value.
+  // A single position.
   dsl::array<float> last = dsl::take(m, -1, 0),
                     first = dsl::take(m, dsl::to_device(std::vector<int>{4, 0})(1), 0) +
                             dsl::take(x, dsl::scalar<int>(5));

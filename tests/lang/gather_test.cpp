@@ -1,4 +1,4 @@
-// Neighbours and gathers beside other operands, beyond the ends, and rearranged.
+// Neighbours and gathers with other operands, beyond the ends, and rearranged.
 #include "../on_device.hpp"
 #include "../view_reference.hpp"
 #include "boundary_reference.hpp"
@@ -29,8 +29,7 @@ TEST_P(gathering, shift_along_one_axis) {
   }
 }
 
-// The places of some elements are read from elsewhere themselves, beside an element of another
-// dtype.
+// The indices of one operand are gathered themselves; the other operand has another dtype.
 TEST_P(gathering, places_from_elsewhere) {
   const std::int64_t places = 1000;
   std::vector<std::int32_t> further(places);
@@ -145,7 +144,7 @@ TEST_P(gathering, take_beyond_the_ends_and_of_several_axes) {
   EXPECT_THROW(dsl::shift(x, 1, dsl::boundary::zero, 1), dsl::shape_error);
 }
 
-// Contiguous indices and results are one line, however far apart the elements are.
+// Contiguous indices and results merge into one dimension, however far apart the elements are.
 TEST_P(gathering, take_along_one_line) {
   const int n = 700;
   const auto host = random_floats(n);
@@ -172,8 +171,8 @@ TEST_P(gathering, take_along_one_line) {
   }
 }
 
-// A chain of functions of shape, chosen when the test runs, against what each does to the places of
-// the elements: expressions of one rank are all of one type.
+// A chain of functions of shape, chosen at run time, against each one's effect on the elements'
+// places. Expressions of one rank have one type.
 struct rearrangement {
   std::mt19937& engine;
   const std::vector<int>& values;  // of the expression that the chain began with

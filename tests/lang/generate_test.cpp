@@ -10,7 +10,7 @@ namespace {
 struct generating : on_device {};
 ON_EVERY_DEVICE(generating);
 
-// NumPy's linspace with a dtype: product and sum rounded apart, in double.
+// NumPy's linspace with a dtype: product and sum are rounded separately, in double.
 template <class T>
 std::vector<T> linspace(T first, T last, std::int64_t n) {
   std::vector<T> values;
@@ -54,7 +54,7 @@ TEST_P(generating, linspace_as_numpy) {
   EXPECT_EQ(evenly<std::int64_t>(0, std::numeric_limits<std::int64_t>::max(), 3),
             (std::vector<std::int64_t>{0, std::int64_t{1} << 62,
                                        std::numeric_limits<std::int64_t>::max()}));
-  // A fused product and sum would be below the whole numbers: -3 + 10 * 0.3 is -1.7e-16 then.
+  // A fused product and sum would fall below the integers: -3 + 10 * 0.3 would be -1.7e-16.
   EXPECT_EQ(evenly<std::int64_t>(-3, 6, 31), linspace<std::int64_t>(-3, 6, 31));
   dsl::array<std::complex<float>> z = dsl::linspace<std::complex<float>>({0, 0}, {1, 2}, 3);
   EXPECT_EQ(z.copy_to_host(), (std::vector<std::complex<float>>{{0, 0}, {0.5f, 1}, {1, 2}}));

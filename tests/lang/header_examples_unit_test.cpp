@@ -1,5 +1,5 @@
-// The examples in the headers' comments stand, but for white space, in a test or on a page of
-// docs/: all are compiled and run.
+// Every example in a header's comment also occurs, up to white space, in a test or on a page of
+// docs/, and so is compiled and run.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ std::string contents(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The words of some lines, each without what it begins with.
+/// The words of some lines, each without its prefix.
 std::string words_of(const std::string& text, const std::string& begins_with = "") {
   std::istringstream lines(text);
   std::string all;

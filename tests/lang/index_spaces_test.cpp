@@ -1,5 +1,5 @@
-// Several expressions in one statement, each over an index space of its own, and what an error
-// leaves behind.
+// Several expressions in one statement, each over its own index space, and the state after an
+// error.
 #include "drawn_statements.hpp"
 
 #include <tuple>
@@ -12,7 +12,7 @@ constexpr auto both_signs = dsl::vectorize([](auto a) { return std::tuple{a, -a}
 
 ON_EVERY_DEVICE(index_spaces);
 
-// Of no elements: a sum is 0 whatever another reduction of the statement needs.
+// No elements: a sum is 0 even if another reduction of the statement needs elements.
 TEST_P(index_spaces, no_elements_in_one_of_them) {
   const dsl::array<double> none(0), z = dsl::arange<double>(7);
   dsl::scalar<double> least, sum;
@@ -35,7 +35,7 @@ TEST_P(index_spaces, the_simulator_checks_what_take_reads) {
   EXPECT_THROW(s = dsl::sum(dsl::take(window, i + 1)), dsl::memory_error);
 }
 
-// A scalar in device memory is a target of one expression and an operand of another.
+// A dsl::scalar is a target of one expression and an operand of another.
 TEST_P(index_spaces, all_right_sides_are_complete_before_the_first_write) {
   const dsl::array<double, 2> m = dsl::ones<double>(3, 4);
   dsl::array<double> v = dsl::full<double>(2, 4);
@@ -83,8 +83,8 @@ TEST_P(index_spaces, an_error_leaves_all_targets_as_they_were) {
       dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 22, std::int64_t{1} << 22, 1);
   EXPECT_THROW((dsl::tie(a, huge) = std::tuple{dsl::sum(m, axis(0)), dsl::sum(far, axis(2))}),
                dsl::memory_error);
-  EXPECT_THROW(huge = x + x, dsl::shape_error);  // two dimensions of one
-  // The second kernel would take more blocks than a grid has.
+  EXPECT_THROW(huge = x + x, dsl::shape_error);  // two dimensions for a target of one
+  // The second kernel would need more blocks than a grid can have.
   if (dsl::device::current().kind != dsl::backend::host) {
     const auto endless = dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 50);
     EXPECT_THROW((dsl::tie(s, count) = std::tuple{dsl::sum(x), dsl::sum(endless)}),
@@ -105,7 +105,7 @@ TEST_P(index_spaces, a_plan_gives_its_target_no_memory) {
             dsl::plan_of(kept, x + x).describe().c_str());
   EXPECT_FALSE(y.has_memory());
   const auto far =
-      dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 38);  // more than there is room for
+      dsl::broadcast_to(x(dsl::slice(0, 1)), std::int64_t{1} << 38);  // larger than the memory
   EXPECT_EQ(dsl::plan_of(y, far + x(dsl::slice(0, 1))).elements, std::int64_t{1} << 38);
   EXPECT_THROW(dsl::plan_of(kept, x(dsl::slice(0, 7)) + x(dsl::slice(0, 7))), dsl::shape_error);
 }
@@ -128,7 +128,7 @@ TEST_P(index_spaces, an_element_is_written_once) {
   };
   EXPECT_TRUE(refuse(x(slice(0, 4)), x(slice(3, 7)), four));
   EXPECT_TRUE(refuse(x(slice(0, 4)), x(slice(3, dsl::end, -1)), four));
-  EXPECT_TRUE(refuse(x(slice(0, 6, 3)), x(slice(1, 4, 2)), two));  // 0 3, 1 3
+  EXPECT_TRUE(refuse(x(slice(0, 6, 3)), x(slice(1, 4, 2)), two));  // elements 0 3 and 1 3
   EXPECT_TRUE(
       refuse(m(slice(0, 2), slice(0, 3)), m(slice(1, 3), slice(2, 5)), block));  // one corner
   EXPECT_TRUE(refuse(m(1, slice(0, 4)), m(slice(), 2), four));  // a row and a column
@@ -141,10 +141,10 @@ TEST_P(index_spaces, an_element_is_written_once) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(m.copy_to_host(), std::vector<double>(24));
 
-  // Those that only lie between each other's elements.
+  // Views whose elements interleave, without a common one.
   EXPECT_FALSE(refuse(x(slice(0, 8, 2)), x(slice(1, 9, 2)), four));
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{1, -1, 1, -1, 1, -1, 1, -1, 8, 9}));
-  EXPECT_FALSE(refuse(x(slice(0, 6, 3)), x(slice(2, 5, 2)), two));  // 0 3, 2 4
+  EXPECT_FALSE(refuse(x(slice(0, 6, 3)), x(slice(2, 5, 2)), two));  // elements 0 3 and 2 4
   EXPECT_FALSE(refuse(m(slice(), 0), m(slice(), 1), four));
   EXPECT_FALSE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(2, 4), slice(0, 3)), block));
   EXPECT_FALSE(refuse(m(slice(0, 2), slice(0, 3)), m(slice(0, 2), slice(3, 6)), block));
@@ -158,7 +158,7 @@ TEST_P(index_spaces, dot_stretches_neither) {
                            five = dsl::ones<double>(5);
   dsl::scalar<double> s;
   EXPECT_EQ(dsl::dot(five, five).value(), 5);
-  s = dsl::dot(five * dsl::sum(a), five);  // the operands of a reduction inside are not the dot's
+  s = dsl::dot(five * dsl::sum(a), five);  // the operands of the inner reduction are not the dot's
   EXPECT_EQ(s.value(), 60);
   EXPECT_EQ(refused([&] { (void)dsl::dot(one, five).value(); }),
             "dot of shapes (1) and (5): it multiplies element with element and stretches neither");
@@ -171,7 +171,7 @@ TEST_P(index_spaces, dot_stretches_neither) {
   EXPECT_EQ(s.value(), 60);
 }
 
-// A formula of arrays that makes one value of them.
+// A formula of arrays that gives one value.
 TEST_P(index_spaces, one_value_of_a_formula) {
   const dsl::array<double> x = dsl::arange<double>(4);
   const auto t = dsl::vectorize([](auto x) { return dsl::sum(x * x); })(x);

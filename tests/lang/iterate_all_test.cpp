@@ -1,4 +1,4 @@
-// More of time loops: other dtypes, what ends a loop, and what is refused.
+// Further tests of time loops: other dtypes, end conditions, and errors.
 #include "iterate_loops.hpp"
 
 #include <random>
@@ -7,8 +7,8 @@ namespace {
 
 using dsl::strategy;
 
-// A block reads the other blocks' sums while they are written: 4 bytes and the number of the step,
-// which must be seen together.
+// A block reads the other blocks' sums while they are written: the 4 bytes and the step's number
+// must be seen together.
 constexpr auto count_to_seven = dsl::vectorize([](auto x, auto) {
   const auto next = where(x >= 7.0f, 0.0f, x + 1.0f);
   return std::tuple{next, dsl::sum(next)};
@@ -30,7 +30,8 @@ TEST_P(iterate, sums_of_every_step_arrive_whole) {
   }
 }
 
-// Scalars alone, with every strategy: after the end nothing changes, and nothing is recorded.
+// Loops of scalars alone, with every strategy: after the end nothing changes, and nothing is
+// recorded.
 TEST_P(iterate, scalars_alone_end) {
   const auto next = dsl::vectorize([](auto s, auto k) { return (s * 5 + k) & 255; });
   std::mt19937 engine(12);
@@ -78,8 +79,8 @@ TEST_P(iterate, sixteen_bits_are_rounded_each_step) {
   }
 }
 
-// The formula gives float, the variable is double; and what is recorded of a variable of 16 bits is
-// what it holds.
+// The formula gives float, the variable is double. Records of a 16-bit variable are of its stored
+// value.
 TEST_P(iterate, records_are_of_the_variables_as_they_are_stored) {
   const auto add = dsl::vectorize(
       [](auto x, auto, auto h) { return std::tuple{x + 2, dsl::sum(x), h * 0.7001f}; });
@@ -132,7 +133,7 @@ TEST_P(iterate, ends_on_what_its_steps_change) {
   EXPECT_EQ(ran.value(), -1);
 }
 
-// What is wrong is found before the first step.
+// Errors are thrown before the first step.
 TEST_P(iterate, changes_nothing_where_it_throws) {
   const dsl::device elsewhere(
       dsl::device::current().kind == dsl::backend::host ? dsl::backend::sim : dsl::backend::host);

@@ -1,4 +1,4 @@
-// What the tests of time loops share.
+// Helpers of the tests of time loops.
 #pragma once
 
 #include "../on_device.hpp"
@@ -6,7 +6,7 @@
 #include <tuple>
 
 struct iterate : on_device {
-  /// Those that a loop with reductions can be asked to run as here.
+  /// The strategies that a loop with reductions can be given on this device.
   static std::vector<dsl::strategy> strategies() {
     switch (dsl::device::current().kind) {
       case dsl::backend::cuda:

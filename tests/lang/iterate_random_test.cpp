@@ -1,6 +1,6 @@
-// Loops drawn at random, each beside the same steps in plain C++: of arrays, of arrays and scalars,
-// of scalars alone; where the arrays lie, what a parameter is, how many steps, which numbers, when
-// they end, what is recorded, strategy and blocks, and the current device, which need not be the
+// Loops drawn at random, each compared with the same steps in plain C++: of arrays, of arrays and
+// scalars, of scalars alone. Drawn are layouts, kinds of parameters, number of steps, values, end
+// conditions, records, strategy and blocks, and the current device, which may differ from the
 // loop's.
 #include "../on_device.hpp"
 
@@ -29,7 +29,7 @@ constexpr auto arrays_and_scalars =
 constexpr auto scalars = dsl::vectorize(
     [](auto s, auto r, auto t) { return std::tuple{(s * 5 + r + t) & 255, (r + s) & 1023}; });
 
-// Some elements of an array, as numbers here and in device memory: element i is number first + i *
+// Some elements of an array, both on the host and in device memory: element i is number first + i *
 // step.
 template <class T>
 struct placed {
@@ -111,7 +111,8 @@ struct drawn {
       default: return b.all[static_cast<std::size_t>(b.first + 1 + i * b.step)];
     }
   }
-  // The variable's own elements, one further; with a larger step those between them.
+  // The parameter is the variable's own elements shifted by one; with a larger step the elements
+  // between them.
   bool is_refused() const { return parameter == beside_variable && n > 1 && b.step == 1; }
   bool may_be_impossible() const { return how != strategy::automatic && how != strategy::launches; }
   void expect_same() {
@@ -127,8 +128,8 @@ std::ostream& operator<<(std::ostream& out, const drawn& d) {
 
 dsl::device some_device(drawn& d) { return dsl::device(d.below(2) == 0 ? "host" : "sim"); }
 
-// Runs it while some device is the current one. False where it was refused, and so has to have left
-// all as it was.
+// Runs the loop while some device is current. Returns false if it was refused; then everything must
+// be unchanged.
 template <class Run>
 bool runs(drawn& d, const Run& run) {
   const dsl::device_guard anywhere(some_device(d));
@@ -151,7 +152,7 @@ TEST_P(random_loops, of_arrays) {
   std::mt19937 draw(1);
   for (unsigned round = 0; round < rounds; ++round) {
     drawn d(draw, true);
-    d.fixed.grid = 0;  // kernels without reductions take a block for each tile
+    d.fixed.grid = 0;  // kernels without reductions have at most a block for each tile
     SCOPED_TRACE(testing::Message() << "round " << round << ": " << d);
     const bool records = d.below(2) == 0;
     const auto a = d.a.view();
@@ -199,7 +200,7 @@ TEST_P(random_loops, of_arrays_and_scalars) {
   std::mt19937 draw(2);
   for (unsigned round = 0; round < rounds; ++round) {
     drawn d(draw, false);
-    const int64_t last = d.below(48);  // from 16 on there is none
+    const int64_t last = d.below(48);  // from 16 on the loop does not end early
     SCOPED_TRACE(testing::Message() << "round " << round << ": " << d << ", until " << last);
     const auto a = d.a.view(),
                sampled = from_element(d.a.memory, d.a.first, (d.n + 1) / 2, 2 * d.a.step);

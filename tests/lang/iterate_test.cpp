@@ -1,4 +1,4 @@
-// Time loops, with every strategy: against a launch a step, and step by step in higher precision.
+// Time loops, with every strategy: against one launch a step, and step by step in higher precision.
 #include "iterate_loops.hpp"
 
 #include <atomic>
@@ -17,15 +17,15 @@ using namespace std::complex_literals;
 ON_EVERY_DEVICE(iterate);
 
 // Both arrays and two reductions of different dtypes are fed back; the time and an array are
-// parameters. Of whole numbers, so that nothing depends on an order, or on which multiplications
-// and additions a compiler makes one operation.
+// parameters. Values are integers, so results depend neither on an order nor on contraction into
+// fma.
 constexpr auto mix = dsl::vectorize([](auto a, auto b, auto total, auto most, auto t, auto weight) {
   auto an = a * 1'664'525 + b + dsl::cast<int>(total) + t;
   auto bn = (b ^ a) + most * 3 + weight;
   return std::tuple{an, bn, dsl::sum(dsl::cast<std::int64_t>(an)), dsl::max(bn)};
 });
 
-// Row boundaries of every block that is asked for, one element, and tails of less than a vector.
+// One element, the row boundaries of every block size used, and tails shorter than a vector.
 const std::int64_t sizes[] = {1, 3, 32, 127, 1025, 4099, 40'003};
 
 TEST_P(iterate, every_strategy_gives_the_same) {
@@ -110,7 +110,7 @@ TEST_P(iterate, steps_in_higher_precision) {
   }
 }
 
-// To the bit; in the simulator with blocks and warps in another order each time.
+// Bit for bit; in the simulator with a new order of blocks and warps each time.
 TEST_P(iterate, is_the_same_every_time) {
   for (const strategy s : strategies()) {
     const auto run = [s](const char* seed) {
@@ -125,8 +125,8 @@ TEST_P(iterate, is_the_same_every_time) {
   }
 }
 
-// Host threads that share a device's default stream: what the blocks of one loop tell each other is
-// no other loop's.
+// Host threads share a device's default stream: each loop's blocks exchange sums through their own
+// memory.
 TEST_P(iterate, of_threads_do_not_meet) {
   for (const strategy s : strategies()) {
     const auto run = [s] {
@@ -147,8 +147,8 @@ TEST_P(iterate, of_threads_do_not_meet) {
   }
 }
 
-// Equal elements: their partial sums are rounded in the same direction again and again, so a thread
-// must not add them one by one.
+// Equal elements: adding them one by one would round in the same direction each time, so a thread
+// must not do that.
 TEST_P(iterate, sums_of_many_rows_are_accurate) {
   const std::int64_t n = 1 << 18;
   for (const strategy s : strategies())
@@ -166,8 +166,7 @@ TEST_P(iterate, sums_of_many_rows_are_accurate) {
     }
 }
 
-// Sums of several values that travel together, more than one 16-byte word of them; a parameter that
-// is an array.
+// Several sums exchanged together, in more than one 16-byte word; one parameter is an array.
 constexpr auto moments = dsl::vectorize([](auto x, auto, auto spread, auto, auto weight) {
   auto xn = 0.5f * x + weight * dsl::cast<float>(spread);
   return std::tuple{xn, dsl::mean(xn), dsl::var(xn), dsl::argmax(xn)};
@@ -217,8 +216,8 @@ TEST_P(iterate, reductions_of_several_values) {
 constexpr auto rotate = dsl::vectorize(
     [](auto z, auto a, auto t) { return std::tuple{z * (1.0f + 0.001if * a), a + 0.25f * t}; });
 
-// All steps of an element before the next: the same as a launch a step, aligned or not, and every
-// tail.
+// All steps of an element before the next element: the same as one launch a step, aligned or not,
+// with every tail.
 TEST_P(iterate, without_reductions) {
   for (const std::int64_t n : {1, 2, 5, 255, 4097, 70'001}) {
     const auto make = [n](std::int64_t offset) {
@@ -274,8 +273,8 @@ TEST_P(iterate, histories_of_none_one_and_several_scalars) {
 }
 
 #if defined(__CUDACC__)
-// A graph runs on any stream, beside the one that it was captured on: the loops' blocks tell each
-// other their sums in other places.
+// A graph may run on any stream, concurrently with the one that it was captured on: their blocks
+// exchange sums through different memory.
 TEST(iterate_on_cuda, shares_nothing_with_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};
@@ -344,7 +343,7 @@ TEST_P(iterate, records_and_ends) {
   }
 }
 
-// What is recorded of a variable of 16 bits is made of what it holds.
+// Records of a 16-bit variable are computed from its stored, rounded value.
 TEST_P(iterate, records_of_16_bits_are_rounded) {
   const auto shrink = dsl::vectorize([](auto h) { return h * 0.7001f; });
   dsl::scalar<dsl::half> h = dsl::half(1.0f);
@@ -354,7 +353,7 @@ TEST_P(iterate, records_of_16_bits_are_rounded) {
   EXPECT_EQ(as_float.copy_to_host(), std::vector<float>(held.begin(), held.end()));
 }
 
-// Of a loop without reductions records are passes of their own.
+// In a loop without reductions records are separate passes.
 TEST_P(iterate, records_beside_loops_without_reductions) {
   const auto add = dsl::vectorize([](auto x, auto h) { return x + h; });
   auto x = dsl::to_device(std::vector<double>{1, 2, 3});
@@ -366,7 +365,7 @@ TEST_P(iterate, records_beside_loops_without_reductions) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<double>{8, 9, 10}));
 }
 
-// Stopped by the callback and gone on with: not a bit differs.
+// Stopped by the callback and continued: bit for bit the same.
 TEST_P(iterate, stops_and_goes_on) {
   for (const strategy s : strategies()) {
     const std::int64_t n = 3001;
@@ -394,7 +393,7 @@ TEST_P(iterate, stops_and_goes_on) {
   }
 }
 
-// Where a sample cuts the loop as well.
+// The callback stops a loop that samples divide as well.
 TEST_P(iterate, stops_between_samples) {
   auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   dsl::scalar<float> sum;
@@ -411,7 +410,7 @@ TEST_P(iterate, stops_between_samples) {
   for (std::size_t k = 0; k < rows; ++k) EXPECT_EQ(firsts[k], 3 + 2 * static_cast<float>(k));
 }
 
-// What does not lie side by side, or reads the variables' own memory, runs a launch a step.
+// Operands that are not contiguous, or overlap the variables' memory, need one launch a step.
 TEST_P(iterate, operands_of_any_shape) {
   const auto step =
       dsl::vectorize([](auto m, auto, auto row) { return std::tuple{m + row, dsl::sum(m)}; });
@@ -436,9 +435,8 @@ TEST_P(iterate, wants_variables_of_its_own) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// Variables and a parameter that are parts of one matrix, between each other in memory, beside the
-// same in arrays of their own: blocks of columns, every third column, every third row. Nothing but
-// the variables changes.
+// Variables and a parameter that interleave in one matrix (blocks of columns, every third column,
+// every third row), compared with separate arrays. Only the variables change.
 constexpr auto exchange = dsl::vectorize([](auto u, auto v, auto weight) {
   return std::tuple{(dsl::shift(u, 1, dsl::boundary::wrap) * 3 +
                      dsl::shift(u, -1, dsl::boundary::clamp, 0) + v + weight) &
@@ -474,7 +472,7 @@ TEST_P(iterate, variables_lie_between_each_other) {
           ASSERT_EQ(v.copy_to_host(), b.copy_to_host()) << name;
           ASSERT_EQ(part(m, layout, 2).copy_to_host(), weight.copy_to_host()) << name;
         }
-  // With an element in common they are refused as before, and left as they were.
+  // Variables with a common element are refused and unchanged.
   dsl::array<int, 2> m = dsl::ones<int>(4, 8);
   const auto left = m(slice(), slice(0, 3)), middle = m(slice(), slice(2, 5)),
              right = m(slice(), slice(5, 8));
@@ -483,7 +481,7 @@ TEST_P(iterate, variables_lie_between_each_other) {
   EXPECT_EQ(m.copy_to_host(), std::vector<int>(32, 1));
 }
 
-// Whatever the strategy: each would give something else.
+// Refused with every strategy: each would give another result.
 constexpr auto turn = dsl::vectorize([](auto x, auto y) { return std::tuple{x + y, x - 2 * y}; });
 TEST_P(iterate, refuses_a_variable_that_stands_twice) {
   for (const strategy s : {strategy::automatic, strategy::launches, strategy::elementwise,
@@ -500,7 +498,7 @@ TEST_P(iterate, refuses_a_variable_that_stands_twice) {
     EXPECT_THROW(dsl::iterate(3, two_sums, dsl::state(x, a, a), s), dsl::shape_error);
     dsl::array<float> none(0);
     EXPECT_THROW(dsl::iterate(3, two_sums, dsl::state(none, a, a), s), dsl::shape_error);
-    // One element that is a variable beside its array.
+    // One element is a variable, and so is its array.
     const auto second = x(1).view(), third = x(2).view();
     const auto only = from_element(x, 2, 1);
     EXPECT_THROW(dsl::iterate(3, grow, dsl::state(whole, second), 1.0f, s), dsl::shape_error);
@@ -512,13 +510,13 @@ TEST_P(iterate, refuses_a_variable_that_stands_twice) {
       const auto left = from_element(pairs, 0, 2, 2), right = from_element(pairs, 1, 2, 2);
       dsl::iterate(1, turn, dsl::state(left, right), s);  // columns
       EXPECT_EQ(pairs.copy_to_host(), (std::vector<float>{4, -5, 6, -6}));
-      dsl::iterate(1, turn, dsl::state(front, back), s);  // beside each other
+      dsl::iterate(1, turn, dsl::state(front, back), s);  // adjacent
       EXPECT_EQ(x.copy_to_host(), (std::vector<float>{4, 6, -5, -6}));
       dsl::iterate(2, turn, dsl::state(a, b), s);
       EXPECT_EQ(a.value(), 1);
       EXPECT_EQ(b.value(), 13);
       dsl::iterate(2, grow, dsl::state(front, third), 1.0f,
-                   s);  // an element of the same array, apart from the variable
+                   s);  // an element of the same array, outside the variable
       EXPECT_EQ(x.copy_to_host(), (std::vector<float>{6, 8, 12, -6}));
     }
   }
@@ -531,7 +529,7 @@ TEST_P(iterate, says_what_is_wrong) {
   EXPECT_THROW(s.run(1, strategy::elementwise), dsl::device_error);
   EXPECT_EQ(s.x.copy_to_host(), ramp(100));
   EXPECT_EQ(std::get<0>(s.run(0)).size(), 0);
-  EXPECT_THROW(spring_state(0).run(3), dsl::shape_error);  // the greatest of no elements
+  EXPECT_THROW(spring_state(0).run(3), dsl::shape_error);  // the maximum of no elements
   dsl::array<float> none(0);
   dsl::scalar<float> sum = 5.0f;
   EXPECT_EQ(dsl::iterate(3, grow, dsl::state(none, sum), 1.0f).copy_to_host(),

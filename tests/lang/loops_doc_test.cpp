@@ -16,8 +16,7 @@ using c64 = std::complex<double>;
 
 #include <docs/loops/time-loops.inc>
 
-/// The oscillators of the page, and beside them the same ones in a loop of the standard library's
-/// functions.
+/// The page's oscillators, and the same ones computed by the standard library's functions.
 struct loops_doc : on_device {
   static constexpr std::int64_t n = 300;
   dsl::array<double> phase, rate;
@@ -126,7 +125,7 @@ TEST_P(loops_doc, long_runs) {
       dsl::iterate(3000, step, dsl::state(whole, whole_z), rate, 0.5 + 1e-3 * dsl::step, 0.01)
           .copy_to_host();
   const auto start = phase.copy_to_host();
-  bool interrupted = true;  // so the loop stops after its first launches
+  bool interrupted = true;  // stops the loop after its first launches
 #include <docs/loops/long-runs.inc>
   EXPECT_GT(done, 0);
   auto parts = first.copy_to_host();
@@ -154,7 +153,7 @@ TEST_P(loops_doc, long_runs) {
   EXPECT_EQ(phase.copy_to_host(), whole.copy_to_host());
 }
 
-// What the table says of what does not work.
+// The rows of the page's table of what is refused.
 TEST_P(loops_doc, what_does_not_work) {
   const auto add = dsl::vectorize([](auto u, auto w) { return u + w; });
   auto u = dsl::to_device(std::vector<double>{1, 2, 3, 4});

@@ -1,5 +1,5 @@
-// Meshes of simulated GPUs compute what the host does, of arrays of random shapes: whole numbers,
-// so that all of it is exact.
+// Meshes of simulated GPUs give the host's results, for arrays of random shapes; integers, so all
+// is exact.
 #include <gtest/gtest.h>
 
 #include <dsl/dsl.hpp>
@@ -45,7 +45,7 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
   };
   dsl::array<whole, 2> m =
       dsl::reshape(dsl::arange<whole>(s.rows * s.columns) * 7919 % 1000 - 500, s.rows, s.columns);
-  // Maps of whole arrays one behind the other, of several dtypes, and of parts of them.
+  // Consecutive maps of whole arrays, of several dtypes, and of parts of arrays.
   dsl::array<float, 2> floats = dsl::cast<float>(m);
   floats = floats * 2;
   m = m + dsl::cast<whole>(floats);
@@ -60,7 +60,7 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
   lower = lower * 2;
   m = m + 1;
   keep(m);
-  // Elements of other places.
+  // Elements from other places: transposed, sliced, shifted, gathered.
   dsl::array<whole, 2> t = dsl::transpose(m) - 1;
   m = m + 2 * dsl::transpose(t);
   keep(t);
@@ -75,7 +75,7 @@ std::vector<std::vector<whole>> computed(const dsl::device& where, const shapes&
   keep(m);
   const dsl::array<whole> flat = dsl::reshape(m, s.rows * s.columns);
   keep(dsl::eval(dsl::take(flat, dsl::arange<whole>(700) * 7919 % flat.size())));
-  // What members combine.
+  // Reductions, which members combine.
   keep(dsl::eval(dsl::sum(m, dsl::axis(0))));
   keep(dsl::eval(dsl::sum(m, dsl::axis(1))));
   keep(dsl::eval(dsl::cumsum(flat)));

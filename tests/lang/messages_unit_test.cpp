@@ -1,4 +1,4 @@
-// What is said at run time of what Python and NumPy users type wrong: with both shapes, and with
+// Errors at run time for typical mistakes of Python and NumPy users: they state both shapes, and
 // what to write.
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST_F(messages, shapes_and_axes) {
             "copy_from_host: 2 elements were given for 3");
 }
 
-// What throws nothing: integers that divide as in C++.
+// Integer division, which throws nothing and divides as in C++.
 TEST_F(messages, parts_of_a_whole) {
   const dsl::array<float> x = dsl::to_device(std::vector<float>{0, 1, 0.25f, 2});
   dsl::scalar<double> as_written = dsl::count_nonzero(x > 0.5f) / x.size();
@@ -90,10 +90,10 @@ TEST_F(messages, formulas_of_arrays_that_changed) {
   const std::string again = " again after that, or dsl::eval it before";
   dsl::array<float> x = dsl::ones<float>(3), y = dsl::ones<float>(3), out = dsl::zeros<float>(3);
   const auto sum = x + y;
-  x = 2 * x;  // into the elements
+  x = 2 * x;  // writes the elements
   out = sum;
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(3, 3));
-  x = dsl::full<float>(5.0f, 3);  // other memory
+  x = dsl::full<float>(5.0f, 3);  // new memory
   EXPECT_EQ(message<dsl::memory_error>([&] { out = sum; }), changed + "a + b" + again);
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(3, 3));
   out = x + y;
@@ -134,7 +134,7 @@ TEST_F(messages, memory_that_a_formula_keeps) {
   out = difference;
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(3, 3));
 
-  dsl::view<float> old = p.view();  // a view is of the memory, whatever array it was
+  dsl::view<float> old = p.view();  // the view refers to the memory, whichever array owns it
   p = dsl::zeros<float>(3);
   out = old + 1;
   EXPECT_EQ(out.copy_to_host(), std::vector<float>(3, 5));

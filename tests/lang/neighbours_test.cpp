@@ -76,12 +76,11 @@ std::vector<std::int64_t> draw_shape(std::mt19937& engine) {
   std::vector<std::int64_t> shape;
   for (int d = 0; d < R; ++d) shape.push_back(extents[engine() % (R == 3 ? 4 : 6)]);
   if (engine() % 4 == 0)
-    shape.back() =
-        140 + static_cast<std::int64_t>(engine() % 150);  // more than a warp takes at a time
+    shape.back() = 140 + static_cast<std::int64_t>(engine() % 150);  // more than a warp's tile
   return shape;
 }
 
-// Distances and boundaries that are known when the program runs.
+// Distances and boundaries that are known at run time.
 template <class T, int R>
 void shifts_of_shifts(int rounds) {
   std::mt19937 engine(R);
@@ -112,7 +111,7 @@ TEST_P(neighbours, of_formulas_and_of_neighbours) {
   shifts_of_shifts<float, 3>(128);
 }
 
-// All pairs of boundaries along one axis, and those of a formula, known while compiling.
+// All pairs of boundaries along one axis, and a formula's neighbours, known at compile time.
 template <int D1, int D2, int Axis>
 struct pairs_of_shifts {
   template <int K, class X, class Y>
@@ -155,8 +154,8 @@ TEST_P(neighbours, of_neighbours_in_a_formula) {
   pairs_of_boundaries<1, 20, 1>(12);
 }
 
-// A row beside a matrix is shifted before it is broadcast; with `zero` a matrix of zeros begins
-// with 0, whatever its formula.
+// A shift applies to its operand's own shape: a row is shifted before it is broadcast. With `zero`
+// the first row of a shifted formula is 0, whatever the formula.
 TEST_P(neighbours, along_the_axes_of_what_is_shifted) {
   std::mt19937 engine(5);
   const auto f = dsl::vectorize([](auto m, auto row, auto column, auto one) {
@@ -195,13 +194,12 @@ TEST_P(neighbours, along_the_axes_of_what_is_shifted) {
   }
 }
 
-// Slices of one array: of any size, so that rows begin anywhere, to an array of their own, to
-// slices, and over themselves; beside a row, and an array that lies elsewhere.
+// Slices of one array, of any size, so that rows begin at any alignment. Targets: another array,
+// slices, and the source itself; other operands: a row, and an array with another layout.
 template <class T, int R>
 struct places_of_slices {
   static constexpr int count = 5;
-  std::array<std::array<std::int64_t, R>, count + 1>
-      begins;  // of the slices, and of what is written
+  std::array<std::array<std::int64_t, R>, count + 1> begins;  // of the slices, and of the target
   std::array<std::int64_t, R> extents;
 
   explicit places_of_slices(std::mt19937& engine) {
@@ -229,7 +227,7 @@ void slices_of_one_array(int rounds) {
     std::vector<std::int64_t> shape(p.extents.begin(), p.extents.end()), larger = shape;
     for (auto& n : larger) n += 5 + static_cast<std::int64_t>(engine() % 3);
     const std::int64_t whole = std::int64_t{1}
-                               << 3 * (engine() % 3);  // rows that begin alike, where it is not 1
+                               << 3 * (engine() % 3);  // rows have equal alignment if it is not 1
     larger.back() = (larger.back() + whole - 1) / whole * whole;
     table x{larger, {}}, w{shape, {}}, row{{shape.back()}, {}};
     for (table* t : {&x, &w, &row})
@@ -305,7 +303,7 @@ TEST_P(neighbours, by_halos_where_they_are_near) {
   EXPECT_EQ(path(inner, of(1, 1) + of(0, 2)), "strided");
 }
 
-// In place, as if complete before the first write; of what a reduction leaves; beside reductions.
+// In place, with all reads before the first write; of a reduction's result; with reductions.
 TEST_P(neighbours, in_place_and_beside_reductions) {
   std::mt19937 engine(6);
   const table x = random_table({41, 37}, engine);
@@ -327,7 +325,7 @@ TEST_P(neighbours, in_place_and_beside_reductions) {
   EXPECT_NEAR(sum.value(), all, 1e-9 * all);
   EXPECT_NEAR(product.value(), products, 1e-9 * products);
 
-  // By patches, where the reduction is another kernel's.
+  // By patches; the reduction is a separate kernel.
   const auto m = to_array<double, 2>(x);
   const auto scaled = dsl::vectorize([](auto v, auto s) {
     return (v + dsl::shift(v, 1, boundary::clamp, 0) + dsl::shift(v, -2, boundary::reflect, 1)) * s;
@@ -351,7 +349,7 @@ TEST_P(neighbours, in_place_and_beside_reductions) {
   }
 }
 
-// Heat in a rod, step by step, with what is fed back, recorded and ends it.
+// Heat in a rod, step by step, with feedback, records and an end condition.
 TEST_P(neighbours, of_the_step_before_in_loops) {
   const auto heat = dsl::vectorize([](auto u, auto total, auto k) {
     auto next =

@@ -1,6 +1,5 @@
-// Reductions inside reductions, formulas inside expressions, along axes: a kernel for each. In the
-// quick tests ir/split_test.cpp compares random ones as data, and lang/nested_reductions_test.cpp
-// runs some.
+// Nested reductions, formulas inside expressions, along axes: a kernel for each. In the quick tests
+// ir/split_test.cpp compares random ones as data, and lang/nested_reductions_test.cpp runs some.
 #include "../on_device.hpp"
 
 #include <cmath>

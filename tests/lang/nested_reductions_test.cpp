@@ -1,4 +1,4 @@
-// Reductions inside expressions and formulas: what their values are used for, at every depth.
+// Reductions inside expressions and formulas, at every depth, for every use of their values.
 #include "../on_device.hpp"
 
 #include <cmath>
@@ -41,13 +41,13 @@ TEST_P(nested_reductions, a_formula_uses_its_own_for_its_elements) {
     const std::vector<double> h = as_doubles(random_floats(n));
     const dsl::array<double> x = dsl::to_device(h);
     if (n == 0) {
-      EXPECT_THROW(dsl::eval(softmax(x)), dsl::shape_error);  // the greatest of no elements
+      EXPECT_THROW(dsl::eval(softmax(x)), dsl::shape_error);  // the maximum of no elements
       continue;
     }
     const dsl::array<double> got = softmax(x);
     expect_near(got.copy_to_host(), softmax_of(h), 1e-12);
   }
-  // Of all elements, whatever the rank; a row has its own outside a formula.
+  // In a formula a reduction is over all elements, for any rank; softmax of each row needs axes.
   const std::vector<double> h = as_doubles(random_floats(24));
   const dsl::array<double, 2> m = dsl::reshape(dsl::to_device(h), 4, 6);
   dsl::array<double, 2> of_rows;
@@ -74,7 +74,7 @@ TEST_P(nested_reductions, a_formula_gives_elements_and_values_of_any_depth) {
   EXPECT_EQ(std::tuple(squares.value(), sum.value(), h.value()), std::tuple(330, 10, 42));
 }
 
-// Some passes run one program, on operands that are the same or are not.
+// Passes that run one program, on the same operands or on different ones.
 TEST_P(nested_reductions, of_the_same_operands_and_of_others) {
   const dsl::array<double> r = dsl::arange<double>(5), p = dsl::arange<double>(7) - 2,
                            q = dsl::ones<double>(7), none(0);
@@ -97,7 +97,7 @@ TEST_P(nested_reductions, of_the_same_operands_and_of_others) {
   EXPECT_EQ(std::tuple(least.value(), greatest.value(), sum.value()), std::tuple(-2, 4, 0));
   all(p, r, p);
   EXPECT_EQ(std::tuple(least.value(), greatest.value(), sum.value()), std::tuple(-2, 4, 7));
-  // Along axes too, and of an array and a matrix by the same program.
+  // Along axes too; an array and a matrix use the same program.
   const dsl::array<double, 2> m = dsl::reshape(dsl::arange<double>(6), 2, 3);
   dsl::array<double> rows, columns(3);
   dsl::tie(rows, columns, sum) =

@@ -1,4 +1,5 @@
-// Reductions over operands that are broadcast against each other, beside sums in higher precision.
+// Reductions over operands that are broadcast against each other, compared with sums in higher
+// precision.
 #include "../exec/layouts.hpp"
 
 #include <cmath>
@@ -15,14 +16,14 @@ struct draw {
   int operator()(int n) const { return static_cast<int>(engine() % static_cast<unsigned>(n)); }
 };
 
-// Of a shape, with some dimensions of extent 1.
+// The shape with extent 1 in every dimension that is not kept.
 dsl::extents<3> stretched(dsl::extents<3> shape, int kept) {
   for (int d = 0; d < 3; ++d)
     if ((kept >> d & 1) == 0) shape[static_cast<std::size_t>(d)] = 1;
   return shape;
 }
 
-// Whole numbers: exactly the elements that belong to a result, each once.
+// Integers: a result sums exactly its own elements, each once.
 TEST_P(pairs, of_any_operands_along_any_axis) {
   std::mt19937 engine(17);
   const draw pick{engine};
@@ -31,7 +32,7 @@ TEST_P(pairs, of_any_operands_along_any_axis) {
     dsl::extents<3> shape{1 + pick(3), 10 + pick(200), 50 + pick(round % 10 == 0 ? 1500 : 300)};
     std::swap(shape[0], shape[static_cast<std::size_t>(pick(3))]);
     std::swap(shape[1], shape[static_cast<std::size_t>(pick(3))]);
-    // Mostly one operand varies along a dimension along which another one does not.
+    // Mostly, one operand varies along a dimension in which another is constant.
     const int first = pick(8), second = pick(4) == 0 ? pick(8) : 7 & ~first,
               third = pick(8) == 0   ? pick(8)
                       : pick(2) == 0 ? first
@@ -98,8 +99,8 @@ template <int K> constexpr auto pull =
       else return dy * w;
     });
 
-// Bodies of which some attract others: two sums in one kernel, of operands of several dtypes, from
-// either side.
+// Bodies that attract others: two sums in one kernel, of operands of several dtypes, along either
+// axis.
 TEST_P(pairs, sums_of_forces) {
   std::mt19937 engine(18);
   for (const auto& [n, m] : {std::pair{16, 64}, {300, 1031}, {1000, 127}, {17, 4097}}) {
@@ -143,7 +144,7 @@ TEST_P(pairs, sums_of_forces) {
   }
 }
 
-// The nearest of many points, the first of equally near ones; a NaN is nearest.
+// The nearest of many points; among equally near ones the first; a NaN is nearest.
 TEST_P(pairs, nearest_neighbours) {
   std::mt19937 engine(19);
   for (const auto& [n, m] : {std::pair{20, 100}, {300, 1031}, {31, 3000}}) {
@@ -172,9 +173,8 @@ TEST_P(pairs, nearest_neighbours) {
   }
 }
 
-// Quotients and roots of pairs have the bits that they have one by one, and those of operands too
-// large or too small for the quick forms as well. Scaled to whole numbers, so that their sums show
-// any difference.
+// Quotients and roots of pairs have the bits of single ones, also for operands too large or too
+// small for the quick forms. Scaled to integers, so that their sums show any difference.
 TEST_P(pairs, quotients_and_roots_to_the_bit) {
   const auto numbers = dsl::vectorize([](auto x, auto y, auto to_product, auto scale, auto one) {
     auto p = x * to_product * y;

@@ -1,4 +1,4 @@
-// Structs that the tests of structs share.
+// Structs shared by the tests of structs.
 #pragma once
 
 #include <dsl/dsl.hpp>

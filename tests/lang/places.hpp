@@ -1,4 +1,4 @@
-// Arrays whose elements are their own places, and what becomes of them.
+// Arrays whose elements are their own places, for tests of functions of shape.
 #pragma once
 
 #include "../on_device.hpp"
@@ -9,7 +9,7 @@
 
 using ints = std::vector<int>;
 
-// Elements that are their own places.
+// An array whose elements are their own places.
 template <class... N> auto counting(N... n) {
   return dsl::array<int, sizeof...(N)>(dsl::reshape(dsl::arange<int>((n * ... * 1)), n...));
 }
@@ -22,7 +22,7 @@ template <class X> void expect(const X& x, const view_reference& want,
       << story;
   ASSERT_EQ(got.copy_to_host(), ints(want.places.begin(), want.places.end())) << story;
 }
-// A view: by a kernel, and by a copy to the host.
+// Checks a view by a kernel and by a copy to the host.
 template <class T, int R> void expect_view(const dsl::view<T, R>& v, const view_reference& want,
                                            const std::string& story = "") {
   expect(v, want, story);

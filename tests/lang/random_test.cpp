@@ -1,5 +1,5 @@
-// Random numbers as expressions: each element against its formula, whatever the formula around it
-// is cut into.
+// Random numbers as expressions: each element equals its formula, however the surrounding
+// expression is divided.
 #include "../on_device.hpp"
 
 #include <dsl/by_key.hpp>
@@ -10,8 +10,8 @@
 #include <limits>
 #include <numeric>
 
-// Random123's known answers, computed where the kernels run: word w of a block whose four words and
-// key are all `of`.
+// Random123's known answers, computed on the device: word w of a block whose four words and key are
+// all `of`.
 struct philox_word {
   DSL_FN std::uint32_t operator()(std::uint32_t of, int w) const {
     const auto block =
@@ -59,7 +59,7 @@ TEST_P(drawing, bits_of_every_size) {
   }
 }
 
-// Slices, steps and transposition take the elements that they would take of the array, aligned or
+// Slices, steps and transposition give the elements that they would give of the array, aligned or
 // not.
 TEST_P(drawing, is_cut_as_an_array) {
   const int rows = 37, columns = 53;
@@ -78,7 +78,7 @@ TEST_P(drawing, is_cut_as_an_array) {
   const auto column = dsl::random::bits(seed, rows, 1);  // broadcast
   EXPECT_EQ(values_of(column + 0 * all), values_of(dsl::eval(column) + 0 * all));
 
-  for (const std::int64_t first : {0, 1, 4, 6}) {  // where it is written to
+  for (const std::int64_t first : {0, 1, 4, 6}) {  // offset of the target
     dsl::array<std::uint32_t> target = dsl::zeros<std::uint32_t>(1000);
     from_element(target, first, 900) = dsl::random::bits(seed, 907)(dsl::slice(7, dsl::end));
     const auto got = target.copy_to_host(), want = bits_of(seed, 907);
@@ -97,7 +97,7 @@ TEST_P(drawing, is_reduced_without_an_array) {
             want - words[0]);
 }
 
-// Equal operands are drawn once, and others of the same type as they are.
+// Equal operands are drawn once; operands of the same type that differ are not merged.
 TEST_P(drawing, what_is_named_twice_is_drawn_once) {
   const int n = 4099;
   const auto x = dsl::random::uniform<float>(seed.fold(0), n),
@@ -136,7 +136,7 @@ TEST_P(drawing, uniform_has_all_bits) {
   }
 }
 
-// How many units in the last place of the exact value apart.
+// Difference in units in the last place of the exact value.
 template <class T>
 double units(T got, long double want) {
   const T nearest = static_cast<T>(std::fabs(want));
@@ -162,7 +162,7 @@ void expect_formulas(std::int64_t n) {
         static_cast<long double>(static_cast<std::int32_t>(word[draw][i] + quarter)) * 0x1p-31L;
     return is_double ? high + static_cast<long double>(word[draw + 1][i] >> 1) * 0x1p-62L : high;
   };
-  // The nearest multiple of a half is taken off first: pi itself is rounded.
+  // The nearest multiple of a half is subtracted first, because pi itself is rounded.
   const auto sine = [](long double half_turns) {
     const long double nearest = std::round(2 * half_turns),
                       rest = (half_turns - nearest / 2) * 3.14159265358979323846264338327950288L;
@@ -189,8 +189,8 @@ TEST_P(drawing, normal_and_exponential_by_their_formulas) {
   expect_formulas<double>(5001);
 }
 
-// In whatever formula: beside what no vector instruction computes, before a sum that might take a
-// product in, and on the host as the simulator has them.
+// The same in every formula: with operations that no vector instruction computes, before a sum that
+// could be contracted with a product, and on the host as in the simulator.
 TEST_P(drawing, are_the_same_in_every_formula) {
   const std::int64_t n = simulated() ? 5003 : 100'003;
   const auto f = dsl::random::normal<float>(seed, n);
@@ -242,8 +242,7 @@ TEST_P(drawing, are_the_same_in_every_formula) {
 
 TEST_P(drawing, moments_are_those_of_the_distributions) {
   const std::int64_t n = simulated() ? 100'000 : 1'000'000;
-  const double error =
-      4 / std::sqrt(static_cast<double>(n));  // four times that of a mean of variance 1
+  const double error = 4 / std::sqrt(static_cast<double>(n));  // four standard errors of a mean
   const auto x = dsl::random::normal<float>(seed.fold(1), n);
   double square = 0, cube = 0, fourth = 0, mean = 0;
   for (const double v : values_of(x))
@@ -253,7 +252,7 @@ TEST_P(drawing, moments_are_those_of_the_distributions) {
   EXPECT_NEAR(of(square), 1, error * std::sqrt(2.0));
   EXPECT_NEAR(of(cube), 0, error * std::sqrt(15.0));
   EXPECT_NEAR(of(fourth), 3, error * std::sqrt(96.0));
-  double pairs = 0, complex_square = 0;  // neighbours do not depend on each other
+  double pairs = 0, complex_square = 0;  // neighbours are independent
   const auto v = values_of(x);
   for (std::size_t i = 1; i < v.size(); ++i) pairs += static_cast<double>(v[i]) * v[i - 1];
   EXPECT_NEAR(of(pairs), 0, error);
@@ -323,7 +322,7 @@ TEST_P(drawing, integers_and_permutations_by_their_formulas) {
             (std::vector<std::int64_t>(order.begin() + 1000, order.begin() + 1003)));
 }
 
-// In a loop each step has numbers of its own, those of the key that its number gives.
+// In a loop each step has its own numbers: those of a key derived from the step's number.
 TEST_P(drawing, keys_follow_the_steps_of_a_loop) {
   const int n = 1003, steps = 7;
   const auto add = dsl::vectorize([](auto x, auto w) { return x + w; });

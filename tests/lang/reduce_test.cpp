@@ -1,4 +1,4 @@
-// Sums, alone and beside arrays.
+// Sums, alone and together with arrays.
 #include "variance_reference.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_P(reduce, beside_arrays_in_one_kernel) {
   dsl::scalar<float> d = 2.0f;
   dsl::array<bool> positive;
   dsl::scalar<std::int64_t> count;
-  dsl::tie(x, d, positive, count) = f(x, d);  // d is read by all before it is written
+  dsl::tie(x, d, positive, count) = f(x, d);  // all blocks read d before it is written
   const auto got = x.copy_to_host();
   double sum = 0;
   std::int64_t above = 0;
@@ -54,7 +54,7 @@ TEST_P(reduce, beside_arrays_in_one_kernel) {
   EXPECT_EQ(count.value(), above);
 }
 
-// The array's one element is also an operand of what follows the reduction.
+// The array's only element is also an operand of the expression that follows the reduction.
 TEST_P(reduce, beside_arrays_that_replace_an_operand) {
   const auto f =
       dsl::vectorize([](auto x, auto first) { return std::tuple{x + 1, dsl::sum(x) * first}; });
@@ -81,8 +81,8 @@ TEST_P(reduce, is_the_same_every_time) {
   for (int k = 0; k < 5; ++k) EXPECT_EQ(dsl::scalar<float>(dsl::sum(a * a)).value(), first.value());
 }
 
-// Hexadecimal digits behind each other: associative, not commutative, so the result shows in which
-// order elements are combined.
+// Concatenates hexadecimal digits: associative, not commutative, so the result shows the order of
+// combination.
 constexpr auto concatenate = dsl::reduce([](auto a, auto b) {
   auto shift = dsl::cast<std::uint64_t>(b >= 0) * 4u;
   for (int digits = 1; digits < 15; ++digits)
@@ -94,15 +94,14 @@ TEST_P(reduce, the_order_of_an_operator_that_does_not_commute) {
   const auto x =
       dsl::to_device(std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   const std::uint64_t order = concatenate(x).value();
-  // Host: 15 elements are 15 lanes, combined with the one 8 further, 4, 2, 1. GPU: each of 8
-  // threads takes two elements, then threads combine with the one 4 further, 2 further, 1 further.
+  // Host: 15 elements are 15 lanes; each is combined with the lane 8 further, then 4, 2, 1. GPU:
+  // each of 8 threads takes two elements; then threads combine with those 4, 2 and 1 further.
   const bool host = dsl::device::current().kind == dsl::backend::host;
   EXPECT_EQ(order, host ? 0x195d3b7f2a6e4c8u : 0x129a56de34bc78fu) << std::hex << order;
 }
 
-// NumPy's sum of these takes pairs of halves down to blocks of 128 elements with 8 partial sums
-// each; the bound is twice what it is off by, or, where it is exact by chance, two roundings of the
-// result.
+// NumPy sums pairwise, down to blocks of 128 elements with 8 partial sums each. The bound is twice
+// NumPy's error or, if that is 0 by chance, two roundings of the result.
 TEST_P(reduce, error_of_a_long_sum) {
   const std::int64_t n = simulated() ? 100'000 : 10'000'000;
   const auto h = random_floats(n, 0, 1);
@@ -123,8 +122,8 @@ TEST_P(reduce, error_of_a_long_sum) {
   EXPECT_LE(std::abs(dsl::sum(dsl::to_device(h)).value() - exact), allowed);
 }
 
-// Sums of equal numbers, which all round the same way: within two roundings of what NumPy's
-// algorithm is off by at most.
+// Sums of equal numbers, which all round in the same direction: the error is at most NumPy's worst
+// case plus two roundings.
 TEST_P(reduce, error_of_rows_of_equal_numbers) {
   for (const float c : {0.1f, 0.3f, 0.7f}) {
     const dsl::array<float> rows = dsl::sum(dsl::full<float>(c, 4, 10000), dsl::axis(1));
@@ -156,7 +155,7 @@ TEST_P(reduce, variances_of_numbers_far_from_zero) {
                     "ramp");
     check_variances(fill([](std::size_t i) { return 1e5 - static_cast<double>(i / 64); }), rows,
                     3e-6, "stairs");
-    // An origin far from the others.
+    // One value far from the others, at the origin.
     check_variances(fill([&](std::size_t i) { return i == 0 ? 0 : normal(engine); }), rows, 2e-5,
                     "first is 0");
     check_variances(fill([&](std::size_t i) { return i < 600 ? 0 : normal(engine); }), rows, 2e-5,
@@ -199,8 +198,8 @@ TEST_P(reduce, errors_name_shapes_and_axes) {
 }
 
 #if defined(__CUDACC__)
-// A graph runs on any stream, beside the one that it was captured on, so it shares no scratch
-// memory with it.
+// A graph may run on any stream, concurrently with the one that it was captured on, so it shares no
+// scratch memory with it.
 TEST(reduce_on_cuda, shares_no_scratch_with_a_graph) {
   if (dsl::devices().front().kind != dsl::backend::cuda) GTEST_SKIP() << "no GPU";
   const dsl::device_guard device{dsl::device("cuda")};

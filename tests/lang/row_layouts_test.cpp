@@ -1,5 +1,5 @@
-// Reductions along an axis beside the elements that use them: rows that stay on the chip, whatever
-// their length, layout and number, drawn at random, against references in double.
+// Reductions along an axis together with the elements that use them: rows that stay on the chip, of
+// random length, layout and number, against references in double.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 
@@ -23,7 +23,7 @@ struct cube {
   std::vector<double> values;
 
   double& at(std::int64_t i, std::int64_t j, std::int64_t k) {
-    const auto place = [](std::int64_t x, std::int64_t n) { return n == 1 ? 0 : x; };  // stretched
+    const auto place = [](std::int64_t x, std::int64_t n) { return n == 1 ? 0 : x; };  // broadcast
     return values[static_cast<std::size_t>(
         (place(i, extents[0]) * extents[1] + place(j, extents[1])) * extents[2] +
         place(k, extents[2]))];
@@ -35,7 +35,7 @@ struct cube {
   }
 };
 
-/// An array somewhere in memory, and what it holds.
+/// An array in a random layout, and its values.
 template <class T>
 struct drawn {
   random_layout<3> layout;
@@ -74,7 +74,7 @@ struct drawn {
   }
 };
 
-/// What `of_row` makes of each row along an axis: of its elements' places.
+/// Calls of_row with the places of each row's elements along an axis.
 using row = std::vector<std::array<std::int64_t, 3>>;
 void for_each_row(const shape3& shape, int along, const std::function<void(const row&)>& of_row) {
   shape3 kept = shape;
@@ -144,8 +144,8 @@ TEST_P(row_layouts, softmax_along_any_axis_of_any_layout) {
   }
 }
 
-// Several operands, some stretched along rows or across them, of two dtypes; a value a row beside
-// the elements.
+// Several operands of two dtypes, some broadcast along rows or columns; a value for each row in
+// addition to the elements.
 TEST_P(row_layouts, standardised_scaled_and_shifted) {
   std::mt19937 engine(2);
   for (int round = 0; round < (simulated() ? 40 : 100); ++round) {
@@ -178,7 +178,7 @@ TEST_P(row_layouts, standardised_scaled_and_shifted) {
   }
 }
 
-// Values alone, in doubles; of complex numbers elements and a value.
+// Only values of rows, in double; complex elements and a value.
 TEST_P(row_layouts, values_of_rows) {
   std::mt19937 engine(3);
   for (int round = 0; round < (simulated() ? 30 : 60); ++round) {
@@ -200,7 +200,7 @@ TEST_P(row_layouts, values_of_rows) {
   }
 }
 
-/// Blocks that hold little: a column goes to more of them than a cluster has.
+/// A policy with little memory a block: a column needs more blocks than a cluster has.
 struct in_small_blocks {
   struct policy : dsl::default_policy {
     static constexpr dsl::row_policy rows(const dsl::formula_traits& f, int compute_capability) {
@@ -212,9 +212,9 @@ struct in_small_blocks {
   };
 };
 
-// Of floats in memory order: vectors of columns and what are none, beside operands that are the
-// same in a row or a column, and a transposed one; a column in one block, in a cluster's, and in
-// others.
+// Columns of floats in memory order, with and without vector access, with operands that are
+// constant in a row or a column and a transposed one. A column is in one block, in a cluster's
+// blocks, or in more.
 TEST_P(row_layouts, columns_side_by_side) {
   struct layout { std::int64_t planes, length, width, pitch, first; };
   constexpr layout layouts[] = {

@@ -1,5 +1,5 @@
-// Reductions along axes beside the elements that use them, and formulas of rows: random shapes,
-// axes and layouts beside references in double precision.
+// Reductions along axes together with the elements that use them, and formulas of rows: random
+// shapes, axes and layouts against references in double precision.
 #include "../on_device.hpp"
 #include "../random_layout.hpp"
 
@@ -70,7 +70,7 @@ double log_sum_exp_of(const row& x) {
   return top + std::log(sum_of(mapped(x, [top](double v) { return std::exp(v - top); })));
 }
 
-/// A formula of a matrix along axes, by hand, and what it makes of a row.
+/// A formula of a matrix along axes, and the reference for a row.
 struct by_hand {
   const char* name;
   std::function<void(const dsl::view<float, 3>& to, const dsl::view<float, 3>& m,
@@ -126,11 +126,11 @@ struct drawn {
   std::mt19937 engine;
 };
 
-// A view of some layout that holds the numbers, and its memory.
+// A view of a random layout that holds the numbers, and its memory.
 struct laid_out {
   laid_out(const shape& s, drawn& random, const std::vector<float>& numbers)
       : layout(s, random.engine, false), memory(layout.size) {
-    if (random.below(3) == 0) {  // as an array has it
+    if (random.below(3) == 0) {  // row-major
       layout.strides = dsl::detail::row_major(s);
       layout.first = random.below(2);
       memory = dsl::zeros<float>(count(s) + 8);
@@ -181,8 +181,8 @@ TEST_P(rows, by_hand_along_any_axes_of_any_layout) {
   }
 }
 
-// A target that overlaps what is read other than element by element gets what the right side was
-// before.
+// A target that overlaps its operands other than element by element receives values computed from
+// the old elements.
 TEST_P(rows, into_a_part_of_what_is_read) {
   const shape s{7, 5, 130};
   const std::vector<float> numbers = random_floats(count(s) + 200, -3, 3);
@@ -206,7 +206,7 @@ TEST_P(rows, into_a_part_of_what_is_read) {
   });
 }
 
-// Weights and offsets along the row, a bias and a scale of each row: operands that vary along some
+// Weights and offsets along the row, a bias and a scale for each row: operands that vary along some
 // axes only.
 TEST_P(rows, with_operands_that_are_broadcast) {
   for (const auto& [height, width] :
@@ -237,7 +237,7 @@ TEST_P(rows, with_operands_that_are_broadcast) {
   }
 }
 
-// Values of one depth go to targets beside elements and values of another.
+// Values of one depth are targets, together with elements and values of another depth.
 TEST_P(rows, log_sum_exp_and_the_values_on_the_way) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     drawn random(seed);
@@ -299,8 +299,8 @@ TEST_P(rows, apply_along_axis_gives_elements_and_values_of_rows) {
   }
 }
 
-// One row that finds no room: its phases run one after another, over a contiguous line, and the
-// last one reduces beside so many stores that a second launch would finish it.
+// One row that does not fit on chip: its phases run one after another over a contiguous range; the
+// last one reduces with so many stores that a second launch finishes it.
 TEST_P(rows, of_one_long_row) {
   constexpr std::int64_t n = 70'000;
   const std::vector<float> numbers = random_floats(n);
@@ -322,7 +322,7 @@ TEST_P(rows, of_one_long_row) {
     ASSERT_NEAR(got[i], 2 * (x[i] - mean_of(x)) + 0.5, 4e-6) << i;
 }
 
-// What it gives stands in other expressions; all axes are a formula of all elements.
+// apply_along_axis inside other expressions; with all axes it is a formula of all elements.
 TEST_P(rows, apply_along_axis_within_expressions) {
   const auto shares = dsl::vectorize([](auto x) { return dsl::cast<double>(x) / dsl::sum(x); });
   const auto total = [](auto x) { return dsl::sum(x); };
@@ -388,7 +388,7 @@ TEST_P(rows, of_no_elements) {
     dsl::array<float, 2> m(height, width), to(height, width);
     if (height > 0) {
       EXPECT_THROW(to = dsl::apply_along_axis(softmax, axis(1), m),
-                   dsl::shape_error);  // the greatest of no elements
+                   dsl::shape_error);  // the maximum of no elements
     } else {
       to = dsl::apply_along_axis(softmax, axis(1), m);
     }
@@ -396,8 +396,8 @@ TEST_P(rows, of_no_elements) {
   }
 }
 
-// Reductions of one depth are one pass, whatever they read, where they are of one index space; and
-// are right where they are not.
+// Reductions of one depth are one pass if they share an index space, whatever they read; otherwise
+// they are still correct.
 TEST_P(rows, reductions_of_different_operands_at_once) {
   const std::vector<float> h = random_floats(1000), k = random_floats(77);
   const dsl::array<float> x = dsl::to_device(h), y = 2 * x, z = dsl::to_device(k);

@@ -1,5 +1,6 @@
-// C++ integers that the dtype beside them does not hold: comparisons are exact, bounds of clip clip
-// nothing, anything else is an overflow_error where the expression is made. NumPy 2's rules.
+// C++ integers that the other operand's dtype cannot hold, by NumPy 2's rules: comparisons are
+// exact, bounds of clip clip nothing, any other use throws an overflow_error when the expression is
+// made.
 #include "../evaluated.hpp"
 #include "../on_device.hpp"
 
@@ -14,7 +15,7 @@ ON_EVERY_DEVICE(scalar_range);
 
 using wide = __int128;
 
-// Nine comparisons of each array with a scalar, or with an array, a bit each.
+// Nine comparisons of each array with a scalar or an array, one bit each.
 struct all_comparisons {
   template <class X, class S>
   static constexpr auto bits(X x, S s) {
@@ -47,7 +48,7 @@ std::vector<T> around_the_ends(std::mt19937_64& random) {
   return v;
 }
 
-// Numbers of dtype S at and beyond the ends of every narrower dtype, and any.
+// Numbers of dtype S: at and beyond the ends of every narrower dtype, and random ones.
 template <class S>
 std::vector<S> scalars(std::mt19937_64& random) {
   std::vector<S> v{
@@ -166,7 +167,7 @@ TEST_P(scalar_range, of_operators_on_arrays) {
   EXPECT_THROW((x > 3) + (std::uint64_t{1} << 63), dsl::overflow_error);
 }
 
-// Literals of a lambda are known while it is compiled, its scalar arguments when it is called.
+// A lambda's literals are known when it is compiled, its scalar arguments when it is called.
 TEST_P(scalar_range, in_a_lambda) {
   const std::vector<std::uint8_t> given{44, 1, 255};
   const auto x = dsl::to_device(given);

@@ -66,7 +66,7 @@ TEST_P(scans, running_extremes_and_logic) {
     before = before || host[i] > 1.999f;
   }
   const auto small =
-      dsl::to_device(values_of<std::uint8_t>(34567));  // 16 a thread, in one byte each
+      dsl::to_device(values_of<std::uint8_t>(34567));  // 16 a thread, of one byte each
   const auto bits = dsl::scan([](auto x, auto y) { return x ^ y; });
   EXPECT_EQ(dsl::eval(bits(small)).copy_to_host(),
             reference<std::uint8_t>(
@@ -75,8 +75,8 @@ TEST_P(scans, running_extremes_and_logic) {
                 false, false, std::uint8_t(0)));
 }
 
-// The last element that is not 0, of 16 bytes: small tiles, and more of them than a block waits for
-// at once at every level.
+// The last element that is not 0, of 16 bytes: small tiles, more than a block waits for at once at
+// every level.
 TEST_P(scans, more_tiles_than_two_levels_hold) {
   const std::int64_t n = 5 * (1 << 19) + 3;
   std::vector<std::complex<double>> host(static_cast<std::size_t>(n)), want;

@@ -1,4 +1,4 @@
-// What the tests of scans share: a sequential loop in higher precision.
+// Reference of the tests of scans: a sequential loop in higher precision.
 #pragma once
 
 #include "../on_device.hpp"
@@ -10,7 +10,7 @@
 
 struct scans : on_device {};
 
-// The last has more than 32 tiles of 8-byte elements on every device; the simulator takes its time.
+// The last has more than 32 tiles of 8-byte elements on every device; the simulator is slow for it.
 inline std::vector<std::int64_t> scan_sizes() {
   const std::int64_t largest =
       dsl::device::current().kind == dsl::backend::sim ? 150'007 : 1048576 + 7;
@@ -35,11 +35,11 @@ template <class T> std::vector<T> values_of(std::int64_t n, unsigned seed = 1) {
   return v;
 }
 
-// What a row-major array looks like to a scan along an axis.
+// The rows of a row-major array along an axis.
 struct rows {
   std::int64_t outer, extent, inner;
   template <class Visit> void each(
-      const Visit& visit) const {  // (first place, distance) of each row
+      const Visit& visit) const {  // first place and distance of each row's elements
     for (std::int64_t o = 0; o < outer; ++o)
       for (std::int64_t i = 0; i < inner; ++i) visit(o * extent * inner + i, inner);
   }
@@ -76,7 +76,7 @@ template <class W, class T> auto sums(const std::vector<T>& x, const rows& r,
 }
 inline rows flat(std::size_t n) { return {1, static_cast<std::int64_t>(n), 1}; }
 
-// |got - want| beside what rounding may have made of n terms of size about 1.
+// |got - want| relative to the rounding error of n terms of size about 1.
 template <class T, class W>
 void expect_near(const std::vector<T>& got, const std::vector<W>& want, double tolerance,
                  const std::string& what) {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-// The same modulo 2^16, in the halves of an unsigned integer: exact in any order of joining.
+// The same modulo 2^16, in the halves of an unsigned integer: exact for every grouping.
 struct compose_exactly {
   DSL_FN std::uint32_t operator()(std::uint32_t f, std::uint32_t g) const {
     const std::uint32_t a = f >> 16, b = f & 0xffff, c = g >> 16, d = g & 0xffff;
@@ -16,7 +16,7 @@ namespace {
 
 ON_EVERY_DEVICE(scans);
 
-// Elements of 1, 2, 4 and 16 bytes: sums of integers are in 64 bits.
+// Elements of 1, 2, 4 and 16 bytes; integers are summed in 64 bits.
 TEST_P(scans, sums) {
   sums_of_dtype<std::int8_t, std::int64_t, std::int64_t, false>(0);
   sums_of_dtype<std::uint16_t, std::uint64_t, std::uint64_t, false>(0);
@@ -83,8 +83,8 @@ TEST_P(scans, large_matrices_along_both_axes) {
   }
 }
 
-// Equal numbers round the same way all along: each place within 5e-6 of the exact sum, however far
-// it is from the beginning.
+// Equal numbers all round in the same direction: each prefix is within 5e-6 of the exact sum, at
+// any distance from the beginning.
 TEST_P(scans, sums_of_equal_numbers_at_every_position) {
   struct shape { std::int64_t rows, columns; };
   const std::int64_t less = simulated() ? 10 : 1;
@@ -107,7 +107,7 @@ TEST_P(scans, sums_of_equal_numbers_at_every_position) {
     }
 }
 
-// Every operand's layout: the same numbers however they lie.
+// Every operand's layout gives the same numbers.
 TEST_P(scans, operands_and_targets_of_any_layout) {
   const std::vector<std::int64_t> shape = {13, 34, 67};
   const std::int64_t n = 13 * 34 * 67;
@@ -138,7 +138,7 @@ TEST_P(scans, operands_and_targets_of_any_layout) {
                            const char* what) {
       dsl::array<std::int64_t, 3> fresh = scan;
       ASSERT_EQ(fresh.copy_to_host(), wanted) << what << ", axis " << axis;
-      // Into every second element, into a transposed array, and one element off the alignment.
+      // Targets: every second element, a transposed array, and memory misaligned by one element.
       auto wide = dsl::zeros<std::int64_t>(13, 34, 134);
       wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)) = scan;
       ASSERT_EQ(wide(dsl::slice(), dsl::slice(), dsl::slice(0, dsl::end, 2)).copy_to_host(), wanted)
@@ -216,7 +216,7 @@ TEST_P(scans, in_place_and_overlapping) {
   EXPECT_EQ(got[0], host[0]);
   for (std::size_t i = 1; i < got.size(); ++i) ASSERT_EQ(got[i], want[i - 1]) << i;
   a = dsl::to_device(host);
-  a = dsl::cumsum(a + a(5));  // an element of the target itself, for all
+  a = dsl::cumsum(a + a(5));  // every element uses one of the target's
   std::vector<std::int64_t> more = host;
   for (auto& x : more) x += host[5];
   EXPECT_EQ(a.copy_to_host(), sums<std::int64_t>(more, flat(more.size())));
@@ -273,7 +273,7 @@ TEST_P(scans, the_order_is_that_of_the_elements) {
   for (const std::int64_t n : scan_sizes()) {
     std::vector<std::uint32_t> host;
     for (std::int64_t i = 0; i < n; ++i)
-      host.push_back(engine() | 0x10000u);  // odd factors, or everything becomes 0
+      host.push_back(engine() | 0x10000u);  // odd factors, or all products become 0
     const auto a = dsl::to_device(host);
     const auto join = [](std::uint32_t f, std::uint32_t g) { return compose_exactly{}(f, g); };
     EXPECT_EQ(dsl::eval(dsl::scan(compose_exactly{})(a)).copy_to_host(),
@@ -326,7 +326,7 @@ TEST_P(scans, the_first_element_is_itself) {
   EXPECT_TRUE(std::signbit(got[0]) && std::signbit(got[1]));
 }
 
-// In the simulator with blocks and warps in another order each time.
+// In the simulator with a new order of blocks and warps each time.
 TEST_P(scans, are_the_same_every_time) {
   const std::int64_t n = simulated() ? 200'000 : 1'000'000;
   const auto a = dsl::to_device(random_floats(n + 3));
@@ -394,7 +394,7 @@ TEST_P(scans, shapes_and_axes_that_do_not_fit) {
             "scan of shape (2, 3): there is no axis 2" + axes);
   EXPECT_EQ(message([&] { dsl::cumsum(m + 1, dsl::axis(-3)); }),
             "scan of shape (2, 3): there is no axis -3" + axes);
-  // Of what is not known before it is evaluated the rank is told.
+  // If the shape is known only after evaluation, the error states the rank.
   const auto deviations = m - dsl::mean(m, dsl::axis(1), dsl::keep_dims);
   EXPECT_EQ(message([&] { dsl::cumsum(deviations, dsl::axis(2)); }),
             "scan of 2 dimensions: there is no axis 2" + axes);

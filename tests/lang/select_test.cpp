@@ -69,7 +69,7 @@ TEST_P(selections, in_place_and_with_too_little_room) {
   EXPECT_EQ(count.value(), 4);
 }
 
-// They are refused as a formula's are, and keep what they have.
+// They are refused as a formula's are, and keep their elements.
 TEST_P(selections, targets_share_no_element) {
   dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(6), fresh;
   dsl::scalar<std::int64_t> count(7);

@@ -90,9 +90,9 @@ TEST_P(all_shapes, expressions) {
   expect(
       dsl::reshape(dsl::reshape(dsl::arange<int>(120), 20, -1)(slice(end, end, -1)) + 0, 20, 2, 3),
       r.reshape({20, 6}).flip(0).reshape({20, 2, 3}));
-  EXPECT_THROW(dsl::reshape(e, 120), dsl::shape_error);  // `row` cannot be stretched over it
+  EXPECT_THROW(dsl::reshape(e, 120), dsl::shape_error);  // `row` cannot be broadcast to it
 
-  // The stretched operand is what is flipped and cut.
+  // Flips and slices apply to the broadcast operand.
   const auto ramp = dsl::to_device(ints{0, 1, 2, 3, 4, 5});
   dsl::array<int, 2> cut = (ramp * 10 + dsl::zeros<int>(5, 1))(slice(1, 3), slice(end, 2, -1));
   EXPECT_EQ(cut.copy_to_host(), (ints{50, 40, 30, 50, 40, 30}));

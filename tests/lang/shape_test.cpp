@@ -13,7 +13,7 @@ using dsl::slice;
 struct shape : on_device {};
 ON_EVERY_DEVICE(shape);
 
-// An unsigned position of 2^63 and more is beyond the end, not the last but so many.
+// An unsigned position of 2^63 or more is beyond the end; it does not count from the end.
 TEST_P(shape, unsigned_subscripts) {
   auto x = counting(10);
   const auto r = reference(10);

@@ -1,4 +1,4 @@
-// Sorting, and what is made of sorted elements, against the standard library.
+// Sorting and functions based on it, against the standard library.
 #include <dsl/by_key.hpp>
 
 #include <algorithm>
@@ -144,8 +144,8 @@ void expect_found(const std::vector<T>& sorted, const std::vector<X>& x,
   EXPECT_EQ(dsl::eval(dsl::searchsorted(in, wanted, dsl::right)).copy_to_host(), right);
 }
 
-// Any dtypes, none of which is converted to the other's; all pairs are in
-// ir/integer_arithmetic_test.cpp.
+// Any two dtypes, neither of which is converted to the other; ir/integer_arithmetic_test.cpp tests
+// all pairs.
 TEST_P(sorting, searches_compare_exactly) {
   const std::int64_t wide = std::int64_t{1} << 53, most = std::numeric_limits<std::int64_t>::max();
   expect_found<std::uint8_t, std::int32_t>({1, 2, 3}, {-1, 257, 2, 0}, {0, 3, 1, 0}, {0, 3, 2, 0});
@@ -192,7 +192,7 @@ TEST_P(sorting, writing_to_positions) {
   EXPECT_EQ(m.copy_to_host(), (std::vector<std::int32_t>{0, 3, 0, 1, 0, 1}));
 }
 
-// Of a large target only what stands at the positions is touched.
+// Writing to a few positions of a large target touches no other element.
 TEST_P(sorting, writing_to_few_positions) {
   const std::int64_t n = 3001, count = 300;
   std::mt19937 engine(3);
@@ -220,13 +220,12 @@ TEST_P(sorting, writing_to_few_positions) {
   EXPECT_EQ(dsl::sum(counts).value(), count);
 }
 
-// Positions that are none are told as they were given; elsewhere nothing is written to them, nor to
-// the last element.
+// The simulator reports positions out of range as they were given; other devices write nothing for
+// them, nor to the last element.
 TEST_P(sorting, positions_of_no_element) {
   const auto beyond =
       dsl::to_device(std::vector<std::uint64_t>{~std::uint64_t{0}, std::uint64_t{1} << 63});
-  for (const std::int64_t n :
-       {2, 40}) {  // positions that are few or many beside the target's elements
+  for (const std::int64_t n : {2, 40}) {  // few or many positions, relative to the target's size
     auto x = dsl::zeros<float>(n);
     const std::string elements = " is none of " + std::to_string(n) + " elements",
                       most = "9223372036854775807 or more";

@@ -1,6 +1,5 @@
-// Loops over neighbours by tiles, each beside a launch a step, to the bit: shapes, where arrays
-// lie, blocks and their order are drawn at random; boundaries and distances are those of the
-// formulas.
+// Tiled loops of stencils, each compared bit for bit with one launch a step. Shapes, layouts,
+// blocks and their order are drawn at random; boundaries and distances are those of the formulas.
 #include "../on_device.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ struct tiled_loops : on_device {
 };
 ON_EVERY_DEVICE(tiled_loops);
 
-// Whole numbers, so that nothing depends on which operations a compiler makes one.
+// Integers, so that nothing depends on contraction into fma.
 template <boundary Beyond, int Rows, int Columns>
 constexpr auto one_field = dsl::vectorize([](auto u, auto t) {
   auto diagonal = shift(shift(u, Rows, Beyond, 0), -Columns, Beyond, 1);
@@ -32,9 +31,8 @@ constexpr auto one_field = dsl::vectorize([](auto u, auto t) {
          0xffff;
 });
 
-// A shifted formula, whose zeros are not those of its operands; arrays of three sizes, one of them
-// read in place alone; what is reduced is fed back; parameters that are broadcast and that are read
-// beside.
+// A shifted formula, whose zeros beyond the ends differ from its operands'; arrays of three sizes,
+// one read only in place; reductions are fed back; parameters are broadcast or read as neighbours.
 constexpr auto three_fields =
     dsl::vectorize([](auto u, auto v, auto w, auto total, auto row, auto weight, auto t) {
       auto around = shift(u + 1, 1, boundary::zero, 0) + shift(u, -2, boundary::zero, 1) +
@@ -69,7 +67,7 @@ struct drawing {
   }
 };
 
-// An array in one piece, or a part of a larger one that begins anywhere.
+// A whole array, or a part of a larger one that begins anywhere.
 template <class T, int R>
 struct placed {
   dsl::array<T, R> memory;
@@ -178,7 +176,7 @@ TEST_P(tiled_loops, in_three_dimensions) {
   }
 }
 
-// The same in parts, to an end, with rows of a history.
+// The same in several calls, with an end condition and rows of a history.
 TEST_P(tiled_loops, end_and_go_on) {
   const auto step = dsl::vectorize([](auto u, auto total) {
     auto next = (u * 3 + shift(u, 1, boundary::wrap, 0) + shift(u, -1, boundary::wrap, 1)) & 0xff;
@@ -200,7 +198,7 @@ TEST_P(tiled_loops, end_and_go_on) {
         parts.push_back(sum);
     EXPECT_EQ(v.copy_to_host(), u.copy_to_host());
     EXPECT_EQ(parts, all);
-    // Ends after the step whose sum it is, even or odd.
+    // Ends after the step that computed the sum, even or odd.
     for (const std::size_t last : {std::size_t{3}, std::size_t{6}}) {
       auto x = begin(), y = begin();
       dsl::scalar<int64_t> s = int64_t{0}, t = int64_t{0}, ran = int64_t{0};
@@ -212,7 +210,7 @@ TEST_P(tiled_loops, end_and_go_on) {
       EXPECT_EQ(x.copy_to_host(), y.copy_to_host());
       EXPECT_EQ(std::get<0>(rows).copy_to_host()[1], all[3]);
     }
-    // Between launches somebody watches.
+    // With a callback between launches.
     auto watched = begin();
     dsl::scalar<int64_t> c = int64_t{0};
     dsl::iterate(10, step, dsl::state(watched, c), strategy::tiled, four,

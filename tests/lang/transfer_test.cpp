@@ -1,4 +1,4 @@
-// Copies from the host and to it: into arrays that are there, from page-locked memory, beside the
+// Copies from and to the host: into existing arrays, from page-locked memory, concurrent with the
 // program.
 #include <span>
 
@@ -75,7 +75,7 @@ TEST_P(transfer, from_and_to_page_locked_memory) {
   EXPECT_THROW(fewer.copy_to_host_async(out), dsl::shape_error);
 }
 
-// What has been read when a call returns may be written over, page-locked or not.
+// The source may be overwritten as soon as the call returns, page-locked or not.
 TEST_P(transfer, waits_for_what_it_reads) {
   constexpr std::int64_t n = 1 << 22;
   dsl::pinned_array<int> host(n);
@@ -89,7 +89,7 @@ TEST_P(transfer, waits_for_what_it_reads) {
   }
 }
 
-// The memory goes when the copies that are queued on it are done.
+// The memory is freed after the copies that are queued on it.
 TEST_P(transfer, keeps_page_locked_memory_for_a_copy) {
   constexpr std::int64_t n = 1 << 22;
   dsl::array<int> x(n);

@@ -1,4 +1,4 @@
-// Variances in long double, of all and of each row or column.
+// Variances in long double, of all elements and of each row or column.
 #pragma once
 
 #include "../on_device.hpp"

@@ -1,5 +1,5 @@
-// Where SLEEF's vector functions end. GCC makes vectors of calls from -O2 on, so this file asks for
-// it, whatever tests are compiled with.
+// The ends of the ranges of SLEEF's vector functions. GCC vectorises calls from -O2 on, so this
+// file requests -O2 in every build.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("O2")
 #endif

@@ -19,7 +19,7 @@ struct quotient_and_rest {  // several results, of different dtypes
     return {a / b, scale * (a % b)};
   }
 };
-struct halvings_from {  // called, not traced, for one parameter takes no symbol
+struct halvings_from {  // called, not traced: one parameter does not accept a symbol
   DSL_FN auto operator()(auto n, double from) const {
     for (; n > 1; n = n / 2) from += 1;
     return from;
@@ -73,7 +73,7 @@ TEST_P(vectorize, several_outputs_of_several_dtypes) {
   const auto parts =
       dsl::vectorize([](auto z, auto s) { return std::tuple{real(z) * s, z * 2, imag(z) > 0}; });
   const auto z = dsl::to_device(std::vector<std::complex<double>>{{1, 2}, {3, -4}, {5, 6}});
-  dsl::array<double> re;  // takes the shape of what is assigned
+  dsl::array<double> re;  // takes the shape of the assigned value
   dsl::array<std::complex<double>> twice(3);
   dsl::array<bool> positive;
   dsl::tie(re, twice, positive) = parts(z, 0.5);
@@ -106,7 +106,7 @@ TEST_P(vectorize, constants_are_weak_and_the_same_for_all_compilers) {
   const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   dsl::array<float> y;
   dsl::array<double> same(3);
-  dsl::array<std::complex<float>> turned;  // complex64: beside floats constants are weak
+  dsl::array<std::complex<float>> turned;  // complex64: constants are weak next to floats
   dsl::tie(y, same, turned) = f(x);
   EXPECT_NEAR(y.copy_to_host()[1], 2 * std::sqrt(2.0) + std::exp(-1.0), 1e-6);
   EXPECT_NEAR(same.copy_to_host()[2], std::sqrt(8.0), 1e-15);
@@ -127,7 +127,7 @@ TEST_P(vectorize, symbols_take_compound_assignment) {
     sum /= 4;
     return sum;
   });
-  dsl::array<float> y = horner(x, x(2));  // an element, as an argument beside arrays
+  dsl::array<float> y = horner(x, x(2));  // an element as an argument, next to arrays
   EXPECT_EQ(y.copy_to_host(), (std::vector<float>{1.25f, 3.25f, 5.25f}));
   const auto bits = dsl::vectorize([](auto v) {
     v += 9;

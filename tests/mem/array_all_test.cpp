@@ -1,4 +1,4 @@
-// Fills of every size of element; a loop over what was moved from.
+// Fills of elements of every size; a loop over moved-from variables.
 #include "../on_device.hpp"
 
 #include <complex>

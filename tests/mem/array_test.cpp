@@ -33,12 +33,12 @@ TEST_P(array, copies_are_deep_and_moves_keep_the_memory) {
   EXPECT_EQ(c.data(), data);
   a = c;
   EXPECT_EQ(a.copy_to_host(), (std::vector<int>{2, 3, 4}));
-  a = dsl::array<int>(5);  // another extent: other memory
+  a = dsl::array<int>(5);  // another extent, so new memory
   EXPECT_EQ(a.size(), 5);
 }
 
-// Copying into memory is an assignment, moving takes over. Every pair of shapes fits as an array
-// where it fits as an expression.
+// Copying into existing memory is an assignment; moving transfers ownership. Every pair of shapes
+// that fits for expressions fits for arrays.
 TEST_P(array, copies_into_memory_follow_the_rules_of_assignment) {
   std::vector<dsl::extents<2>> shapes;
   for (const std::int64_t rows : {0, 1, 3})
@@ -97,7 +97,7 @@ TEST_P(array, without_memory_it_takes_the_shape_of_its_own_rank) {
   EXPECT_EQ(m.extents(), (dsl::extents<2>{1, 3}));
 }
 
-// What was moved from is no source; as a target it is given memory.
+// A moved-from array cannot be read; as a target it receives memory.
 TEST_P(array, is_made_of_one_of_a_narrower_dtype) {
   const dsl::array<std::int16_t, 2> m =
       dsl::reshape(dsl::to_device(std::vector<std::int16_t>{-3, 1, 30'000, 0, 7, 9}), 2, 3);
@@ -148,7 +148,7 @@ TEST_P(array, moved_from) {
   EXPECT_EQ(x.copy_to_host(), std::vector<double>(3, 2));
 }
 
-// Scalars moved, copied and assigned in any order, beside values that may be missing.
+// Scalars moved, copied and assigned in any order, compared with optional values.
 TEST_P(array, scalars_in_any_order) {
   std::mt19937 random(7);
   std::vector<dsl::scalar<float>> have(4);
@@ -190,7 +190,7 @@ TEST_P(array, what_the_host_has_no_room_for) {
                dsl::memory_error);  // 2^64 bytes
   EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(z, std::int64_t{1} << 60)),
                dsl::memory_error);
-#if !defined(__SANITIZE_ADDRESS__)  // which ends the program where so much is asked for
+#if !defined(__SANITIZE_ADDRESS__)  // which ends the program for such a large request
   EXPECT_THROW(dsl::broadcast_to(x, std::int64_t{1} << 50).copy_to_host(), dsl::memory_error);
   EXPECT_THROW(dsl::broadcast_to(b, std::int64_t{1} << 50).copy_to_host(), dsl::memory_error);
   EXPECT_THROW(dsl::save_npy("/dev/shm/none.npy", dsl::broadcast_to(x, std::int64_t{1} << 50)),
@@ -369,7 +369,7 @@ TEST(device, name_compares_with_strings) {
   EXPECT_FALSE(name == static_cast<const char*>(nullptr));
 }
 
-// In a process of its own: it is read once.
+// In a child process: the variable is read once.
 TEST(device_DeathTest, instruction_set_must_be_one) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run_with = [](const char* level) {

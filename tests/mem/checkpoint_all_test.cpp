@@ -1,4 +1,4 @@
-// A loop that goes on from a checkpoint.
+// A loop that continues from a checkpoint.
 #include "../on_device.hpp"
 #include "../scratch_folder.hpp"
 

@@ -1,4 +1,4 @@
-// Checkpoints: what is read is what was written, whatever happened in between.
+// Checkpoints: loading gives what was saved, whatever happened in between.
 #include "../error_of.hpp"
 #include "../full_disk.hpp"
 #include "../on_device.hpp"
@@ -82,7 +82,7 @@ TEST_P(checkpoint, leaves_other_files_alone) {
           ": holds results.txt, which is no checkpoint's: a checkpoint needs a folder of its own");
   EXPECT_TRUE(fs::exists(folder / "results.txt"));
   fs::remove(folder / "results.txt");
-  dsl::save_checkpoint(folder, 1, x);  // an empty folder will do
+  dsl::save_checkpoint(folder, 1, x);  // an empty folder is accepted
   EXPECT_THROW(dsl::save_checkpoint(folder, 2, x, dsl::array<float>()), dsl::memory_error);
   std::ofstream(outer / "file") << "mine";
   EXPECT_NE(error_of([&] { dsl::save_checkpoint(outer / "file", 2, x); }), "no error");
@@ -137,7 +137,7 @@ TEST_P(checkpoint, removes_nothing_but_its_own_files) {
     mine(outer / "elsewhere" / "0.npy");
     fs::create_directory_symlink(
         outer / "elsewhere",
-        place);  // as the folder's name it is followed, beside it it is someone else's
+        place);  // a link as the folder's name is followed; a link next to it is not ours
     EXPECT_EQ(error_of([&] { dsl::save_checkpoint(folder, 3, x); }) == "no error", *beside == '\0')
         << beside;
     EXPECT_TRUE(fs::exists(outer / "elsewhere" / "0.npy")) << beside;
@@ -183,7 +183,7 @@ TEST_P(checkpoint, a_bool_is_0_or_1_whatever_the_byte) {
   EXPECT_EQ(got.copy_to_host(), (std::vector<bool>{true, true, false}));
 }
 
-// Each state that a stop may leave behind.
+// Each state that an interruption may leave.
 TEST_P(checkpoint, is_found_after_a_stop) {
   dsl::array<float> got;
   const auto x = dsl::ones<float>(4);
@@ -218,21 +218,20 @@ TEST_P(checkpoint, writes_all_of_a_folder_or_nothing) {
   EXPECT_EQ(there(), 0);
   dsl::save_checkpoint(folder, 2, x);
   EXPECT_EQ(error_with_full_disk(300, [&] { dsl::save_checkpoint(folder, 3, x); }), wanted);
-  fs::rename(folder, folder.string() + ".previous");  // a stop while it was replaced
+  fs::rename(folder, folder.string() + ".previous");  // interrupted during replacement
   EXPECT_EQ(error_with_full_disk(300, [&] { dsl::save_checkpoint(folder, 3, x); }), wanted);
   EXPECT_EQ(there(), 1);
   dsl::array<double> got;
   EXPECT_EQ(dsl::load_checkpoint(folder, got), 2);
 }
 
-// A process that does nothing but save is killed at any time.
-struct checkpoint_on_host : testing::Test,
-                            scratch_folder {};  // a process cannot take a GPU with it when it forks
+// A process that only saves is killed at arbitrary times.
+struct checkpoint_on_host : testing::Test, scratch_folder {};  // a GPU does not survive a fork
 TEST_F(checkpoint_on_host, survives_a_kill) {
   const dsl::device_guard guard("host");
   dsl::save_checkpoint(folder, 0, dsl::zeros<std::int64_t>(5000), dsl::zeros<std::int64_t>(3));
   std::int64_t last = 0;
-  // Longer where the disk is so slow that no checkpoint was complete.
+  // Longer if the disk is so slow that no checkpoint was complete.
   for (int kill_after_us = 500; kill_after_us < (last > 0 ? 40'000 : 2'000'000);
        kill_after_us += std::max(1300, kill_after_us / 30)) {
     const pid_t child = fork();

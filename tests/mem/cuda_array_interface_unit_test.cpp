@@ -1,5 +1,5 @@
-// The CUDA Array Interface in and out, on the devices that are this machine's memory;
-// runtime_calls_test has the streams.
+// The CUDA Array Interface, imported and exported, on the devices that are this machine's memory;
+// runtime_calls_test tests the streams.
 #include <complex>
 #include <memory>
 
@@ -83,7 +83,7 @@ TEST_P(array_interface, what_is_wrong) {
   EXPECT_THROW(with([](auto& i) { i.shape[0] = -1; }), dsl::shape_error);
   EXPECT_THROW(with([](auto& i) { i.has_strides = true, i.strides[0] = 6; }), dsl::shape_error);
   EXPECT_THROW(with([](auto& i) { i.has_strides = true; }),
-               dsl::shape_error);  // a stride of 0, to write
+               dsl::shape_error);  // stride 0 in a target
   EXPECT_THROW(with([](auto& i) { i.is_read_only = true; }), dsl::value_error);
   EXPECT_THROW(with([](auto& i) { i.version = 4; }), dsl::value_error);
   EXPECT_THROW(with([](auto& i) { i.data = nullptr; }), dsl::memory_error);

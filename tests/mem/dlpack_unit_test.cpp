@@ -1,5 +1,5 @@
-// DLPack in and out, on the devices that are this machine's memory; tests/python has the libraries'
-// own tensors, those of GPUs too.
+// DLPack, imported and exported, on the devices that are this machine's memory; tests/python uses
+// the libraries' own tensors, also on GPUs.
 #include "../on_device.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 using legacy = dsl::dlpack::managed_tensor;
 using versioned = dsl::dlpack::managed_tensor_versioned;
 
-// DLPack's own header has these names, and structures of its own.
+// DLPack's own header has these names, with its own structures.
 struct other_tensor {
   void* data;
   dsl::dlpack::device device;
@@ -28,7 +28,7 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor*);
 };
 
-// A tensor over memory of the test's, which counts how often it is deleted.
+// A tensor over memory of the test's, which counts its deletions.
 struct producer {
   std::vector<float> data = std::vector<float>(12);
   std::array<std::int64_t, 2> shape{3, 4}, strides{4, 1};
@@ -141,7 +141,7 @@ TEST_P(dlpack, arrays_are_given_away_with_their_memory) {
             (std::array{0, 16, 1}));
   EXPECT_EQ(d.device.device_type, 1);
   EXPECT_EQ(static_cast<const std::int16_t*>(d.data)[4 - 2], 5);
-  // There and back, under a name of another header.
+  // Exported and imported again, by the structure of another header.
   const auto back = dsl::from_dlpack<std::int16_t, 2>(reinterpret_cast<DLManagedTensor*>(t));
   EXPECT_EQ(back.copy_to_host(), (std::vector<std::int16_t>{3, 1, 7, 5, 11, 9}));
 }

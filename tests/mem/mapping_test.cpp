@@ -45,8 +45,8 @@ mapping sliced(const mapping& m, std::vector<dsl::detail::subscript> chosen) {
   return dsl::detail::subscripted(m, chosen.data(), static_cast<int>(chosen.size()));
 }
 
-// Beside an extent of 0, too, strides and the products of some extents are numbers; NumPy refuses
-// the same shapes.
+// Next to an extent of 0, strides and products of some extents must still be in range; NumPy
+// refuses the same shapes.
 TEST(mapping, sizes_pass_no_limit_beside_an_extent_of_0) {
   using dsl::detail::element_count;
   const std::int64_t big = std::int64_t{1} << 40;
@@ -127,7 +127,7 @@ TEST(mapping, counts_the_steps_of_ranges) {
                     want);
         }
       }
-  EXPECT_EQ(count_steps(most - 10, most, std::int64_t{3}), 4);  // doubles cannot tell these apart
+  EXPECT_EQ(count_steps(most - 10, most, std::int64_t{3}), 4);  // doubles cannot distinguish these
   EXPECT_EQ(count_steps(most, least, least), 2);
   EXPECT_EQ(count_steps(0.0, 1.0, 0.3), 4);
   EXPECT_THROW(count_steps(least, most, std::int64_t{1}), dsl::shape_error);
@@ -136,7 +136,7 @@ TEST(mapping, counts_the_steps_of_ranges) {
   EXPECT_THROW(count_steps(NAN, 1.0, 1.0), dsl::shape_error);
 }
 
-// One function of shape with random arguments, on both.
+// Applies one function of shape with random arguments to both.
 struct random_chain {
   std::mt19937 engine;
   mapping m;
@@ -148,7 +148,7 @@ struct random_chain {
     return std::uniform_int_distribution<std::int64_t>(low, high)(engine);
   }
 
-  // Whether strides can walk these places under another shape.
+  // Whether strides can express these places in another shape.
   static bool is_strided(const view_reference& r) {
     mapping strided{static_cast<int>(r.shape.size()), {}, {}, r.places.empty() ? 0 : r.places[0]};
     std::int64_t step = 1;
@@ -216,7 +216,7 @@ struct random_chain {
         want = want.diagonal(offset);
         return "diagonal";
       }
-      case 7: {  // new axes, stretched, if there is room; and away with those of extent 1
+      case 7: {  // adds broadcast axes, if there is room, and removes those of extent 1
         if (rank > 0 && extent == 1) {
           m = dsl::detail::squeeze(m, &signed_axis, 1);
           want = want.pick(axis, 0);
@@ -239,7 +239,7 @@ struct random_chain {
         want = want.broadcast_to(to);
         return "broadcast_to";
       }
-      default: {  // a random factorisation, some of it by -1
+      default: {  // a random factorisation; some extents are given as -1
         std::int64_t left = want.count();
         if (left == 0) return "";
         index to;

@@ -1,4 +1,4 @@
-// Names and numbers of meshes, of a kind of devices that has eight and does nothing with them.
+// Names and numbers of meshes, for a kind of devices with eight members that does nothing.
 #include <gtest/gtest.h>
 
 #include <memory>

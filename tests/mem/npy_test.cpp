@@ -1,4 +1,5 @@
-// .npy files: those that NumPy wrote (tests/data/npy.py) are read, and written again to the byte.
+// .npy files: files that NumPy wrote (tests/data/npy.py) are read, and written again to the same
+// bytes.
 #include "../error_of.hpp"
 #include "../full_disk.hpp"
 #include "../on_device.hpp"
@@ -143,7 +144,7 @@ TEST_P(npy, says_what_is_wrong_with_a_file) {
             folder.string() + ": cannot be read: Is a directory");
 }
 
-// A file of one row of bytes under a given header.
+// Writes a file of one row of bytes under a given header.
 void write_file(const fs::path& file, const std::string& header, const std::string& elements) {
   const std::string text = header + '\n';
   std::ofstream out(file, std::ios::binary);

@@ -1,4 +1,4 @@
-// .npz files: those that NumPy wrote (tests/data/npz.py) are read, and what is written is read
+// .npz files: files that NumPy wrote (tests/data/npz.py) are read, and written files are read
 // again.
 #include "../error_of.hpp"
 #include "../full_disk.hpp"
@@ -79,7 +79,7 @@ TEST_P(npz, written_and_read) {
     EXPECT_EQ((read.load<std::int64_t, 0>("steps").value()), 12);
     EXPECT_EQ(read.load<bool>("none").size(), 0);
   }
-  // The same arrays are the same file, which replaces what was there.
+  // The same arrays give the same file, which replaces the previous one.
   const std::string before = contents(file);
   dsl::save_npz(file, {{"x", x}});
   EXPECT_EQ(names_in(dsl::npz_file(file)), std::vector<std::string>{"x"});
@@ -148,7 +148,7 @@ TEST_P(npz, unusual_archives_are_read_as_numpy_reads_them) {
             path + "long.npy: is cut off: 72 of 792 bytes of float64 (99) are there");
 }
 
-// The record of x in the directory at an archive's end, with another number in one of its fields.
+// The record of x in the directory at an archive's end, with one field replaced by another number.
 std::string with_field(const std::string& archive, std::size_t place, std::size_t bytes,
                        std::uint64_t value) {
   std::string changed = archive;
@@ -182,7 +182,7 @@ TEST_P(npz, a_directory_that_lies) {
              {checksum, 4, 1, "x.npy: cannot be read: CRC error"},
              {packed, 4, 0xfffffffe, "x.npy: cannot be read: the archive has "},
              {size, 4, 0, "x.npy: is no .npy file"},
-             {size, 4, 151, "x.npy: is cut off: 23 of 24 bytes"},  // behind a header of 128
+             {size, 4, 151, "x.npy: is cut off: 23 of 24 bytes"},  // after a header of 128
              {size, 4, 153, "x.npy: cannot be read: "},
              {size, 4, 0xfffffffe, "bytes, and says that "},
              {name, 2, 3, "is no .npz file: "},
@@ -221,8 +221,8 @@ TEST_P(npz, names_that_an_archive_can_hold) {
   EXPECT_EQ(refused(""), path + "array 1 needs a name");
   EXPECT_EQ(refused(nullptr), path + "array 1 needs a name");
   EXPECT_EQ(refused("first"), path + "two arrays are named \"first\"");
-  // Not UTF-8: a byte alone, one too few, a longer form than is needed, half of a pair, beyond the
-  // last character.
+  // Not UTF-8: a lone continuation byte, a truncated sequence, an overlong form, half of a
+  // surrogate pair, beyond the last code point.
   for (const char* const name : {"\xff", "a\x80", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80",
                                  "\xf4\x90\x80\x80", "a\x01", "\x1f"})
     EXPECT_EQ(refused(name),

@@ -1,4 +1,4 @@
-// Printing, to the byte as NumPy: tests/data/printing.py makes the cases.
+// Printing equals NumPy's byte for byte; tests/data/printing.py makes the cases.
 #include "../on_device.hpp"
 #include "../stored_values.hpp"
 
@@ -75,7 +75,7 @@ stored::bytes elements_of(const numpy_case& c, dsl::dtype type, std::int64_t n) 
   return elements;
 }
 
-// Of which dtype and rank an array is, printing asks when it runs.
+// Printing dispatches on dtype and rank at run time.
 TEST_P(print, to_the_byte_as_numpy) {
   const auto cases = numpy_cases();
   EXPECT_GT(cases.size(), 200u);
@@ -115,7 +115,7 @@ TEST_P(print, views_as_copies_of_them) {
   check(dsl::broadcast_to(x(1, dsl::slice(0, 1)), 100, 9, 20));
 }
 
-// As what they evaluate to.
+// Expressions print as their values.
 TEST_P(print, expressions) {
   const auto x = dsl::to_device(std::vector<float>{1, 2, 3});
   EXPECT_EQ(printed(x + 1), "[2. 3. 4.]");

@@ -1,4 +1,4 @@
-// Ranges in profilers where no tool listens; what a tool sees is in tests/profiling.
+// Profiler ranges without a tool attached; tests/profiling tests what a tool sees.
 #include <gtest/gtest.h>
 
 #include "mem/profiling.hpp"
