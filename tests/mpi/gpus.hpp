@@ -1,4 +1,4 @@
-// The GPUs of processes in tests.
+// The GPUs of the processes in tests.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -12,9 +12,8 @@ inline int count_gpus() {
   return count;
 }
 
-// Whether there are fewer GPUs than processes: then the first one says that the test is skipped.
-// NCCL takes processes that say they are of several machines for such, though they have the same
-// GPU.
+// Whether there are fewer GPUs than processes; then the first one prints that the test is skipped.
+// NCCL accepts processes that share a GPU if they claim to be on several machines.
 inline bool lacks_gpus(int rank, int processes) {
   const bool is_on_gpus = dsl::device::current().kind == dsl::backend::cuda;
   if (!is_on_gpus || count_gpus() >= processes || std::getenv("NCCL_HOSTID") != nullptr)

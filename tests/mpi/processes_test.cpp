@@ -1,5 +1,5 @@
 // A mesh of processes: mpirun -n N processes. Each case computes on the mesh and compares every
-// element, in every process, with the same on the process's own device.
+// element, in every process, with the same computation on the process's own device.
 #include <dsl/by_key.hpp>
 #include <dsl/cuda_array_interface.hpp>
 #include <dsl/dlpack.hpp>
@@ -45,7 +45,7 @@ void check(const char* what, bool holds) {
 std::vector<double> numbers(std::int64_t n) {
   std::vector<double> v(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < v.size(); ++i)
-    v[i] = static_cast<double>((i * 37) % 101) - 50;  // whose sums are exact
+    v[i] = static_cast<double>((i * 37) % 101) - 50;  // their sums are exact
   return v;
 }
 dsl::array<double> vector_on(dsl::device where, std::int64_t n) {
@@ -59,7 +59,7 @@ dsl::array<double, 2> matrix_on(dsl::device where, std::int64_t rows, std::int64
   return a;
 }
 
-// Runs a case on the mesh and on the own device; it gives what is compared.
+// Runs a case on the mesh and on the process's own device, and compares what it returns.
 template <class Case>
 void compare(const char* what, const Case& run) {
   const auto on = [&](dsl::device where) {
@@ -68,7 +68,7 @@ void compare(const char* what, const Case& run) {
   };
   check(what, on(all), on(own));
 }
-// The same where what is compared was rounded in other places.
+// The same for values that are rounded in other places.
 template <class Case>
 void compare_nearly(const char* what, const Case& run) {
   const auto on = [&](dsl::device where) {
@@ -142,7 +142,7 @@ void refusals() {
   auto a = vector_on(all, 16);
   refuse("reversed rows", "in other processes than the target's", [&] { a = dsl::flip(a) + 1.; });
   refuse("a scan", "a scan along the axis", [&] { a = dsl::cumsum(a); });
-  // Of no elements as well.
+  // Also refused for 0 elements.
   const char* const words = "of elements of several processes";
   const dsl::device_guard on(all);
   for (const std::int64_t n : {0, 16}) {
@@ -193,7 +193,7 @@ void reductions(std::int64_t n, std::int64_t columns) {
   });
 }
 
-// State, sums that come back, histories.
+// State, sums that are fed back, histories.
 void loops(std::int64_t n, std::int64_t steps) {
   const auto step = dsl::vectorize([](auto x, auto mean, auto t) {
     auto moved = x * 0.5 + mean * 0.4 + t;
@@ -213,7 +213,7 @@ void loops(std::int64_t n, std::int64_t steps) {
   });
 }
 
-// Each element by itself.
+// A loop whose elements are independent.
 void steps_alone(std::int64_t n) {
   const auto step = dsl::vectorize([](auto x, auto y, auto h) { return x + h * y; });
   compare("iterate without sums", [&](dsl::device where) {
@@ -224,7 +224,7 @@ void steps_alone(std::int64_t n) {
   });
 }
 
-// A condition that sums decide.
+// A loop that ends by a condition on sums.
 void until_small(std::int64_t n, double factor) {
   const auto step = dsl::vectorize([](auto x, auto, auto factor) {
     auto less = x * factor;
@@ -264,7 +264,8 @@ void along_rows(std::int64_t n) {
   });
 }
 
-// Along the rows' own axis, near and far, by each boundary; one step of a loop after the other.
+// Shifts along the distributed axis, near and far, with each boundary; one step of a loop after
+// another.
 void neighbours(std::int64_t n) {
   for (const dsl::boundary beyond :
        {dsl::boundary::zero, dsl::boundary::wrap, dsl::boundary::clamp, dsl::boundary::reflect})
@@ -292,7 +293,7 @@ void neighbours(std::int64_t n) {
   });
 }
 
-// Files have the names of who writes them: tests run side by side.
+// File names contain the writer's name, because tests run concurrently.
 std::string file_name(const std::string& what) {
   return "processes_test_" + std::string(own.name()).substr(0, 4) + std::to_string(processes) +
          "_" + what;
@@ -302,7 +303,7 @@ std::string bytes_of_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What the processes write together has the bytes of what one writes.
+// A file that the processes write together has the same bytes as one that a single process writes.
 template <class Make>
 void same_file(const char* what, const Make& make) {
   const std::string together = file_name("all.npy"),
@@ -416,7 +417,7 @@ void checkpoints(std::int64_t n) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// What asks for an address of elements that no process has all of.
+// Requests for an address of elements that no single process owns.
 void addresses() {
   auto x = vector_on(all, 16);
   const auto words = "dsl::local shows the rows of this one";
@@ -465,9 +466,9 @@ int main(int argc, char** argv) {
     refusals();
     for (const std::int64_t n : {1, 2, 9, 64})
       loops(n, 5), steps_alone(n), until_small(n, 0.5), along_rows(n);
-    loops(9, 1300), until_small(9, 0.99);  // a graph, where they are no one kernel
+    loops(9, 1300), until_small(9, 0.99);  // a graph, where one kernel is not possible
     if (dsl::device::current().kind == dsl::backend::cuda)
-      loops(20011, 5), loops(3000000, 5);  // held in registers, streamed
+      loops(20011, 5), loops(3000000, 5);  // held in registers, and streamed
     for (const std::int64_t n : {2, 13, 64}) neighbours(n);
     shown();
     addresses();

@@ -1,7 +1,7 @@
 // mpirun -n N stopped_process_test P hangs|dies: process P stops before a sum, and the others must
-// not wait for ever. On GPUs they have begun it: first NCCL's kernels are given up, then they ask
-// who has not come. With reads|reduces|shifts process P does not stop, but runs another statement
-// than the others: all are told so.
+// not wait for ever. On GPUs they have started it: first NCCL's kernels are aborted, then the
+// processes determine which one is missing. With reads|reduces|shifts process P does not stop, but
+// runs another statement than the others: all processes report that.
 #include <dsl/dsl.hpp>
 #include <dsl/mpi.hpp>
 
@@ -22,7 +22,7 @@ double seconds_since(clock_type::time_point begin) {
   return std::chrono::duration<double>(clock_type::now() - begin).count();
 }
 
-// Whether it throws, and names the process that stopped.
+// Whether it throws an error that names the stopped process.
 bool is_refused(const dsl::array<double>& x, int stopped) {
   try {
     const dsl::scalar<double> total = dsl::sum(x);
@@ -36,8 +36,8 @@ bool is_refused(const dsl::array<double>& x, int stopped) {
   }
 }
 
-// What all but process P run, and what that runs in its place: bytes of other numbers, as many
-// bytes, other messages.
+// Runs the statement of all processes but P, or, if `differs`, P's: it differs in the number of
+// bytes, in the reduction of as many bytes, or in the messages.
 void run_statement(const dsl::array<double>& x, const std::string& how, bool differs) {
   dsl::array<double> y(x.size());
   dsl::scalar<double> total;
@@ -46,7 +46,7 @@ void run_statement(const dsl::array<double>& x, const std::string& how, bool dif
   else if (differs) total = dsl::max(x);
   else total = dsl::sum(x);
 }
-// Whether all processes are told that one runs another statement, now and from then on.
+// Whether all processes report, now and from then on, that one runs another statement.
 bool are_told(const dsl::array<double>& x, const std::string& how, int rank, int other) {
   const std::string named =
       how == "shifts" ? "some processes of a mesh run other statements than process 0"
@@ -90,8 +90,8 @@ int main(int argc, char** argv) {
     return passed ? 0 : 1;
   }
 
-  // The others wait for the first process twice as long; one that is late is told so, but for the
-  // first, which the others have left.
+  // The others wait twice as long for the first process. A late process is told so, unless it is
+  // the first, which the others have abandoned.
   const auto begin = clock_type::now();
   if (rank == stopped) {
     std::this_thread::sleep_for(std::chrono::duration<double>(3.5 + begun));
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
         ++refused;
       }
     }
-    passed = refused >= (begun > 0 ? 1 : 2) && passed;  // GPUs had sent what the first sum needs
+    passed = refused >= (begun > 0 ? 1 : 2) && passed;  // GPUs had sent the first one
   } else {
     passed =
         is_refused(x, stopped) && seconds_since(begin) < begun + (stopped == 0 ? 3 : 2) && passed;

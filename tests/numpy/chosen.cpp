@@ -1,13 +1,13 @@
-// NumPy's values for some compiled programs: every row of the op table once, every dtype. All
-// dtypes of every row are compiled in the other files, for `./dev test --all`, and interpreted in
-// interpreted_test.cpp.
+// NumPy's values for some compiled programs: every row of the op table once, every dtype. The other
+// files compile all dtypes of every row, for `./dev test --all`; interpreted_test.cpp interprets
+// them.
 #include "../written_rows.hpp"
 #include "reference.hpp"
 
 #include <algorithm>
 #include <complex>
 
-ON_EVERY_DEVICE(numpy);  // which they are depends on the compiler, so not in reference.cpp
+ON_EVERY_DEVICE(numpy);  // the cases depend on the compiler, so this is not in reference.cpp
 
 namespace numpy_values {
 
@@ -26,7 +26,7 @@ struct chosen_row {
   }
 };
 
-// The dtypes take turns, so that every row and every dtype has its place.
+// Cycles through the dtypes, so that every row and every dtype occurs.
 constexpr chosen_row choose(op code) {
   constexpr dtype one[] = {dtype::boolean,  dtype::int8,    dtype::uint16,  dtype::float16,
                            dtype::bfloat16, dtype::float32, dtype::float64, dtype::complex64},
@@ -62,9 +62,9 @@ constexpr bool has_every_dtype = [] {
 }();
 static_assert(has_every_dtype, "a dtype has no place among the rows: begin its turns elsewhere");
 
-/// Rows First and on in one kernel, which takes 32 operands and outputs.
+/// The rows from First on in one kernel, which takes 32 operands and outputs.
 template <std::size_t First, std::size_t Count> struct program {
-  // Where each row's operands begin among all of them.
+  // Index of each row's first operand among all of them.
   static constexpr auto places = [] {
     std::array<std::size_t, Count + 1> at{};
     std::size_t next = 0;
@@ -108,7 +108,7 @@ template <std::size_t First, std::size_t Count> struct program {
     return section_of({rows[i].types, rows[i].types + rows[i].arity});
   }
 
-  // Sections are of different lengths; the shorter ones begin anew.
+  // Sections have different lengths; the shorter ones are repeated.
   template <std::size_t J> static auto array_of(std::size_t bytes_an_element, std::size_t count) {
     const bytes all = section_of_row(operands[J].row).operands[operands[J].number];
     bytes filled(count * bytes_an_element);

@@ -1,5 +1,5 @@
-// Every row of the op table, on operands of given dtypes, against NumPy. Compiling is what this
-// costs, so rows share programs.
+// Every row of the op table, on operands of given dtypes, against NumPy. Most of the cost is
+// compilation, so rows share programs.
 #pragma once
 
 #include "../written_rows.hpp"

@@ -39,7 +39,7 @@ std::vector<section> read_file() {
   return all;
 }
 
-// Numbers of a format in order: neighbours differ by 1, and so do -0 and 0.
+// Consecutive numbers of a format, in order: neighbours differ by 1, and so do -0 and 0.
 std::int64_t place(const bytes& from, std::size_t i, dsl::dtype type) {
   switch (dsl::size_of(type)) {
     case 2: {
@@ -62,8 +62,8 @@ double epsilon(dsl::dtype type) {
                                      : std::numeric_limits<double>::epsilon();
 }
 
-// Where a zero's sign is not defined: IEEE 754 leaves it open which of two zeros is the smaller,
-// and NumPy's dtypes differ.
+// Functions whose zero has no defined sign: IEEE 754 does not order the two zeros, and NumPy's
+// dtypes differ.
 bool any_zero(dsl::op code) {
   return code == dsl::op::min || code == dsl::op::max || code == dsl::op::fmin ||
          code == dsl::op::fmax || code == dsl::op::clip || code == dsl::op::nextafter;
@@ -83,7 +83,7 @@ bool real_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype 
          (dsl::size_of(type) > 2 && std::abs(g - w) <= allowed.absolute(is_float));
 }
 
-// A part that is NaN or infinite is so exactly, and so is the sign of a zero.
+// NaN or infinite parts and the sign of a zero must agree exactly.
 bool complex_agrees(const bytes& got, const bytes& want, std::size_t i, dsl::dtype type,
                     double epsilons) {
   const dsl::dtype part = dsl::real_of(type);
@@ -133,8 +133,8 @@ void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& 
   ASSERT_EQ(got.size(), reference->values.size()) << name;
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   const bool of_complex = dsl::kind_of(s.types.back()) == dsl::kind::complex;
-  // What is another function of a complex number's parts, or is made of both, is not in the tables
-  // itself.
+  // Some complex operations are not in the tables of bounds: abs and arg are bounded as the real
+  // functions of the parts, abs2 as a computation on both.
   const dsl::op measured = !of_complex            ? code
                            : code == dsl::op::abs ? dsl::op::hypot
                            : code == dsl::op::arg ? dsl::op::atan2

@@ -1,5 +1,5 @@
-// NumPy's values (tests/data/functions.txt), and the comparison with them. Compiled once: the
-// dtypes are values here.
+// NumPy's values (tests/data/functions.txt), and the comparison with them. Compiled once, because
+// dtypes are run-time values here.
 #pragma once
 
 #include "../on_device.hpp"
@@ -19,7 +19,7 @@ struct function_values {
   mutable bool compared = false;
 };
 
-/// Operands of given dtypes, and what every function that takes them makes of them.
+/// Operands of given dtypes, and the values of every function that takes them.
 struct section {
   std::vector<dsl::dtype> types;
   std::vector<bytes> operands;
@@ -46,18 +46,18 @@ constexpr bool takes(dsl::op code, const dsl::dtype* types, std::size_t count) {
   }
 }
 
-/// All of the file's, none of their functions compared yet.
+/// All sections of the file; no function has been compared yet.
 const std::vector<section>& all_sections();
-/// The section of operands of these dtypes, none of its functions compared yet. Throws
-/// std::runtime_error where there is none.
+/// The section of operands of these dtypes; no function has been compared yet. Throws
+/// std::runtime_error if there is none.
 section section_of(const std::vector<dsl::dtype>& types);
 
-/// Expects a function's elements, as they lie in memory, to be NumPy's: dtypes, integers, NaNs,
+/// Expects a function's elements, in their memory format, to be NumPy's: dtypes, integers, NaNs,
 /// infinities and signs of zeros exactly, other numbers within the function's bound
-/// (accuracy/bounds.hpp). Of 16-bit floats the last place alone may differ.
+/// (accuracy/bounds.hpp). For 16-bit floats only the last place may differ.
 void expect_equal(const section& s, dsl::op code, dsl::dtype type, const bytes& got, bool on_gpu);
 
-/// Expects that no function of the section has been left out.
+/// Expects that every function of the section has been compared.
 void expect_complete(const section& s);
 
 }  // namespace numpy_values

@@ -1,4 +1,4 @@
-// Integration of more kinds of fields: complex ones beside real ones, without axes, of float.
+// Integration of more kinds of fields: complex and real ones together, without axes, in float.
 #include "integrations.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 using c64 = std::complex<double>;
 using dsl::ode::outcome;
 
-// F turns by a phase that N drives, and N decays; shift and the rate are the same for all.
+// F turns by a phase that N drives, and N decays; shift and the rate are the same for all elements.
 constexpr auto phases = [](auto F, auto N, auto rate, auto shift) {
   return std::tuple{c64(0, 1) * (N + shift) * F, -rate * N};
 };
@@ -37,7 +37,7 @@ TEST_P(integrate, errors_follow_the_tolerance) {
   }
 }
 
-// A ring that cools, one wave around it: each element needs its neighbours' stages.
+// A ring that cools, with one wave around it: each element needs its neighbours' stages.
 constexpr auto conduct = [](auto u, auto rate) {
   return rate *
          (dsl::shift(u, 1, dsl::boundary::wrap) - 2 * u + dsl::shift(u, -1, dsl::boundary::wrap));
@@ -55,7 +55,7 @@ TEST_P(integrate, neighbours) {
   for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(last[i], factor * first[i], 1e-9) << i;
 }
 
-// y' is 0 before t = 1 and then something else. One equation: its field has no axes.
+// y' is 0 before t = 1 and `after` from then on. One equation: its field has no axes.
 constexpr auto jump =
     dsl::ode::with_time([](auto t, auto y, auto after) { return where(t < 1, 0 * y, after); });
 TEST_P(integrate, a_jump_of_a_field_without_axes) {
@@ -66,7 +66,7 @@ TEST_P(integrate, a_jump_of_a_field_without_axes) {
   EXPECT_GT(at.rejected.value(), 5);
   EXPECT_LT(at.rejected.value(), at.steps.value());
   EXPECT_NEAR(y.value(), 4,
-              1e-6);  // the jump itself is where the estimate of the error does not hold
+              1e-6);  // at the jump the error estimate does not hold
 }
 
 TEST_P(integrate, stops_where_the_right_hand_side_of_such_a_field_is_nan) {

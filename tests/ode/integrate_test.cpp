@@ -1,5 +1,5 @@
-// Integration with steps that follow the error: against SciPy's steps and closed solutions, and
-// where there is no solution.
+// Integration with adaptive steps: against SciPy's steps and closed solutions, and for problems
+// without a solution.
 #include "integrations.hpp"
 
 #include <cmath>
@@ -47,7 +47,7 @@ TEST_P(integrate, takes_the_steps_that_scipy_takes) {
   }
 }
 
-// y' = rate y before a time and then something else.
+// y' = rate y before `until`, and `after` from then on.
 constexpr auto changing =
     dsl::ode::with_time([](auto t, auto y, auto rate, auto until, auto after) {
       return where(t < until, rate * y, after);
@@ -68,7 +68,7 @@ TEST_P(integrate, a_jump_costs_rejections_and_nothing_else) {
   EXPECT_GT(at.rejected.value(), 5);
   EXPECT_LT(at.rejected.value(), at.steps.value());
   EXPECT_NEAR(y(0).value(), 4,
-              1e-6);  // the jump itself is where the estimate of the error does not hold
+              1e-6);  // at the jump the error estimate does not hold
 }
 
 TEST_P(integrate, stops_where_the_right_hand_side_is_nan) {
@@ -154,7 +154,7 @@ TEST_P(integrate, refuses_what_cannot_be) {
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 2}));
 }
 
-// The fields stay what they are at t.
+// The fields keep their values at t.
 TEST_P(integrate, takes_no_step_that_leaves_the_time_as_it_is) {
   const struct {
     double t0, t1;
@@ -175,7 +175,7 @@ TEST_P(integrate, takes_no_step_that_leaves_the_time_as_it_is) {
   }
   auto y = dsl::to_device(std::vector<double>{1, 2});
   const auto at = integrate_decay(
-      y, 1, 2, {.relative = 1e-6, .first_step = 1e-20});  // SciPy's is 2e-15 then, too
+      y, 1, 2, {.relative = 1e-6, .first_step = 1e-20});  // SciPy's is also 2e-15 then
   EXPECT_EQ(at.outcome(), outcome::reached);
   EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-5);
 }
@@ -211,7 +211,7 @@ TEST_P(integrate, obeys_what_is_said_of_steps) {
   const double reached = cut.t.value();
   EXPECT_NEAR(y.copy_to_host()[0], std::exp(-reached), 1e-6);
   EXPECT_LT(reached, 0.5);
-  integrate_decay(y, reached, 1, {.relative = 1e-9, .absolute = 1e-9});  // goes on
+  integrate_decay(y, reached, 1, {.relative = 1e-9, .absolute = 1e-9});  // continues
   EXPECT_NEAR(y.copy_to_host()[0], std::exp(-1), 1e-6);
 }
 

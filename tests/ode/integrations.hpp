@@ -1,4 +1,4 @@
-// What the tests of integration share.
+// Helpers of the tests of integration.
 #pragma once
 
 #include "../on_device.hpp"

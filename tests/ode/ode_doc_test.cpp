@@ -35,8 +35,8 @@ TEST_P(ode_page, neighbours) {
   constexpr int n = 50;
   const double rate = 1.25, wave = std::numbers::pi / (n + 1),
                slope = -4 * rate * std::pow(std::sin(wave / 2), 2), z = 0.5 * slope;
-  dsl::array<double> u = sin(
-      wave * dsl::arange<double>(1, n + 1));  // fades as a whole, by the same factor in each step
+  dsl::array<double> u =
+      sin(wave * dsl::arange<double>(1, n + 1));  // decays by the same factor in each step
   const auto first = u.copy_to_host();
 #include <docs/ode/neighbours.inc>
   const auto last = u.copy_to_host();

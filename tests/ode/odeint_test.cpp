@@ -1,5 +1,5 @@
 // Arrays as states of Boost.odeint's steppers: Lorenz's equations for many parameters at once,
-// against the same steppers on numbers of the host's in higher precision.
+// against the same steppers on host numbers of higher precision.
 #include <dsl/odeint.hpp>
 
 #include <boost/numeric/odeint.hpp>
@@ -46,7 +46,7 @@ equations many() {
   return {dsl::to_device(rho)};
 }
 
-// Every so many elements: each is a trajectory of its own.
+// Checks every n-th column: each is an independent trajectory.
 template <class Integrate>
 void expect_near(const state& x, double tolerance, const Integrate& integrate) {
   const auto values = x.copy_to_host();
@@ -65,7 +65,7 @@ TEST_P(odeint_states, steps_of_one_length) {
   expect_near(x, 1e-11, [](const exact_equations& f, exact& y) {
     odeint::integrate_const(odeint::runge_kutta4<exact, long double>(), f, y, 0.0L, 1.0L, 0.01L);
   });
-  // A stepper goes on with states of another size.
+  // A stepper accepts states of another size later.
   state few = dsl::ones<double>(3, 2);
   stepper.do_step(equations{dsl::to_device(std::vector<double>{28, 28})}, few, 0.0, 0.01);
   const auto after = few.copy_to_host();

@@ -1,4 +1,4 @@
-// Euler and Maruyama's method converges with the orders that it has.
+// The Euler-Maruyama method converges with its strong order 1/2 and its weak order 1.
 #include "../on_device.hpp"
 
 #include <dsl/ode.hpp>
@@ -15,8 +15,8 @@ ON_EVERY_DEVICE(stochastic);
 const dsl::random::key seed{2026};
 
 struct errors { double strong, weak; };
-// Of geometric Brownian motion, dx = a x dt + b x dW, from 1 to time 1. A second field takes the
-// same noise: it is W itself, of which the exact solution is exp((a - b b / 2) + b W).
+// Errors for geometric Brownian motion, dx = a x dt + b x dW, from 1, at time 1. A second field
+// sums the same noise, so it is W, with which the exact solution is exp((a - b b / 2) + b W).
 errors errors_after(int steps, double a, double b, std::int64_t paths) {
   const auto step = dsl::ode::sde(
       [](auto y, auto, auto drift, auto) { return std::tuple{drift * y, 0.0}; },
@@ -39,7 +39,7 @@ TEST_P(stochastic, weak_order_one) {
   EXPECT_NEAR(std::log2(coarse.weak / fine.weak) / 3, 1, 0.15);
 }
 
-// One step is the formula, in the field's precision, with others and the time.
+// One step equals the formula, in the field's precision, with other fields and the time.
 TEST_P(stochastic, a_step_by_hand) {
   const int n = 1000;
   dsl::array<float> x = dsl::random::uniform<float>(seed, n);

@@ -1,5 +1,4 @@
-// Runge-Kutta steps: the order at which they converge, their values against long double, what they
-// feed back.
+// Runge-Kutta steps: order of convergence, values against long double, feedback.
 #include "tableau.hpp"
 
 #include <cmath>
@@ -116,8 +115,8 @@ TEST_P(steppers, feed_back_several_values_that_see_the_other_arguments) {
   EXPECT_EQ(std::tuple(sum.value(), most.value()), std::tuple(0.75, 2.0));
 }
 
-// A derivative that is a constant, a real one of a complex field, a narrower one; time as an
-// integer; fields of several precisions.
+// Derivatives that are constant, real for a complex field, or narrower; time as an integer; fields
+// of several precisions.
 TEST_P(steppers, take_derivatives_of_any_narrower_dtype) {
   auto z = dsl::to_device(std::vector<c64>{c64(1, 2)});
   auto x = dsl::to_device(std::vector<float>{1});

@@ -1,4 +1,4 @@
-// What the tests of steps share: a method as its tableau says it, in long double.
+// Reference of the tests of steps: a method evaluated from its tableau, in long double.
 #pragma once
 
 #include "../on_device.hpp"

@@ -1,4 +1,4 @@
-// A bundle of formulas as one kernel: what a test calls, with addresses for leaves and outputs.
+// A bundle of formulas as one kernel, called by a test with addresses of leaves and outputs.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace property {
 
-/// An operand: its block of memory on the device, and where in it the elements are. A scalar by
-/// value is read on the host.
+/// An operand: its block of memory on the device, and the placement of its elements there. A scalar
+/// by value is read on the host.
 struct operand {
   dsl::view<unsigned char, 1> block;
   const void* host;
   placement place;
 };
 
-/// A bundle as the library sees it.
+/// A bundle compiled by the library.
 struct compiled_bundle {
   int number;
   void (*run)(const operand* leaves, const operand* outputs);
   std::vector<typed> (*types)(
-      int formula);  // of each node, as the language gives them; literals have none of their own
+      int formula);  // of each node, by the language's rules; literals have none
 };
 std::vector<compiled_bundle>& compiled_bundles();
 
@@ -105,7 +105,7 @@ template <int Bundle> struct compiled {
   static std::vector<typed> types(int formula) { return type_of(formula, formula_numbers{}); }
 };
 
-/// Adds bundles First, First + 1, ... to those that the test runs.
+/// Adds the bundles from First on to those that the test runs.
 template <int First, int... I> bool compile_bundles(std::integer_sequence<int, I...>) {
   (compiled_bundles().push_back(
        {First + I, &compiled<First + I>::run, &compiled<First + I>::types}),

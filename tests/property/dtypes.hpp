@@ -1,5 +1,5 @@
-// The dtypes and NumPy 2's promotion as the tests know them: written from NumPy's tables, and
-// without a line of the library's.
+// The dtypes and NumPy 2's promotion as the tests know them: written from NumPy's tables, without
+// any code of the library's.
 #pragma once
 
 #include <cstdint>
@@ -70,16 +70,16 @@ constexpr dtype promote_arrays(dtype a, dtype b) {
   return static_cast<dtype>(t);
 }
 
-/// A dtype, and whether only C++ scalars made it (NEP 50's weak scalars).
+/// A dtype, and whether it is weak, i.e. made of C++ scalars alone (NEP 50).
 struct typed {
   dtype type{};
   bool weak = false;
   friend constexpr bool operator==(typed, typed) = default;
 };
 
-/// NEP 50: a scalar of no higher kind takes the array's dtype; one of a higher kind brings int64,
-/// float64, or complex numbers of the array's precision. Of two scalars that of the higher kind
-/// decides, reals and complex numbers by their precision as well.
+/// NEP 50: a scalar of no higher kind takes the array's dtype. A scalar of a higher kind gives
+/// int64, float64, or complex numbers of the array's precision. Of two scalars the higher kind
+/// wins; reals and complex numbers are also promoted by precision.
 constexpr typed promote(typed a, typed b) {
   if (a.weak && b.weak) {
     const bool numbers = kind_of(a.type) >= kind::real && kind_of(b.type) >= kind::real;

@@ -1,5 +1,5 @@
-// A tree as a formula of the language: its operators and functions, applied to whatever stands for
-// the leaves.
+// A tree as a formula of the language: its operators and functions, applied to anything that
+// represents the leaves.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -14,7 +14,7 @@ using elements =
                std::complex<float>, std::complex<double>>;
 template <dtype T> using element_t = std::tuple_element_t<static_cast<std::size_t>(T), elements>;
 
-/// An operation that takes fewer operands ignores the rest.
+/// An operation of fewer operands ignores the rest.
 template <operation What, class A, class B, class C>
 constexpr auto apply([[maybe_unused]] const A& a, [[maybe_unused]] const B& b,
                      [[maybe_unused]] const C& c) {
@@ -25,7 +25,8 @@ constexpr auto apply([[maybe_unused]] const A& a, [[maybe_unused]] const B& b,
   return;
 }
 
-/// Node `At` of formula `Tree`. The numbers are all that a name holds: nvcc cannot spell more.
+/// Node `At` of formula `Tree`. A name consists of these numbers alone, because nvcc cannot print
+/// larger types.
 template <int Bundle, int Tree, int At, class Leaves> constexpr auto value_at(const Leaves& leaves);
 
 template <int Bundle, int Tree, int At, int K, class Leaves> constexpr auto operand_at(

@@ -1,5 +1,5 @@
-// Random formulas as data: drawn, traced and run by the interpreter in every form that a back end
-// has, against a reference that shares no code with the library.
+// Random formulas as data: drawn, traced and interpreted in every form that a back end has, against
+// a reference that shares no code with the library.
 #include "../interpreter/language.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ struct tally {
   std::set<dtype> dtypes;
 };
 
-/// Drawn elements of a bundle's leaves, and what its formulas must give.
+/// Drawn elements of a bundle's leaves, and the expected values of its formulas.
 class case_of {
  public:
   case_of(const bundle& b, int number) : bundle_(b), number_(number) {
@@ -87,12 +87,12 @@ class case_of {
       elements_.push_back(draw_elements(r, l.type, l.from == source::array ? element_count : 1));
       if (l.from == source::value &&
           kind_of(l.type) ==
-              kind::integer)  // a C++ integer that the dtype beside it does not hold is an error
+              kind::integer)  // the other dtype cannot hold such an integer: an error
         for (std::size_t k = 0; k < elements_.back().size(); ++k)
           elements_.back()[k] = k == 0 ? elements_.back()[k] & 0x7f : 0;
       values_.push_back(elements_.back());
       if (l.from == source::value && bytes_of(l.type) == 2 &&
-          kind_of(l.type) == kind::real) {  // which the language holds as float
+          kind_of(l.type) == kind::real) {  // the language holds it as float
         const auto x = static_cast<float>(read(l.type, elements_.back().data()).part[0].low);
         values_.back().resize(sizeof x);
         const float value = read(l.type, elements_.back().data()).part[0].is_nan() ? NAN : x;
@@ -193,7 +193,7 @@ class case_of {
     }
   }
 
-  // To the bit, but for the bits of a NaN.
+  // Bit for bit, except for the bits of a NaN.
   void check_same(const std::vector<bytes>& got, const std::vector<bytes>& written,
                   tally& count) const {
     for (std::size_t f = 0; f < formulas_.size(); ++f) {
@@ -244,9 +244,9 @@ TEST(interpreted_formulas, agree_with_the_reference_in_every_form) {
   EXPECT_EQ(count.failures, 0);
   EXPECT_GE(count.formulas, 50000);
   EXPECT_LT(count.refused, count.formulas / 100);
-  // Else the reference would agree by knowing nothing.
+  // Ensures that the reference determines enough values for agreement to mean something.
   EXPECT_GT(count.decided, count.elements / 100 * 95);
-  EXPECT_GT(count.folded, count.formulas / 2);  // else nothing was folded, shared or simplified
+  EXPECT_GT(count.folded, count.formulas / 2);  // ensures folding and sharing
   EXPECT_EQ(count.used.size(), static_cast<std::size_t>(operation_count));
   EXPECT_EQ(count.dtypes.size(), static_cast<std::size_t>(dtype_count));
   RecordProperty("formulas", std::to_string(count.formulas));

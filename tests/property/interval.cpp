@@ -23,7 +23,7 @@ format_info info(dtype format) {
     default: return {53, -1022, 1023};
   }
 }
-// What arithmetic on a dtype is done in.
+// The dtype in which arithmetic on a dtype is computed.
 dtype arithmetic(dtype format) { return format == dtype::float64 ? format : dtype::float32; }
 real epsilon(dtype format) { return std::ldexp(real(1), 1 - info(format).digits); }
 
@@ -33,7 +33,7 @@ bool below(real a, real b) {
 real lower(real a, real b) { return below(b, a) ? b : a; }
 real upper(real a, real b) { return below(a, b) ? b : a; }
 
-// An error of `units` in the last place does not change a sign.
+// Widens by an error of `units` in the last place, which does not change a sign.
 interval widen(dtype format, interval a, real units, real absolute) {
   if (!a.is_range()) return a;
   const auto error = [&](real x) {
@@ -55,7 +55,7 @@ interval rounded(dtype format, const interval& a) {
   return widen(arithmetic(format), a, 0.5L, smallest(arithmetic(format)));
 }
 
-// Of a function. Next to the subnormal numbers it may give 0.
+// A function's result. Near the subnormal numbers it may be 0.
 interval approximate(dtype format, const interval& a, real units) {
   const dtype f = arithmetic(format);
   if (a.is_point() && (a.low == 0 || std::isinf(a.low))) return a;
@@ -67,7 +67,7 @@ interval approximate(dtype format, const interval& a, real units) {
 
 bool representable(dtype format, real x) { return round_to(arithmetic(format), x) == x; }
 
-// Whether a * b + c == 0 exactly. The doubles' fma is left alone where it would underflow.
+// Whether a * b + c == 0 exactly. Does not use the doubles' fma where it would underflow.
 bool vanishes(real a, real b, real c) {
   return (c == 0 || std::abs(c) > 1e-250L) && std::isfinite(c) &&
          std::fma(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c)) == 0;
@@ -97,8 +97,8 @@ bool unbounded(const interval& a) {
   return a.is_range() && (std::isinf(a.low) || std::isinf(a.high));
 }
 
-// A wave's range: f's values at the ends, and 1 or -1 where a crest or a trough (at phase + 2 pi k)
-// lies between them.
+// A wave's range: f at the ends, and 1 or -1 if a crest or a trough (at phase + 2 pi k) lies
+// between them.
 template <class F> interval wave(const interval& a, F f, real crest) {
   if (!a.is_range()) return a;
   if (a.is_point()) return interval::point(f(a.low));
@@ -221,7 +221,7 @@ interval fma(dtype format, const interval& a, const interval& b, const interval&
   return widen(arithmetic(format), sum, 0.5L, smallest(arithmetic(format)) + inexact);
 }
 
-// Their points are exact: fmod is, and a - fmod(a, b) is a multiple of b.
+// Points are exact: fmod is, and a - fmod(a, b) is a multiple of b.
 interval fmod(dtype format, const interval& a, const interval& b) {
   if (a.is_nan() || b.is_nan()) return interval::nan();
   if (a.is_point() && b.is_point()) return interval::point(std::fmod(a.low, b.low));
@@ -297,7 +297,7 @@ interval tan(dtype format, const interval& a) {
 
 interval pow(dtype format, const interval& a, const interval& b) {
   const auto power = [](real x, real y) { return std::pow(x, y); };
-  // The two that C99 keeps from NaN.
+  // The two cases in which C99 gives no NaN for a NaN.
   if (a.is_nan() && b.is_range())
     return b.contains(0) ? (b.is_point() ? interval::point(1) : interval::anything()) : a;
   if (b.is_nan() && a.is_range())
@@ -342,7 +342,7 @@ interval abs(const interval& a) {
   return interval::of(a.contains(0) ? real(0) : std::min(low, high), std::max(low, high));
 }
 
-// A NaN's sign says nothing.
+// The sign of a NaN is open.
 truth has_sign(const interval& a) {
   if (!a.is_range() || std::signbit(a.low) != std::signbit(a.high)) return truth::open;
   return known(std::signbit(a.low));
@@ -367,7 +367,7 @@ interval copysign(const interval& a, const interval& b) {
                                   : size;
 }
 
-// Which of two zeros min and max give is open.
+// min and max may return either of two zeros.
 interval min(const interval& a, const interval& b) {
   if (a.is_nan() || b.is_nan()) return interval::nan();
   if (!a.is_range() || !b.is_range()) return interval::anything();
@@ -411,7 +411,7 @@ void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2]
     most = std::hypot(most, size.high);
     numerator = std::hypot(numerator, abs(a[k]).high);
   }
-  // Far from where the quotient's parts would overflow on the way.
+  // Far from values for which the quotient's intermediate results would overflow.
   const real large = std::ldexp(real(1), info(f).highest_exponent / 4);
   if (least < 1 / large || most > large || numerator > large) return fail();
   const auto product = [](const interval& x, const interval& y) {
@@ -475,7 +475,7 @@ void apply_complex(dtype format, complex_function f, const interval (&z)[2],
              scale =
                  f == complex_function::log ? std::max(real(1), std::abs(value)) : std::abs(value);
   const real error = moves + 8 * epsilon(g) * scale + tiny;
-  // On an axis a part may be zero, and then it is to the bit: of the sign that C99 gives it.
+  // On an axis a part may be zero; it then is exact, with the sign that C99 specifies.
   const bool points = z[0].is_point() && z[1].is_point();
   const auto around = [&](real part) {
     return points && part == 0 ? interval::point(part) : interval::of(part - error, part + error);

@@ -1,5 +1,5 @@
-// Every value that a real operation may give: correctly rounded or within a function's error,
-// contracted into an fma or not.
+// Interval arithmetic: all values that a real operation may return, correctly rounded or within a
+// function's error, contracted into an fma or not.
 #pragma once
 
 #include "dtypes.hpp"
@@ -10,7 +10,7 @@ namespace property {
 /// last place asks for it.
 using real = long double;
 
-/// NaN, a range [low, high] without it, or anything. Infinities may be bounds; -0 lies below +0. A
+/// NaN, a range [low, high] without NaN, or anything. Bounds may be infinite; -0 lies below +0. A
 /// point is known to the bit.
 struct interval {
   enum class state : std::uint8_t { anything, nan, range };
@@ -28,7 +28,7 @@ struct interval {
   bool contains(real x) const { return is_range() && low <= x && x <= high; }
 };
 
-/// A truth value that overlapping intervals may leave open.
+/// A truth value, which is open if intervals overlap.
 enum class truth : std::int8_t { no, yes, open };
 inline truth known(bool b) { return b ? truth::yes : truth::no; }
 truth operator!(truth a);
@@ -41,12 +41,12 @@ interval hull(const interval& a, const interval& b);
 real round_to(dtype format, real x);
 interval round_to(dtype format, const interval& a);
 
-/// What lies beyond the largest number has become an infinity, unless an addition that the product
-/// was contracted with has taken it up before.
+/// Values beyond the largest number become infinite, unless the product was contracted with an
+/// addition that brought them back into range.
 interval settle(dtype format, const interval& a);
 
-// In the precision of a real dtype: float for the 16-bit ones. A result that is exact is a point,
-// whatever was contracted.
+// In the precision of a real dtype: float for the 16-bit ones. An exact result is a point,
+// contracted or not.
 interval add(dtype format, const interval& a, const interval& b);
 interval subtract(dtype format, const interval& a, const interval& b);
 interval multiply(dtype format, const interval& a, const interval& b);
@@ -67,7 +67,7 @@ interval cos(dtype format, const interval& a);
 interval tan(dtype format, const interval& a);
 interval cosh(dtype format, const interval& a);
 using function = real (*)(real);
-/// A function that rises (or falls) from `from` to `to` and is NaN beyond.
+/// A function that is monotonic from `from` to `to` and NaN outside.
 interval monotone(dtype format, const interval& a, function f, real from, real to);
 
 // Exact.
@@ -88,15 +88,14 @@ truth is_infinite(const interval& a);
 truth has_sign(const interval& a);
 
 enum class complex_function : std::uint8_t { exp, log, sqrt, sin, cos };
-/// Within an error that is small beside the value's modulus.
+/// The error is bounded relative to the value's modulus.
 void apply_complex(dtype format, complex_function f, const interval (&z)[2], interval (&result)[2]);
 
-/// The intervals' quotient (a + bi) / (c + di), within an error that is small beside the quotient's
-/// modulus.
+/// The intervals' quotient (a + bi) / (c + di); the error is bounded relative to its modulus.
 void divide_complex(dtype format, const interval (&a)[2], const interval (&b)[2],
                     interval (&quotient)[2]);
 
-/// Narrow enough for the check to mean something.
+/// Whether an interval is narrow enough for a check to mean something.
 bool is_decided(dtype format, const interval& a);
 
 }  // namespace property

@@ -21,7 +21,7 @@ std::uint64_t draw_integer(random& r, int bits) {
   if (what < 17) return static_cast<std::uint64_t>(r.below(200) - 60) & low_bits;
   if (what < 19) return r.next() & low_bits;
   const std::uint64_t limits[] = {0, 1, low_bits, top,
-                                  top - 1};  // 0, 1, -1, the least, the greatest
+                                  top - 1};  // 0, 1, -1, the minimum, the maximum
   return limits[r.below(5)];
 }
 
@@ -88,7 +88,7 @@ shape draw_shape(random& r, int rank, int number) {
     for (int d = 0; d < rank; ++d) s.extents[d] = r.percent(20) ? 1 : 2 + r.below(4);
     if (rank > 0) s.extents[r.percent(60) ? rank - 1 : r.below(rank)] = rows[r.below(15)];
     if (rank > 1 && r.percent(40))
-      s.extents[r.below(rank)] = rows[r.below(15)];  // large enough both ways for a kernel's tiles
+      s.extents[r.below(rank)] = rows[r.below(15)];  // larger than a kernel's tiles
   } while (s.size() > 2200);
   if (number == 0 && rank > 0) s.extents[r.below(rank)] = 0;
   return s;
@@ -118,7 +118,7 @@ placement draw_placement(random& r, const shape& space, int rank, order o, bool 
       p.strides[d] = -p.strides[d];
     }
   }
-  p.block = step + 8;  // no offset passes 3
+  p.block = step + 8;  // no offset exceeds 3
   return p;
 }
 

@@ -1,4 +1,4 @@
-// Where operands lie in memory, and what is in them: drawn at random, the same from run to run.
+// Layouts and elements of operands, drawn at random with a fixed seed.
 #pragma once
 
 #include <string>
@@ -20,7 +20,8 @@ struct shape {
 struct placement {
   shape of;
   std::int64_t strides[most_dimensions]{}, offset = 0, block = 1;
-  /// Of the element that an index into a shape of as many dimensions or more broadcasts to.
+  /// Offset of the element that `index`, into a shape of at least as many dimensions, broadcasts
+  /// to.
   std::int64_t at(const shape& space, const std::int64_t* index) const;
 };
 std::string spell(const shape& s);
@@ -30,8 +31,8 @@ std::string spell(const placement& p);
 /// reversed, with steps and gaps.
 enum class order : std::uint8_t { contiguous, shifted, any };
 
-/// The shape of a bundle's n-th case: sizes around every boundary that a kernel or a host block
-/// has, and none at all.
+/// The shape of a bundle's n-th case: sizes around every boundary of a kernel's or a host's block,
+/// 0 included.
 shape draw_shape(random& r, int rank, int number);
 inline constexpr int cases = 12;
 
@@ -39,8 +40,8 @@ inline constexpr int cases = 12;
 /// along some of them.
 placement draw_placement(random& r, const shape& space, int rank, order o, bool is_input);
 
-/// Moderate values for the most part, and now and then zeros of both signs, infinities, NaN, or an
-/// integer dtype's limits.
+/// Mostly moderate values, occasionally zeros of both signs, infinities, NaN, or an integer dtype's
+/// limits.
 std::vector<unsigned char> draw_elements(random& r, dtype type, std::int64_t count);
 
 /// The next index in row-major order; false after the last.

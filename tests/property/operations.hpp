@@ -1,4 +1,4 @@
-// The operations that the tests apply, and the dtypes they give: the tests' own table and rules.
+// The operations that the tests apply, and their result dtypes: the tests' own table and rules.
 #pragma once
 
 #include "dtypes.hpp"
@@ -13,11 +13,11 @@ enum class operation : std::uint8_t {
 #include "operations.inc"
 };
 
-/// promoted: np.result_type. widened: the same, int8 for truth values. floating: floating point
-/// numbers, as NumPy's functions take integers. truth: each operand by itself. chosen: the second
-/// and the third operand's.
+/// promoted: np.result_type. widened: the same, int8 for truth values. floating: floating point, as
+/// NumPy's functions convert integers. truth: each operand by itself. chosen: the second and the
+/// third operand's.
 enum class operands_rule : std::uint8_t { promoted, widened, floating, truth, chosen };
-/// part: a complex number's parts' dtype.
+/// part: the dtype of a complex number's parts.
 enum class result_rule : std::uint8_t { common, truth, part };
 
 struct operation_info {
@@ -41,7 +41,7 @@ constexpr const operation_info& info(operation what) { return operations[static_
 constexpr int arity(operation what) { return info(what).arity; }
 
 /// np.result_type of several: arrays first, the higher kinds before the lower, so that int8 and
-/// uint8 beside float16 stay small.
+/// uint8 with float16 stay small.
 constexpr typed promote(const typed* operands, int count) {
   typed sorts[2]{};
   bool there[2]{};
@@ -55,9 +55,9 @@ constexpr typed promote(const typed* operands, int count) {
   return there[0] && there[1] ? promote(sorts[0], sorts[1]) : sorts[there[0] ? 0 : 1];
 }
 
-/// NumPy has functions for float16, float32 and float64, and takes the first that holds all
-/// operands. A scalar counts where it is of a higher kind than the arrays (as what it makes of
-/// them), or where there are none.
+/// NumPy has functions for float16, float32 and float64, and uses the first that holds all
+/// operands. A scalar counts if it is of a higher kind than the arrays (as the dtype that it
+/// promotes them to), or if there are none.
 constexpr typed promote_floating(const typed* operands, int count) {
   constexpr dtype floats[] = {dtype::float16, dtype::float16, dtype::float32,
                               dtype::float64, dtype::float64, dtype::float16,
@@ -79,7 +79,7 @@ constexpr typed promote_floating(const typed* operands, int count) {
   return {as_float(common.type), common.weak};
 }
 
-/// The dtype that operands are brought to before the operation.
+/// The dtype to which operands are converted before the operation.
 constexpr typed common_of(operation what, const typed* operands) {
   const operation_info& o = info(what);
   if (o.operands == operands_rule::chosen) return promote(operands + 1, 2);

@@ -19,7 +19,7 @@ namespace {
 
 struct tally { std::int64_t elements = 0, decided = 0, failures = 0; };
 
-/// An operand's dtype and block, as they are before the run.
+/// An operand's dtype and block, before the run.
 struct memory {
   dtype type;
   placement place;
@@ -28,7 +28,7 @@ struct memory {
 
 constexpr dtype dtype_of(const tree& formula) { return formula.nodes[formula.size - 1].type.type; }
 
-/// A bundle's formulas on operands drawn for one case, and what they must give.
+/// A bundle's formulas on operands drawn for one case, and their expected values.
 class trial {
  public:
   trial(const bundle& b, int bundle_number, int case_number)
@@ -79,14 +79,15 @@ class trial {
   }
 
  private:
-  // A C++ integer that the dtype beside it does not hold is an error.
+  // A C++ integer that the other operand's dtype cannot hold is an error, so such values are made
+  // small.
   static void make_small(memory& m) {
     const auto width = static_cast<std::size_t>(bytes_of(m.type));
     for (std::size_t i = 0; i < m.bytes.size(); ++i)
       m.bytes[i] = i % width == 0 ? m.bytes[i] & 0x7f : 0;  // little-endian
   }
 
-  // Where an output and an operand have one dtype and shape, the output goes to the operand's
+  // If an output and an operand have one dtype and shape, the output is placed in the operand's
   // memory: in place, or with another mapping.
   void overlap(random& r) {
     for (int o = 0; o < bundle::trees; ++o)
@@ -129,7 +130,7 @@ class trial {
     return m.bytes.data() + m.place.at(space_, index) * bytes_of(m.type);
   }
 
-  // Every element of an output, and that what lies around them is as it was.
+  // Checks every element of an output, and that the memory around them is unchanged.
   void check(std::size_t output, const std::vector<unsigned char>& after, tally& count) const {
     const memory& m = outputs_[output];
     const auto bytes = static_cast<std::size_t>(bytes_of(m.type));
@@ -187,7 +188,7 @@ TEST_P(formulas_on, random_layouts_agree_with_the_reference) {
   }
   EXPECT_EQ(count.failures, 0);
   EXPECT_GT(count.elements, 30000 * static_cast<std::int64_t>(compiled_bundles().size()));
-  // Else the reference would agree by knowing nothing.
+  // Ensures that the reference determines enough values for agreement to mean something.
   EXPECT_GT(count.decided, count.elements / 100 * 95);
   RecordProperty("elements", std::to_string(count.elements));
   RecordProperty("decided", std::to_string(count.decided));
@@ -214,7 +215,7 @@ TEST(formulas, are_many_and_distinct) {
   }
   const std::size_t formulas = compiled_bundles().size() * bundle::trees;
   EXPECT_GE(different.size(), formulas - formulas / 100);
-  // Where all bundles are compiled, everything is in them; of a few something is missing.
+  // All bundles together contain every operation; a few do not.
   const bool all = formulas > 500;
   EXPECT_GE(deepest, all ? 8 : 7);
   EXPECT_GE(used.size(), static_cast<std::size_t>(all ? operation_count : 60));

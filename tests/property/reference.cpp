@@ -37,7 +37,7 @@ value make(dtype type, const interval& a, const interval& b = interval::point(0)
   value v{type};
   v.part[0] = a;
   if (kind_of(type) == kind::complex)
-    v.part[1] = b;  // a real number's stays 0, also where it is infinite
+    v.part[1] = b;  // a real number's stays 0, also if it is infinite
   return v;
 }
 
@@ -49,7 +49,7 @@ truth as_truth(const value& v) {
                                        : re | !equal(settle(format, v.part[1]), interval::point(0));
 }
 
-// To a 16-bit dtype an implementation may go by way of float, as the arithmetic on them does.
+// A conversion to a 16-bit dtype may round to float first, as arithmetic on these dtypes does.
 interval rounded_real(dtype to, const interval& a) {
   const interval direct = round_to(to, a);
   return bytes_of(to) == 2 ? hull(direct, round_to(to, round_to(dtype::float32, a))) : direct;
@@ -57,8 +57,8 @@ interval rounded_real(dtype to, const interval& a) {
 
 interval convert_real(dtype to, dtype from, const interval& a) {
   const interval settled = settle(from, a);
-  // Between roundings the 16-bit dtypes are float: a cast from one to itself may round or have
-  // nothing to do.
+  // Intermediate values of the 16-bit dtypes are float: a cast from one to itself may round or do
+  // nothing.
   if (to == from) return bytes_of(to) == 2 ? hull(settled, round_to(to, settled)) : a;
   return rounded_real(to, settled);
 }
@@ -94,8 +94,8 @@ value convert(const value& v, dtype to) {
 
 __int128 magnitude(__int128 x) { return x < 0 ? -x : x; }
 
-// Wraps where the dtype does: all but division and comparison can be done on the operands' 128
-// bits.
+// Wraps where the dtype does. Everything except division and comparison can be computed on the
+// operands' 128 bits.
 value whole_number(operation what, dtype type, const value& a, const value& b) {
   if (!a.is_known || !b.is_known) return value::unknown(type);
   using wide = unsigned __int128;
@@ -119,8 +119,7 @@ value whole_number(operation what, dtype type, const value& a, const value& b) {
     case operation::bitwise_and: return give(x & y);
     case operation::bitwise_or: return give(x | y);
     case operation::bitwise_xor: return give(x ^ y);
-    // A shift by as many bits as there are, or by a negative number, leaves zeros, or copies of the
-    // sign.
+    // A shift by at least the width, or by a negative number, gives zeros, or copies of the sign.
     case operation::left_shift:
       return give(y < 0 || y >= bits ? wide(0) : wide(x) << static_cast<int>(y));
     case operation::right_shift: return give(x >> static_cast<int>(y < 0 || y >= bits ? bits : y));
@@ -151,8 +150,8 @@ value whole_number(operation what, dtype type, const value& a, const value& b) {
   }
 }
 
-// The operands are of the result's dtype, or real beside a complex one; a real operand has no
-// imaginary part at all.
+// The operands are of the result's dtype, or real for a complex one; a real operand has no
+// imaginary part, not even 0.
 value arithmetic_on_numbers(operation what, dtype type, const value& a, const value& b) {
   const dtype f = part_of(type);
   const bool a_real = kind_of(a.type) == kind::real, b_real = kind_of(b.type) == kind::real;
@@ -371,7 +370,7 @@ value apply_node(const tree& formula, const node& n, const value* leaves, const 
   const bool whole = k <= kind::integer;
   if (n.what == operation::where)
     return choose(as_truth(*operand[0]), brought(*operand[1], false), brought(*operand[2], false));
-  // A bound that C++ scalars made clips nothing where it is beyond the dtype's end.
+  // A bound made of C++ scalars clips nothing if it is beyond the dtype's range.
   value bound[2];
   if (n.what == operation::clip && whole && kind_of(common) == kind::integer)
     for (int i = 1; i < 3; ++i)
@@ -437,7 +436,7 @@ value read(dtype type, const void* at) {
   switch (kind_of(type)) {
     case kind::boolean:
     case kind::integer: {
-      std::uint64_t bits = 0;  // little-endian, as everything that the library runs on
+      std::uint64_t bits = 0;  // little-endian, as all supported machines
       std::memcpy(&bits, at, static_cast<std::size_t>(bytes_of(type)));
       return value::integer(type, static_cast<__int128>(bits));
     }

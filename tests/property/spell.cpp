@@ -1,4 +1,4 @@
-// Formulas and values as text, for what a failure reports.
+// Formulas and values as text, for failure reports.
 #include "reference.hpp"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Random formulas, the same from run to run: made while compiling, so that the language can be
-// applied to them, and read by the reference when the test runs.
+// Random formulas with a fixed seed: made at compile time, so that the language can be applied to
+// them, and read by the reference at run time.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,7 @@ struct random {
   std::uint64_t state;
   constexpr explicit random(std::uint64_t seed) : state(seed) {
     state = next();
-  }  // else neighbours would be one stream
+  }  // otherwise neighbouring seeds would give one stream
   constexpr std::uint64_t next() {
     std::uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -27,8 +27,8 @@ struct random {
   constexpr bool percent(int p) { return below(100) < p; }
 };
 
-// C++ literals of all kinds, the integers such that every dtype holds them. Both sides read them
-// from here.
+// C++ literals of all kinds; every dtype holds the integers. The language and the reference both
+// read them from here.
 inline constexpr std::tuple literals{0,
                                      1,
                                      2,
@@ -75,17 +75,17 @@ struct node {
   operation what{};
   typed type{};
   int operand[3]{};
-  int number = 0;  // a leaf's or a literal's number; the dtype cast to
+  int number = 0;  // a leaf's or a literal's number; the target dtype of a cast
 };
 
-/// Operands come before the nodes that use them; the last node is the formula.
+/// Operands precede the nodes that use them; the last node is the formula.
 struct tree {
   static constexpr int most_nodes = 72;
   int size = 0, depth = 0;
   node nodes[most_nodes]{};
 };
 
-/// Formulas that are computed by one kernel, from leaves that they share.
+/// Formulas that one kernel computes from shared leaves.
 struct bundle {
   static constexpr int most_leaves = 12, trees = 12;
   int rank = 0, leaf_count = 0;
@@ -140,8 +140,8 @@ class generator {
     return put({operation::literal, {literal_dtype(literals, n), true}, {}, n});
   }
 
-  // Every depth is reached along one path; what hangs off it is shallow, so that the size grows
-  // like the depth.
+  // The depth is reached along one path with shallow branches, so that the size grows in proportion
+  // to the depth.
   constexpr int grow(int depth) {
     if (depth == 0) return put_leaf();
     const int shape = random_.below(100);
@@ -165,7 +165,7 @@ class generator {
   }
 
   constexpr int grow_unary(int depth) {
-    const bool two = depth >= 2 && random_.percent(70);  // leaves room to make the operand tame
+    const bool two = depth >= 2 && random_.percent(70);  // leaves room for a bounding operation
     const int a = grow(depth - (two ? 2 : 1));
     if (random_.percent(20)) {
       const auto to = static_cast<dtype>(random_.below(dtype_count));
@@ -197,7 +197,7 @@ class generator {
     const bool swap = random_.percent(40);
     const operation what = random_.percent(40) ? draw(operation::add, operation::modulus, a, b)
                                                : draw(operation::add, operation::fmax, a, b);
-    if (what == operation::pow && kind_at(a) == kind::real) {  // to a small power, whole or not
+    if (what == operation::pow && kind_at(a) == kind::real) {  // to a small power, integer or not
       const int base = depth_of(a) + 2 <= depth ? put(operation::abs, a) : a;
       const int power = put_literal(random_.percent(60) ? random_.below(4) : 8 + random_.below(3));
       return put(what, base, power);
@@ -217,8 +217,8 @@ class generator {
   tree made_{};
 };
 
-/// Dtypes of one width or of one kind make kernels that take more elements a thread than a mixture
-/// of all does.
+/// Dtypes of one width or of one kind give kernels that take more elements a thread than a mixture
+/// of all.
 constexpr dtype draw_dtype(random& r, int palette) {
   constexpr dtype bytes[] = {dtype::int8, dtype::uint8, dtype::boolean},
                   narrow[] = {dtype::float16, dtype::bfloat16, dtype::int16, dtype::uint16},
@@ -242,7 +242,7 @@ constexpr bundle make_bundle(int number) {
   bundle b;
   b.rank = number % 6;
   const int palette = r.below(10);
-  const bool one_rank = r.percent(40);  // else no layout is a single contiguous piece
+  const bool one_rank = r.percent(40);  // otherwise no layout would be a single contiguous piece
   const int arrays = b.rank == 0 ? 0 : 5 + r.below(4);
   for (int i = 0; i < arrays; ++i)
     b.leaves[b.leaf_count++] = {source::array, draw_dtype(r, palette),
