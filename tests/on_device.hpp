@@ -18,7 +18,7 @@ struct on_device : testing::TestWithParam<const char*> {
       GTEST_SKIP() << "no GPU";
     guard.emplace(dsl::device(name()));
   }
-  // DSL_TEST_MESH is the mesh that stands in for the device of its kind: "sim:0-3", "cuda:0-1".
+  // DSL_TEST_MESH names the mesh that replaces the device of its kind: "sim:0-3", "cuda:0-1".
   static const char* name() {
     const char* const mesh = std::getenv("DSL_TEST_MESH");
     return mesh != nullptr && std::string(mesh).starts_with(GetParam()) ? mesh : GetParam();
@@ -27,7 +27,7 @@ struct on_device : testing::TestWithParam<const char*> {
   std::optional<dsl::device_guard> guard;
 };
 
-// Blocks and warps in an order that a number chooses, in the simulator.
+// Sets the simulator's order of blocks and warps, chosen by a number.
 struct simulated_order {
   explicit simulated_order(const char* seed) { setenv("DSL_SIM_SEED", seed, 1); }
   ~simulated_order() { unsetenv("DSL_SIM_SEED"); }
@@ -46,7 +46,7 @@ inline std::vector<const char*> compiled_devices() {
   INSTANTIATE_TEST_SUITE_P(devices, suite, testing::ValuesIn(compiled_devices()), \
                            [](const auto& each) { return std::string(each.param); })
 
-// Around every boundary that a kernel or a host block has.
+// Sizes around every boundary of a kernel's or a host's block.
 inline std::vector<std::int64_t> sizes() {
   return {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384 + 1, 34567};
 }
@@ -60,7 +60,7 @@ inline std::vector<float> random_floats(std::int64_t n, float low = -2, float hi
   return v;
 }
 
-// A view whose first element is not where a 16-byte access could start.
+// A view whose first element is not aligned to 16 bytes.
 template <class Array>
 auto from_element(Array&& a, std::int64_t first, std::int64_t n, std::int64_t step = 1) {
   return decltype(a.view())(a.view().owner(), a.data() + first, {n}, {step});

@@ -1,5 +1,4 @@
-// Layouts of arrays in memory that nobody would choose: dimensions in any order, reversed, with
-// gaps, or of extent 1.
+// Unusual layouts of arrays: dimensions in any order, reversed, with gaps, or of extent 1.
 #pragma once
 
 #include <dsl/dsl.hpp>

@@ -1,4 +1,4 @@
-// The step of the coupled fields, by RK4: as a user writes it.
+// An RK4 step of the coupled fields, as a user writes it.
 #pragma once
 
 #include <complex>

@@ -1,5 +1,5 @@
-// A folder of a test's own, that is removed with it: other processes may run the same test at the
-// same time.
+// A temporary folder of one test, removed with the object; its name is unique because other
+// processes may run the same test.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ struct scratch_folder {
   const std::filesystem::path folder = outer / "run" / "state";
 };
 
-/// The process's current folder while it lives.
+/// Is the process's current folder during the object's lifetime.
 struct current_scratch_folder : scratch_folder {
   current_scratch_folder() { std::filesystem::current_path(outer); }
   ~current_scratch_folder() { std::filesystem::current_path(before); }

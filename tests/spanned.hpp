@@ -1,4 +1,4 @@
-// A type with std::mdspan's members, of which the standard library of C++20 has none.
+// A type with std::mdspan's members, which C++20's standard library lacks.
 #pragma once
 
 #include <array>

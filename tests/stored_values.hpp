@@ -1,5 +1,5 @@
-// Elements as NumPy's values are stored and compared: bytes of a dtype that is known when the test
-// runs.
+// Elements as NumPy's values are stored and compared: bytes, with a dtype that is known at run
+// time.
 #pragma once
 
 #include <dsl/dsl.hpp>
@@ -21,8 +21,8 @@ inline dsl::dtype dtype_named(const std::string& name) {
   throw std::runtime_error(std::string("no dtype ").append(name));
 }
 
-/// One value as it is written, its bits in hexadecimal with a comma between a complex number's
-/// parts.
+/// Appends one value from its text: its bits in hexadecimal, with a comma between a complex
+/// number's parts.
 inline void append_value(bytes& to, const std::string& word, dsl::dtype type) {
   std::istringstream parts(word);
   for (std::string part; std::getline(parts, part, ',');) {
@@ -66,7 +66,7 @@ inline double real_value(const bytes& from, std::size_t i, dsl::dtype type) {
     default: return element_at<double>(from, i);
   }
 }
-/// An integer's or a boolean's, extended to 64 bits.
+/// An integer or a boolean, extended to 64 bits.
 inline std::int64_t whole_value(const bytes& from, std::size_t i, dsl::dtype type) {
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   std::int64_t value = dsl::info(type).is_signed && from[(i + 1) * size - 1] >> 7 ? -1 : 0;

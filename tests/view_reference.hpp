@@ -1,4 +1,5 @@
-// What functions of shape do, one index at a time: slow, and too simple to be wrong.
+// Reference for functions of shape, one index at a time: slow, and simple enough to be obviously
+// correct.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct view_reference {
     return places[static_cast<std::size_t>(flat)];
   }
 
-  // An array of another shape, of which element i is this one's element from(i).
+  // An array of another shape; its element i is this one's element from(i).
   view_reference map(index to, const std::function<index(index)>& from) const {
     view_reference r{std::move(to), {}};
     const std::int64_t n = r.count();
@@ -48,7 +49,7 @@ struct view_reference {
     return r;
   }
 
-  // Python's start:stop:step along an axis: the positions, one after another.
+  // The positions of Python's start:stop:step along an axis.
   static index positions(std::int64_t n, std::optional<std::int64_t> start,
                          std::optional<std::int64_t> stop, std::int64_t step) {
     const auto from_end = [n](std::int64_t at) { return at < 0 ? at + n : at; };

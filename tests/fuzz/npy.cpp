@@ -13,8 +13,8 @@ namespace {
 
 using dsl::dtype;
 
-// What the file holds, as the error says where another dtype is asked for: "...: holds float32 (2,
-// 3); asked for: ..."
+// The dtype and shape of a file, as the error for another requested dtype states them:
+// "...: holds float32 (2, 3); asked for: ..."
 struct holding {
   dtype type{};
   int rank = 0;

@@ -123,8 +123,8 @@ TEST(random_permuted, gives_every_order_as_often) {
   }
 }
 
-// What normal and exponential numbers are made of: by the vectors of each instruction set as one by
-// one.
+// The components of normal and exponential numbers: each instruction set's vectors give the bits of
+// the scalar code.
 template <class T, class W, class P>
 struct draws {
   std::vector<W> angle;
@@ -182,7 +182,7 @@ TEST(random_normal, has_the_same_bits_by_every_instruction_set) {
   }).expect_the_same_of_each();
 }
 
-// Of many numbers, where each one goes, and how far neighbours are apart.
+// Permutations of many numbers: the place of each one, and the distance of former neighbours.
 TEST(random_permuted, moves_everywhere) {
   constexpr std::uint64_t n = 1 << 16, parts = 64;
   for (const std::uint64_t key : {0, 1, 2}) {

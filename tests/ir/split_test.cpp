@@ -1,5 +1,5 @@
-// Statements with reductions inside reductions, drawn at random and split into passes as data: no
-// kernel is compiled. Whole numbers, so that what the passes give is what the statement says.
+// Statements with nested reductions, drawn at random and split into passes as data; no kernel is
+// compiled. Values are integers, so the passes must give exactly the statement's value.
 #include <gtest/gtest.h>
 
 #include <dsl/ir/split.hpp>
@@ -39,7 +39,7 @@ table stretched(const table& t, int rows, int columns) {
 }
 
 using reducer_of_two = double (*)(double, double);
-/// Along rows (axes 1), columns (2) or both (3).
+/// Reduces along rows (axes 1), columns (2) or both (3).
 table reduced(const table& t, int axes, reducer_of_two f) {
   table to{(axes & 1) != 0 ? 1 : t.rows, (axes & 2) != 0 ? 1 : t.columns, {}};
   to.values.assign(static_cast<std::size_t>(to.rows * to.columns), 0);
@@ -54,8 +54,8 @@ table reduced(const table& t, int axes, reducer_of_two f) {
   return to;
 }
 
-/// An expression: an array or a scalar, a difference or a maximum of two, a reduction, a formula
-/// with reductions of its own.
+/// An expression: an array or a scalar, a difference or a maximum of two, a reduction, or a formula
+/// that contains reductions.
 struct tree {
   enum {
     array,
@@ -92,7 +92,7 @@ struct statement_of_trees {
     const table a = value_of(*t.operands[0], arrays),
                 b = t.operands.size() > 1 ? value_of(*t.operands[1], arrays) : table{};
     const auto all = [](const table& x, reducer_of_two f) { return reduced(x, 3, f); };
-    // A formula's arguments are broadcast together first.
+    // A formula's arguments are first broadcast to a common shape.
     const int rows = std::max(a.rows, b.rows), columns = std::max(a.columns, b.columns);
     const table x = stretched(a, rows, columns), y = stretched(b, rows, columns);
     switch (static_cast<int>(t.kind)) {
@@ -160,13 +160,13 @@ struct statement_of_trees {
   }
 };
 
-/// What a graph gives that is one pass, for each output.
+/// The values of a graph that is one pass, for each output.
 std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, int axes) {
   table space{1, 1, {0}};
   for (int i = 0; i < g.size(); ++i)
     if (g[i].code == op::load)
       space = join(space, inputs[static_cast<std::size_t>(g[i].field(0))], sum);
-  for (const table& t : inputs) space = join(space, t, sum);  // what is not read counts as well
+  for (const table& t : inputs) space = join(space, t, sum);  // unread operands count as well
   std::vector<table> at;
   for (int i = 0; i < g.size(); ++i) {
     const node& n = g[i];
@@ -210,7 +210,7 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
     for (int u = pass.first_use; u < pass.first_use + pass.uses; ++u) {
       const pass_use& use = plan.use[static_cast<std::size_t>(u)];
       std::vector<table> inputs(
-          static_cast<std::size_t>(pass.inputs));  // what is not bound is one element
+          static_cast<std::size_t>(pass.inputs));  // unbound inputs have one element
       for (int i = use.first_input; i < use.first_input + use.inputs; ++i) {
         const auto [input, place, drops] = plan.input[static_cast<std::size_t>(i)];
         inputs[static_cast<std::size_t>(place)] =
@@ -252,8 +252,8 @@ class trees {
     }
     for (int i = 0; i < (reduces ? 1 : 2); ++i)
       t->operands.push_back(draw(below(depth), arrays, along_axes));
-    // Beside arrays, reductions are of as many elements; what a formula makes of scalars alone is
-    // one value.
+    // Reductions that accompany arrays have as many elements as these; a formula of scalars alone
+    // gives one value.
     const bool of_arrays = t->kind >= (along_axes ? tree::first_formula : tree::reduce_sum);
     while (of_arrays && t->operands[0]->rank() == 0)
       t->operands[0] = draw(below(depth), arrays, along_axes);
@@ -292,7 +292,7 @@ TEST(split, an_expression_is_what_its_passes_give) {
   }
 }
 
-// Of one shape, so that reductions beside arrays are over one index space.
+// Expressions of one shape, so that reductions and arrays share an index space.
 TEST(split, several_expressions_are_what_their_passes_give) {
   for (unsigned seed = 0; seed < 4000; ++seed) {
     trees random(seed);
@@ -316,7 +316,7 @@ pass_counts count_passes(int leaves, const F& f) {
   return {plan.passes, plan.uses, plan.values};
 }
 
-// max(x) twice is one program, run twice only where x is not x.
+// max(x) of two arrays is one program, which runs twice only if the arrays differ.
 TEST(split, equal_reductions_share_a_program) {
   const auto leaf = [](tracer& t) {
     return statement_of_trees::operand_symbol<dtype::float32>(op::load, t);

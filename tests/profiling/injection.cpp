@@ -1,4 +1,4 @@
-// A tool as NVTX sees one: a library that NVTX_INJECTION64_PATH names. It records ranges and their
+// A tool for NVTX: a library that NVTX_INJECTION64_PATH names. It records ranges and their
 // payloads.
 #include <nvtx3/nvToolsExtPayload.h>
 
@@ -14,14 +14,14 @@ struct domain {
   std::string name;
   std::vector<std::vector<nvtxPayloadSchemaEntry_t>> schemas;
   std::vector<std::vector<std::string>>
-      fields;  // the schemas' names, which the program need not keep
+      fields;  // copies of the schemas' names, which the program may free
 };
 
 std::mutex mutex;
 std::vector<recorded_range> ranges;
 thread_local std::vector<std::size_t> open;
 
-// Numbers of NVTX's own begin above this one.
+// NVTX's own numbers begin above this one.
 constexpr std::uint64_t first_schema = 1u << 24;
 
 domain& domain_of(nvtxDomainHandle_t handle) { return *reinterpret_cast<domain*>(handle); }
@@ -98,7 +98,8 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t tables) {
   return 1;
 }
 
-// By its parameter's type, which NVTX hides, it would be hidden as well.
+// Exported explicitly: its parameter's type is hidden by NVTX, and the function would be hidden
+// with it.
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
     nvtxExtModuleInfo_t* module) {
   if (module->moduleId == NVTX_EXT_PAYLOAD_MODULEID)

@@ -1,5 +1,5 @@
-// A kernel of each kind, whose names names.sh looks at. What profilers are to show stands after
-// "shown:".
+// A kernel of each kind; names.sh compares their names. "shown:" precedes the name that profilers
+// must show.
 #include <dsl/dsl.hpp>
 #include <dsl/scan.hpp>
 

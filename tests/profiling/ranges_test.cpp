@@ -1,4 +1,4 @@
-// Ranges in profilers, as a tool sees them. The tool is injection.cpp; without one nothing is
+// Profiler ranges as a tool sees them. The tool is injection.cpp; without a tool no range is
 // described.
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ const std::vector<recorded_range>& recorded() {
   return *reinterpret_cast<recorded_ranges_function>(function)();
 }
 
-// What ran since the last call.
+// Returns the ranges recorded since the last call.
 std::vector<recorded_range> new_ranges() {
   static std::size_t seen = 0;
   const std::vector<recorded_range>& all = recorded();

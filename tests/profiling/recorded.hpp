@@ -1,4 +1,4 @@
-// What the tool of injection.cpp has been told, in the order in which ranges began.
+// Ranges recorded by the tool of injection.cpp, in the order in which they began.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 struct recorded_range {
   std::string domain, message;
   std::vector<std::pair<std::string, std::int64_t>> payload;  // names and values of its fields
-  int depth = 0;  // of ranges of its thread that it lies in
+  int depth = 0;  // number of enclosing ranges of its thread
   bool is_closed = false;
 };
 

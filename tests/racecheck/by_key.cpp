@@ -1,6 +1,6 @@
-// Reductions by key that take each of a table's ways, for racecheck: warps that have a table each,
-// that take turns at one with a copy for each lane and at some with one copy, buckets, counters.
-// All values are whole numbers, so all sums are exact.
+// Reductions by key on each path of a table, for racecheck: a table per warp, turns at one table
+// with a copy for each lane, turns at tables with one copy, buckets, counters. Values are integers,
+// so all sums are exact.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -23,7 +23,7 @@ enum class way { arrive, aligned, meet, none };
 DSL_FN std::uint32_t entry_of(int round, int warp, int k) {
   return (static_cast<std::uint32_t>(round * 131 + warp * 17 + k) * 2654435761u >> 16) % entries;
 }
-// What comes of it depends on the order of the turns.
+// Does not commute: the result depends on the order of the turns.
 DSL_FN std::uint32_t joined(std::uint32_t before, std::uint32_t value) {
   return before * 3 + value;
 }

@@ -1,6 +1,6 @@
-// Random words without end on the standard output, as statistical tests read them: `words` those of
-// one key in their order, `words keys` the first words of 1024 keys, then their second words, and
-// so on, to see whether keys depend on each other.
+// An endless sequence of random words on the standard output, for statistical test suites. `words`:
+// those of one key in order. `words keys`: the first words of 1024 keys, then their second words,
+// and so on, to detect dependence between keys.
 #include <dsl/random.hpp>
 
 #include <cstdio>

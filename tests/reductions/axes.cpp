@@ -1,5 +1,5 @@
-// Every set of axes of arrays of any shape, as a user names them. That every shape and layout is
-// walked as it should be is seen in dtypes.cpp, without the types of arrays.
+// Every set of axes of arrays of any shape, as a user names them. dtypes.cpp tests the traversal of
+// every shape and layout, without the types of arrays.
 #include "axes.hpp"
 
 using reduction::bytes;
@@ -42,8 +42,8 @@ TEST_P(reductions, rank_8) {
                             reduction::evaluate<row::sum>(x, dsl::axis(0, 1, 2, 3, 4, 5, 6, 7)));
 }
 
-// What is reduced may be an expression, and its operands may broadcast: i + 100 j + 10,000 k, of
-// which every sum is known.
+// The reduced value may be an expression with broadcast operands: i + 100 j + 10,000 k, for which
+// every sum is known.
 TEST_P(reductions, broadcast_operands) {
   const std::int64_t a = 9, b = 40, c = 70;
   const auto i = dsl::reshape(dsl::arange<std::int64_t>(a), a, 1, 1);
@@ -65,7 +65,7 @@ TEST_P(reductions, broadcast_operands) {
                   100 * below(b) + b * (p + 10'000 * r));
         ASSERT_EQ(along_2[static_cast<std::size_t>(p * b + q)], p + 100 * q + 10'000 * (c - 1));
       }
-  // One element in every place.
+  // One element, broadcast to every place.
   const dsl::array<std::int32_t> one = dsl::full<std::int32_t>(7, 1);
   EXPECT_EQ(dsl::sum(dsl::broadcast_to(one, 30, 50)).value(), 7 * 1500);
   const auto columns =

@@ -1,5 +1,5 @@
-// Rows of arrays of any rank, each alone, along every set of axes and in several layouts: as a user
-// names the axes.
+// Reductions of arrays of any rank, each alone, along every set of axes and in several layouts,
+// with the axes as a user names them.
 #pragma once
 
 #include "../random_layout.hpp"
@@ -12,7 +12,8 @@ std::int64_t count(const dsl::extents<Rank>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Kept and dropped axes take turns, and so do counting axes from the start and from the end.
+// Alternates between kept and dropped axes, and between counting axes from the start and from the
+// end.
 template <row R, class T, class X>
 void compare_axis_sets(const operand& given, const X& x) {
   bool keep = given.extents.size() % 2 == 1;

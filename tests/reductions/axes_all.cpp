@@ -6,7 +6,7 @@ using reduction::row;
 
 namespace {
 
-/// Extents with a few elements, a few of them 0 and 1.
+/// Extents of small arrays; some are 0 or 1.
 template <int Rank>
 std::vector<dsl::extents<Rank>> random_shapes(int n, std::int64_t largest) {
   std::mt19937 engine(100 + Rank);
@@ -56,7 +56,7 @@ TEST_P(reductions, more_axes_of_rank_4) {
   compare_shapes<std::int32_t, 4, row::sum, row::argmin>({{5, 7, 11, 13}});
   compare_shapes<std::int32_t, 4, row::sum, row::argmin>(random_shapes<4>(8, 9));
 }
-// Rows and columns longer than anything that one block takes at once.
+// Rows and columns longer than a block's tile.
 TEST_P(reductions, more_long_axes) {
   const std::int64_t n = simulated() ? 20'011 : 100'003;
   compare_shapes<std::int32_t, 2, row::sum, row::max, row::argmin>(
@@ -64,7 +64,7 @@ TEST_P(reductions, more_long_axes) {
   compare_shapes<float, 2, row::var>({{3, n}, {n, 3}});
 }
 
-// Rows that start anywhere in memory, longer or shorter than a vector.
+// Rows at any alignment, longer or shorter than a vector.
 TEST_P(reductions, more_misaligned) {
   for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1025, 5000})
     for (const std::int64_t first : {1, 2, 3, 5}) {

@@ -1,12 +1,12 @@
-// Values of which most are the same, for what tells equal elements apart by their place.
+// Values that are mostly equal, for reductions that distinguish equal elements by their place.
 #pragma once
 
 #include <vector>
 
 namespace reduction {
 
-/// Fills `v` with `usual`, and with one of `others` at random places: often, rarely or hardly ever,
-/// as `draw` says, which is the seed too.
+/// Fills `v` with `usual` and, at random places, with one of `others`: often, rarely or very
+/// rarely, depending on `draw`, which is also the seed.
 template <class T>
 void draw_mostly(std::vector<T>& v, T usual, const std::vector<T>& others, unsigned draw) {
   const unsigned rarity = draw % 3 == 0 ? 2 : draw % 3 == 1 ? 64 : 4096;

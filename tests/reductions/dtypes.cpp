@@ -1,6 +1,6 @@
-// Reductions of every dtype, a few together; and every reduction of one: along all axes, in any
-// layout, around every boundary that a block, a vector or a chunk has. All of all dtypes are in
-// programs_test.cpp, without kernels.
+// Reductions of every dtype, a few together, and every reduction of one dtype: along all axes, in
+// any layout, around every boundary of a block, a vector or a chunk. programs_test.cpp tests all
+// reductions of all dtypes, without kernels.
 #include "draw_mostly.hpp"
 #include "kernels.hpp"
 
@@ -18,7 +18,7 @@ std::vector<reduction::shape> shapes() {
           {3000, 3}, {17, 513}, {5, 33, 34}, {2, 300, 3}, {5, 4, 11, 3}};
 }
 
-// Of one value, and of a value and a position; of four values as well.
+// Reductions with one accumulator, with a value and a position, and with four values.
 template <dsl::dtype D>
 reduction::compiled_rows three() {
   return reduction::compiled<D, row::sum, row::max, row::argmin>();
@@ -52,7 +52,7 @@ A_FEW_REDUCTIONS(four, float64)
 A_FEW_REDUCTIONS(four, complex64)
 A_FEW_REDUCTIONS(three, complex128)
 
-/// Extents with a few elements, a few of them 0 and 1.
+/// Extents of small arrays; some are 0 or 1.
 std::vector<reduction::shape> random_shapes(std::size_t rank, int n, std::int64_t largest) {
   std::mt19937 engine(100 + static_cast<unsigned>(rank));
   std::vector<reduction::shape> all;
@@ -65,7 +65,7 @@ std::vector<reduction::shape> random_shapes(std::size_t rank, int n, std::int64_
   return all;
 }
 
-// Rows and columns longer than anything that one block takes at once, and shapes of every kind.
+// Rows and columns longer than a block's tile, and shapes of every kind.
 TEST_P(reductions, shapes) {
   const auto few = four<dsl::dtype::int32>();
   const std::int64_t n = simulated() ? 20'011 : 100'003;
@@ -94,7 +94,7 @@ TEST_P(reductions, shapes) {
   if (!simulated()) compare_sizes(few, {34'567, 1'049'728});
 }
 
-// Rows that start anywhere in memory, longer or shorter than a vector.
+// Rows at any alignment, longer or shorter than a vector.
 TEST_P(reductions, misaligned) {
   const auto few = four<dsl::dtype::int8>();
   for (const std::int64_t n : {1, 3, 15, 16, 17, 100, 1025, 5000})
@@ -121,7 +121,7 @@ reduction::operand vector_of(const std::vector<T>& elements) {
       dsl::dtype_v<T>, {static_cast<std::int64_t>(elements.size())}, stored::bytes_of(elements)};
 }
 
-// A NaN anywhere, and only there.
+// A NaN at any single place.
 TEST_P(reductions, nan_anywhere) {
   const auto of_none_too = reduction::every_row<dsl::dtype::float32, false>(),
              of_some = reduction::every_row<dsl::dtype::float32, true>();
@@ -172,7 +172,7 @@ TEST_P(reductions, positions_of_the_first) {
   }
 }
 
-// To the last bit: the order of the terms depends on the shape alone.
+// Bit for bit: the order of the terms depends on the shape alone.
 TEST_P(reductions, same_every_time) {
   const auto kernel = reduction::every_row<dsl::dtype::float32, false>();
   const std::int64_t n = simulated() ? 30'030 : 204'204;

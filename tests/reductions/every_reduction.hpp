@@ -5,8 +5,8 @@
 
 namespace reduction {
 
-/// Every row of reductions.txt, whole operands as vectors and the others of rank 3. One axis is
-/// dropped, two are kept; axes.cpp has the rest.
+/// Every row of reductions.txt: whole operands as vectors, the others of rank 3. One axis is
+/// dropped, two are kept; axes.cpp tests the rest.
 template <dsl::dtype D>
 class comparison {
  public:

@@ -1,5 +1,5 @@
-// Many reductions of one dtype at once, of as many elements as one likes. A row costs the compilers
-// a third of what it costs alone.
+// Many reductions of one dtype in one pass, for any number of elements. A row costs a third of its
+// compile time alone.
 #pragma once
 
 #include "rows.hpp"
@@ -19,7 +19,7 @@ struct formula_of<Rows, std::index_sequence<N...>> {
 template <class... Symbol> std::tuple<dsl::scalar<dsl::element_t<Symbol::type.type>>...>
     scalars_for(dsl::detail::tuple<Symbol...>);
 
-/// The outcomes of Rows::all; y is x backwards.
+/// The results of Rows::all; y is x reversed.
 template <class Rows, class X, class Y>
 std::vector<outcome> evaluate_in_one_pass(const X& x, const Y& y) {
   const auto rows = dsl::vectorize(formula_of<Rows>{})(x, y);
@@ -35,7 +35,7 @@ std::vector<outcome> evaluate_in_one_pass(const X& x, const Y& y) {
                     results);
 }
 
-/// Copies within the device's memory: billions of elements are not the host's business.
+/// Copies within the device's memory, because a host copy of billions of elements is too slow.
 template <class T>
 dsl::array<T> to_array(const pattern& p) {
   dsl::array<T> x(p.n);
@@ -59,7 +59,7 @@ void expect_rows(operand_kind kind, const pattern& given, const X& x, const Y& y
     if (is_operand_of(Rows::all[i], kind)) expect_reduced(Rows::all[i], given, got[i]);
 }
 
-/// Both kernels: the linear one, and the strided one where one of the operands is read backwards.
+/// Both kernels: the linear one, and the strided one, for which an operand is read backwards.
 template <dsl::dtype D>
 void compare_size(std::int64_t n) {
   for (int k = 0; k < operand_kinds; ++k) {
@@ -73,8 +73,8 @@ void compare_size(std::int64_t n) {
   }
 }
 
-/// Around every boundary that a block, a vector or a chunk has; and more elements than 32 bits
-/// count, where there is memory for two operands of them and a GPU: elsewhere this takes minutes.
+/// Sizes around every boundary of a block, a vector or a chunk; on a GPU with memory for two
+/// operands also more than 2^32 elements. Other devices take minutes.
 inline std::vector<std::int64_t> sizes_to_reduce(std::int64_t element_size) {
   std::vector<std::int64_t> all{0, 1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 1536, 34567};
   const dsl::device where = dsl::device::current();

@@ -21,7 +21,7 @@ layout anywhere_of(const shape& extents, std::mt19937& engine) {
   return {drawn.first, drawn.size, {drawn.strides.begin(), drawn.strides.end()}};
 }
 
-/// The elements as they lie in memory; between them is what no reduction should see.
+/// The operand's elements in the given layout; the gaps hold values that no reduction should see.
 bytes placed(const operand& x, const layout& where) {
   const auto size = static_cast<std::size_t>(dsl::size_of(x.type));
   bytes memory(static_cast<std::size_t>(where.size) * size, 0x7f);
@@ -114,7 +114,7 @@ void compare_layout(const compiled_rows& c, const shape& extents, const layout& 
     const auto groups = groups_of(extents, {along, keep}, results);
     if (!groups.empty() && groups[0].empty() &&
         std::any_of(c.rows.begin(), c.rows.end(),
-                    needs_elements)) {  // one that has no value stops all
+                    needs_elements)) {  // one without a value stops all
       for (const outcome& each : got) EXPECT_TRUE(each.shape_error);
       continue;
     }

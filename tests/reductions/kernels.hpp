@@ -1,22 +1,22 @@
 // Several reductions of one operand as one kernel, without the types of arrays and axes: dtypes,
-// shapes and layouts are data, and what runs a kernel is compiled once. A kernel costs the
-// compilers half of what it costs in a statement.
+// shapes and layouts are data, and the code that runs a kernel is compiled once. A kernel takes
+// half the compile time that it takes in a statement.
 #pragma once
 
 #include "rows.hpp"
 
 namespace reduction {
 
-/// Where an operand's elements lie in memory: element (i, j, ...) at first + i * strides[0] + ...
+/// Placement of an operand's elements: element (i, j, ...) is at first + i * strides[0] + ...
 struct layout {
-  std::int64_t first = 0, size = 0;  // in elements; all of the memory
+  std::int64_t first = 0, size = 0;  // in elements; size: of the whole memory
   shape strides;
 };
 layout in_rows(const shape& extents, std::int64_t first = 0);
-/// Of rank 1 to 4: dimensions in any order, some of them backwards, with gaps.
+/// A random layout of rank 1 to 4: dimensions in any order, some reversed, with gaps.
 layout anywhere(const shape& extents, std::mt19937& engine);
 
-/// What a kernel makes of an operand on the current device, for each of its reductions.
+/// Runs a kernel on an operand on the current device. Returns the result of each reduction.
 std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand& x,
                          const layout& where, const axes& a);
 
@@ -56,7 +56,7 @@ template <class Rows, std::size_t... N>
 compiled_rows compiled(std::index_sequence<N...>) {
   return compiled<Rows::type, Rows::all[N]...>();
 }
-/// All rows of one operand, those that no elements have a value for or those that need elements.
+/// All rows of one operand that need elements, or all that are defined without.
 template <dsl::dtype D, bool NeedsElements>
 compiled_rows every_row() {
   using rows = rows_in_one_pass<D, NeedsElements, true>;
@@ -67,7 +67,7 @@ compiled_rows every_row() {
 void compare_layout(const compiled_rows& c, const shape& extents, const layout& where);
 /// The same in several layouts.
 void compare_shapes(const compiled_rows& c, const std::vector<shape>& shapes);
-/// The same of vectors, of every kind of operand.
+/// The same for vectors, for every kind of operand.
 void compare_sizes(const compiled_rows& c, const std::vector<std::int64_t>& sizes);
 
 }  // namespace reduction

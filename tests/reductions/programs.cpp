@@ -16,13 +16,13 @@ using values = std::vector<literal>;
 
 bool is_short(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
 
-/// A program of values alone, for one element. What it reads are C++ scalars; its outputs are as
-/// they are between operations.
+/// A program that computes one element's values. Its inputs are C++ scalars; its outputs have the
+/// form of intermediate values.
 class program_of_values {
  public:
   explicit program_of_values(const program_view& p) : program_of_values(p, rewritten(p)) {}
 
-  /// read(operation, payload) is the value of a node that reads something.
+  /// read(operation, payload) returns the value of a node that reads an input.
   template <class Read>
   values run(interpreter::form how, const Read& read) const {
     values in, out(static_cast<std::size_t>(outputs_));
@@ -82,13 +82,13 @@ class program_of_values {
   int outputs_;
 };
 
-// Each with code of its own, as far as this machine can run it.
+// Each order uses another form, if this machine can run it.
 interpreter::form form_of(order how) {
   const auto& all = interpreter::forms();
   return all[static_cast<std::size_t>(how) % all.size()];
 }
 
-/// One reduction of a pass: of the values that an element has from `first` on.
+/// One reduction of a pass, over an element's values from `first` on.
 struct rule {
   program_of_values combine;
   values identity;
@@ -130,7 +130,7 @@ struct rule {
   }
 };
 
-/// What lies in memory as an element, as a value.
+/// The value of an element in memory.
 literal value_at(const bytes& x, std::size_t i, dtype type) {
   const auto size = static_cast<std::size_t>(dsl::size_of(type));
   literal value;

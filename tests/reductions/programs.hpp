@@ -1,5 +1,5 @@
-// A reduction's programs, made when the test runs, and what they make of elements that are reduced
-// in some order: the compilers make kernels of the same programs.
+// The programs of a reduction, made at run time, and their results for elements that are combined
+// in a given order. The compilers make kernels of the same programs.
 #pragma once
 
 #include "reference.hpp"
@@ -12,7 +12,7 @@ namespace reduction {
 
 /// The order in which a reduction's elements are combined.
 enum class order {
-  one_after_another,  // each into what there is
+  one_after_another,  // each into the accumulator
   backwards,          // the last one first
   in_lanes,   // as the host: every fourth element into a lane that begins with nothing, then the
               // lanes by halves
@@ -21,13 +21,13 @@ enum class order {
 inline constexpr order all_orders[] = {order::one_after_another, order::backwards, order::in_lanes,
                                        order::by_halves};
 
-/// The programs of a reduction of operand 0, or of operands 0 and 1, which is the same backwards.
+/// The programs of a reduction of operand 0, or of operands 0 and 1, where 1 is 0 reversed.
 class programs {
  public:
-  /// Of a graph whose one output it is.
+  /// The reduction is the graph's only output.
   explicit programs(const dsl::detail::graph& g);
 
-  /// What it makes of all elements, or of those along some axes.
+  /// The result of reducing all elements, or along some axes.
   outcome of(const operand& x, const axes& a, order how) const;
 
  private:

@@ -1,5 +1,5 @@
-// Every reduction of every dtype as its programs say: against NumPy's values, and of as many
-// elements as there are ways to combine them.
+// The programs of every reduction of every dtype: against NumPy's values, and for element counts
+// that reach every way of combining them.
 #include "programs.hpp"
 #include "rows.hpp"
 
@@ -7,8 +7,8 @@ namespace {
 
 using reduction::row;
 
-/// What is traced for row R of dtype D: y is a second operand, or for reductions of one the first
-/// one again.
+/// The traced formula of row R for dtype D. y is the second operand; for reductions of one operand
+/// it is the first one again.
 template <row R, dsl::dtype D>
 reduction::programs programs_of() {
   dsl::detail::graph g;
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(dtypes, programs_of_reductions, testing::Range(0, dsl::
                            return std::string(dsl::name(static_cast<dsl::dtype>(each.param)));
                          });
 
-// Each row along all axes that reductions.txt has it for.
+// Each row along all axes for which reductions.txt has it.
 TEST_P(programs_of_reductions, numpy) {
   const std::vector<reduction::section> sections = reduction::sections_of(type());
   for (const reduction::order how : reduction::all_orders)

@@ -18,7 +18,7 @@ namespace {
 
 /// Holds every value of every dtype.
 using number = std::complex<long double>;
-/// Equal elements: how many, and where the first of them is.
+/// Equal elements: their number, and the place of the first.
 struct term {
   number value;
   std::int64_t count, first;
@@ -99,8 +99,8 @@ std::int64_t size_of(const terms& x) {
                          [](std::int64_t n, const term& t) { return n + t.count; });
 }
 
-// Of n elements no more are added one after another, by any device: a host's chunk has 64 for each
-// of its lanes, a GPU's threads are 2^15 or more, and then come as many levels as a tree has.
+// Upper bound of the number of consecutive additions for n elements, on any device: a host's chunk
+// has 64 for each of its lanes, a GPU has 2^15 threads or more, and a tree's levels follow.
 long double roundings(const terms& x) {
   const auto count = static_cast<long double>(size_of(x));
   return std::min(count, 64 + count / (1 << 15) + std::log2(count + 1));
@@ -109,7 +109,7 @@ long double roundings(const terms& x) {
 long double magnitude(const number& z) {
   return z.imag() == 0 ? std::abs(z.real()) : std::abs(z);
 }  // hypot is slow
-/// What `of` gives, summed over all elements.
+/// The sum of of(element) over all elements.
 template <class Of> auto sum_over(const terms& x, const Of& of) {
   decltype(of(number{})) sum = 0;
   for (const term& t : x) sum += static_cast<long double>(t.count) * of(t.value);
@@ -123,7 +123,7 @@ long double sum_of_squares(const terms& x) {
 bool is_whole(const number& z) {
   return z.real() == std::rint(z.real()) && z.imag() == std::rint(z.imag());
 }
-// Whole numbers are added exactly as long as the accumulator holds them.
+// Sums of integers are exact as long as the accumulator holds them.
 bool is_exact(const terms& x, long double u) {
   return sum_of_sizes(x) <= 1 / u &&
          std::all_of(x.begin(), x.end(), [](const term& t) { return is_whole(t.value); });
@@ -133,7 +133,7 @@ bounded total(const terms& x, long double u) {
   return {sum_over(x, [](const number& z) { return z; }),
           is_exact(x, u) ? 0 : roundings(x) * u * sum_of_sizes(x)};
 }
-// The plain formula, and no imaginary part of real numbers whatever they are.
+// The plain formula; products of real numbers have no imaginary part, even for infinities and NaN.
 number times(const number& a, const number& b) {
   if (a.imag() == 0 && b.imag() == 0) return a.real() * b.real();
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -146,7 +146,7 @@ template <class V, class Times> V power(V base, std::int64_t exponent, V one,
 }
 bounded product(const terms& x, long double u) {
   number value = 1;
-  std::int64_t rounding = 0;  // factors that do, one after another or not; 1, -1, i and -i do not
+  std::int64_t rounding = 0;  // factors that round; 1, -1, i and -i do not
   for (const term& t : x) {
     value = times(value, power(t.value, t.count, number(1), times));
     if (!is_whole(t.value) || magnitude(t.value) != 1) rounding += t.count;
@@ -182,7 +182,8 @@ bounded norm(const terms& x, long double u, int order) {
   return {value, exact ? 0 : (roundings(x) + 4) * u * value};
 }
 
-/// The first of the extreme elements; a NaN is the most extreme of all. Null where there is none.
+/// The first of the extreme elements; NaN counts as the most extreme. Null if there are no
+/// elements.
 const term* extreme(const terms& x, bool largest) {
   const term* best = nullptr;
   const auto is_better = [&](const term& t) {
@@ -206,7 +207,7 @@ std::uint64_t bits_of(const number& z) {
   return z.real() < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(z.real()))
                       : static_cast<std::uint64_t>(z.real());
 }
-/// What an integer of that dtype holds of a sum or product modulo 2^64.
+/// A sum or product modulo 2^64, as an integer of that dtype holds it.
 number wrapped(std::uint64_t value, dsl::dtype type) {
   bytes memory(sizeof value);
   std::memcpy(memory.data(), &value, sizeof value);
@@ -223,7 +224,8 @@ number product_in_integers(const terms& x, dsl::dtype type) {
   return wrapped(product, type);
 }
 
-/// One group of elements as one; for dot and vdot, of products. `type` is the result's.
+/// The reduction of one group of elements; for dot and vdot, of products. `type`: the result's
+/// dtype.
 bounded reduced(row r, const terms& x, dsl::dtype type) {
   const long double u = accumulators_unit(type);
   terms numbers;
@@ -280,9 +282,9 @@ bounded reduced(row r, const terms& x, dsl::dtype type) {
   }
   return {nan, 0};
 }
-/// Whether the zeros that come out have the sign that they have in any order: in sums one of either
-/// sign wins over all of the other, and of elements that are all -0 it is 0 here; in products of
-/// real numbers signs multiply.
+/// Whether the sign of a zero result is the same in any order. In sums zeros of one sign take
+/// precedence over the other, and elements that are all -0 give 0 here; in products of real numbers
+/// signs multiply.
 bool signs_zeros(row r, dsl::dtype type) {
   switch (r) {
     case row::sum:
@@ -295,7 +297,7 @@ bool signs_zeros(row r, dsl::dtype type) {
     default: return false;
   }
 }
-/// With the result's own rounding, where it is not the accumulator's.
+/// Includes the result's own rounding, if its dtype is not the accumulator's.
 bounded result(row r, const terms& x, dsl::dtype type) {
   bounded b = reduced(r, x, type);
   b.signs_zeros = signs_zeros(r, type);
@@ -323,7 +325,8 @@ bool differs_in_sign(long double got, long double want) {
   return got == 0 && want == 0 && std::signbit(got) != std::signbit(want);
 }
 
-// A complex number with a NaN is a NaN: NumPy's division by a count spreads it over both parts.
+// A complex number with a NaN part counts as NaN: NumPy's division by a count spreads it over both
+// parts.
 bool agrees(const number& got, const bounded& wanted) {
   const auto& [want, allowed, signs] = wanted;
   if (is_nan(want)) return is_nan(got);
@@ -333,7 +336,8 @@ bool agrees(const number& got, const bounded& wanted) {
   return got == want || (is_finite(got) && is_finite(want) && std::abs(got - want) <= allowed);
 }
 
-/// The same for stored and for computed values: dtype and shape apart.
+/// Compares values; shared by stored and computed expectations, which check dtype and shape
+/// separately.
 void expect_values(const std::string& call, const outcome& got, const std::vector<bounded>& want) {
   const std::size_t size = static_cast<std::size_t>(dsl::size_of(got.type));
   ASSERT_EQ(got.values.size() / size, want.size()) << call;
@@ -406,7 +410,7 @@ std::vector<std::vector<std::size_t>> groups_of(const shape& of, const axes& a, 
   for (const int axis : a.along)
     gone[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis)] = true;
   std::int64_t count = 1, n = 1;
-  std::vector<std::int64_t> steps(rank);  // of the result, where it has the axis
+  std::vector<std::int64_t> steps(rank);  // of the result, if it has the axis
   for (std::size_t d = rank; d-- > 0;) {
     n *= of[d];
     if (!gone[d]) {
@@ -448,7 +452,7 @@ std::int64_t pick(random_bits& engine, std::int64_t count) {
 }
 std::int64_t middle_of(dsl::dtype type) { return dsl::info(type).is_signed ? 0 : 10; }
 
-/// What most elements of an operand are.
+/// The values that most elements of an operand take, by kind.
 std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
                              random_bits& engine) {
   const bool is_complex = dsl::kind_of(type) == dsl::kind::complex,
@@ -488,7 +492,7 @@ std::vector<number> ordinary(operand_kind kind, dsl::dtype type, std::int64_t n,
     }
   return x;
 }
-/// What a few of them are.
+/// The values of the few exceptional elements.
 std::vector<number> rare(operand_kind kind, dsl::dtype type, random_bits& engine) {
   const auto middle = static_cast<long double>(middle_of(type));
   std::vector<number> x;
@@ -521,7 +525,7 @@ number element(const pattern& p, std::int64_t i) {
              ? number_at(other->second, 0, p.type)
              : number_at(p.period, static_cast<std::size_t>(i % period_of(p)), p.type);
 }
-/// What `of` gives for every place, where it has the pattern's period but for some places.
+/// of(place) for every place. It has the pattern's period except at the places `apart`.
 template <class Of> terms terms_of(const pattern& p, const std::set<std::int64_t>& apart,
                                    const Of& of) {
   terms all;

@@ -1,5 +1,5 @@
-// What reductions are to be: NumPy's values (tests/data/reductions.txt), and for other operands the
-// same computed one group of elements at a time. Compiled once: dtypes are values here.
+// Expected values of reductions: NumPy's (tests/data/reductions.txt), and for other operands values
+// computed one group of elements at a time. Compiled once, because dtypes are run-time values here.
 #pragma once
 
 #include "../on_device.hpp"
@@ -55,9 +55,9 @@ constexpr bool needs_elements(row r) {
   }
 }
 
-/// Random operands. whole: small whole numbers, whose sums are exact, with an extreme at two places
-/// each; near_one: numbers of magnitude 1, of integers odd ones, and a few near 1; with_nan: whole,
-/// and NaNs; few: zeros, of either sign, but one; most: ones but one.
+/// Random operands. whole: small integers, whose sums are exact, with an extreme at two places
+/// each; near_one: numbers of magnitude 1 (odd ones for integers) and a few near 1; with_nan:
+/// whole, and NaNs; few: zeros, of either sign, but one; most: ones but one.
 enum class operand_kind { whole, near_one, with_nan, few, most };
 inline constexpr int operand_kinds = 5;
 bytes draw(operand_kind kind, dsl::dtype type, std::int64_t n);
@@ -68,8 +68,8 @@ struct operand {
   shape extents;
   bytes elements;
 };
-/// n elements, however many: element i is the i-th of the period, over and over, unless it is one
-/// of the others. What becomes of them is known from these. One of the others is the last element.
+/// n elements, for any n: element i is taken from the period, repeated, unless it is listed in
+/// `others`. Expected values follow from these alone. The last element is always one of the others.
 struct pattern {
   dsl::dtype type;
   std::int64_t n;
@@ -80,7 +80,7 @@ pattern draw_pattern(operand_kind kind, dsl::dtype type, std::int64_t n);
 pattern backwards(const pattern& p);
 bytes elements_of(const pattern& p);
 
-/// Which of them become one.
+/// The axes that are reduced.
 struct axes {
   std::vector<int> along;  // none: all of them
   bool keep_dims = false;
@@ -89,10 +89,11 @@ struct axes {
 /// All sets of axes of an array of this rank, the empty one first.
 std::vector<std::vector<int>> axis_sets(int rank);
 
-/// The places of the elements that become one, for each element of the result; and its extents.
+/// For each element of the result, the places of the elements that are reduced to it; and the
+/// result's extents.
 std::vector<std::vector<std::size_t>> groups_of(const shape& extents, const axes& a, shape& result);
 
-/// What came of a reduction: an array or, without extents, a scalar; or shape_error.
+/// The outcome of a reduction: an array, a scalar (without extents), or shape_error.
 struct outcome {
   bool shape_error = false;
   dsl::dtype type{};
@@ -100,11 +101,10 @@ struct outcome {
   bytes values;
 };
 
-/// Expects what `r` of `x` is by definition. Integers exactly; floating point numbers within the
-/// bounds that reductions.py states for a sum of as many terms as are added one after another at
-/// most.
+/// Expects the result of `r` of `x` by definition: integers exactly, floating point numbers within
+/// the bounds that reductions.py states for the maximum number of consecutive additions.
 void expect_reduced(row r, const operand& x, const axes& a, const outcome& got);
-/// The same of all elements of a vector, dot and vdot with the vector backwards.
+/// The same for all elements of a vector; for dot and vdot with the vector reversed.
 void expect_reduced(row r, const pattern& x, const outcome& got);
 
 /// A line of reductions.txt.
@@ -122,16 +122,16 @@ struct section {
   bytes values;
   std::vector<stored_result> results;
 };
-/// The sections of one dtype, no result compared yet. Throws std::runtime_error where there is
-/// none.
+/// The sections of one dtype; no result has been compared yet. Throws std::runtime_error if there
+/// are none.
 std::vector<section> sections_of(dsl::dtype type);
 
-/// Expects what reductions.txt says.
+/// Expects the result in reductions.txt.
 void expect_stored(const section& s, row r, const axes& a, const outcome& got);
 /// The axes along which a section has the reduction.
 std::vector<std::vector<int>> stored_axes(const section& s, row r);
-/// Expects that these rows have results, of which none has been left out, and that every result is
-/// a row's.
+/// Expects that these rows have results, that each has been compared, and that every result belongs
+/// to a row.
 void expect_complete(const std::vector<section>& all, const std::vector<row>& compared);
 
 }  // namespace reduction

@@ -1,4 +1,4 @@
-// Every reduction, evaluated: alone, so that a program that two tests of a file need is compiled
+// Every reduction, evaluated alone, so that a program that two tests of a file need is compiled
 // once.
 #pragma once
 
@@ -22,7 +22,7 @@ template <class X> using wide_t =
     std::conditional_t<dsl::kind_of(dtype_of<X>()) == dsl::kind::complex, std::complex<double>,
                        double>;
 
-/// written<row::sum>::of(x, y, options...) is dsl::sum(x, options...); y is x backwards.
+/// written<row::sum>::of(x, y, options...) is dsl::sum(x, options...); y is x reversed.
 template <row R> struct written;
 #define ROW(level, name, kind, ...)                                                         \
   template <> struct written<row::name> {                                                   \
@@ -35,8 +35,8 @@ template <row R> struct written;
 #include "rows.inc"
 #undef ROW
 
-/// What a row is compared for. Zeros and ones with an exception are something for all of them,
-/// where many factors may be beyond the dtype.
+/// The kinds of operands with which a row is compared. Zeros or ones with an exception suit all
+/// rows, also those for which a product of many factors would overflow.
 constexpr bool is_operand_of(row r, operand_kind kind) {
   if (kind == operand_kind::few || kind == operand_kind::most) return true;
   switch (r) {
@@ -58,8 +58,8 @@ constexpr bool is_defined(row r, dsl::dtype type) {
   return r != row::ptp || type != dsl::dtype::boolean;
 }  // an error in NumPy
 
-/// Whether reductions.txt has it: all of some dtypes, which stand for the others in what is only
-/// another variant of something.
+/// Whether reductions.txt has the row: all rows of some dtypes, which represent the others for rows
+/// that are variants.
 constexpr bool is_stored(row r, dsl::dtype type) {
   if (!is_defined(r, type)) return false;
   if (type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64)
@@ -68,9 +68,8 @@ constexpr bool is_stored(row r, dsl::dtype type) {
          !(ignores_nan(r) && dsl::kind_of(type) <= dsl::kind::integer);
 }
 
-/// Up to which level rows are compared alone for a dtype. A row
-/// takes g++ 0.5 s and nvcc 1.5 s for each dtype, so some dtypes stand for others; in_one_pass.hpp
-/// has all rows of all dtypes.
+/// The level up to which rows are compared alone for a dtype. A row takes g++ 0.5 s and nvcc 1.5 s
+/// for each dtype, so some dtypes represent others; in_one_pass.hpp tests all rows of all dtypes.
 constexpr int level_of(dsl::dtype type) {
   using enum dsl::dtype;
 #if defined(__CUDACC__)
@@ -94,13 +93,13 @@ constexpr bool is_compared(row r, dsl::dtype type) {
   return is_stored(r, type) && levels[static_cast<int>(r)] <= level_of(type);
 }
 
-/// The dtypes that reductions.txt has two axes of.
+/// The dtypes for which reductions.txt has two axes.
 constexpr bool has_two_axes(dsl::dtype type) {
   return type == dsl::dtype::int32 || type == dsl::dtype::float32 || type == dsl::dtype::complex64;
 }
 
-/// All rows for one formula: those that no elements have a value for, or those that need elements;
-/// of one operand, or of any number.
+/// All rows for one formula: those that need elements, or those defined without; of one operand, or
+/// of any number.
 template <dsl::dtype D, bool NeedsElements, bool OfOne = false>
 struct rows_in_one_pass {
   static constexpr dsl::dtype type = D;
@@ -135,7 +134,7 @@ outcome evaluate(const X& x, const Options&... options) {
   }
 }
 
-/// Calls `reduce` with the options that a set of axes comes to. One axis at most unless `Several`.
+/// Calls `reduce` with the options that express a set of axes. One axis at most unless `Several`.
 template <int Rank, bool KeepDims, bool Several, class Reduce>
 auto with_options(const std::vector<int>& along, const Reduce& reduce) {
   const auto call = [&](const auto&... axes) {

@@ -1,11 +1,11 @@
-// Reductions as programs use them: their operators, their targets, and inside other expressions.
+// Reductions as programs use them: operators, targets, and reductions inside other expressions.
 #include "use.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
-// A functor is part of a kernel's name, so it needs one of its own.
+// A functor is part of a kernel's name, so it needs a unique name.
 struct greatest_common_divisor {
   DSL_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const {
     while (b != 0) {
@@ -23,7 +23,7 @@ ON_EVERY_DEVICE(reduction_use);
 
 constexpr auto exclusive_or = [](auto a, auto b) { return a ^ b; };
 
-// Whatever the number of threads, blocks and partial results: it is not an identity.
+// For any number of threads, blocks and partial results: the init is not an identity.
 TEST_P(reduction_use, init_is_applied_once) {
   for (const std::int64_t n : {0, 1, 2, 31, 32, 33, 255, 256, 257, 1025, 20'000}) {
     const auto a = dsl::to_device(counting(n));
@@ -84,7 +84,7 @@ TEST_P(reduction_use, axes_that_are_not_there) {
   EXPECT_THROW((dsl::array<std::int64_t>(dsl::sum(m, dsl::axis(2)))), dsl::shape_error);
   EXPECT_THROW((dsl::array<std::int64_t>(dsl::sum(m, dsl::axis(-3)))), dsl::shape_error);
   EXPECT_THROW((dsl::scalar<std::int64_t>(dsl::sum(m, dsl::axis(0, -2)))),
-               dsl::shape_error);  // twice the same
+               dsl::shape_error);  // the same axis twice
 }
 
 TEST_P(reduction_use, one_value) {
@@ -108,7 +108,7 @@ TEST_P(reduction_use, into_views) {
             (std::vector<std::int64_t>{1, 15, 20, 0, 40, 15, 0, 65, 10, 0, 90, 5}));
 }
 
-// All of the right side is complete before the first element is written.
+// The right side is complete before the first element is written.
 TEST_P(reduction_use, into_what_is_reduced) {
   for (const auto& [rows, columns] :
        {std::pair<std::int64_t, std::int64_t>{4, 5}, {700, 3}, {3, 700}, {130, 140}}) {

@@ -1,4 +1,4 @@
-// What the tests of reductions in programs share.
+// Helpers of the tests of reductions in programs.
 #pragma once
 
 #include "../on_device.hpp"

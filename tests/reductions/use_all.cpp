@@ -1,4 +1,4 @@
-// More of reductions in programs.
+// Further tests of reductions in programs.
 #include "use.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 TEST_P(reduction_use, operator_with_and_without_init) {
   for (const std::int64_t n : {1, 2, 33, 1000, 20'000})
     EXPECT_EQ(dsl::reduce(larger)(dsl::to_device(counting(n))).value(), n);
-  // A weak init leaves the dtype alone.
+  // A weak init does not change the dtype.
   static_assert(
       std::is_same_v<
           decltype(dsl::eval(dsl::reduce(plus, 0.5)(std::declval<dsl::array<float>>())).value()),
@@ -20,7 +20,7 @@ TEST_P(reduction_use, operator_with_and_without_init) {
   EXPECT_EQ(dsl::reduce(plus, 0.5)(dsl::to_device(std::vector<float>{1, 2, 4})).value(), 7.5f);
 }
 
-// int16 is where int8's sum wraps here.
+// int16 accumulates values whose int8 sum would wrap.
 TEST_P(reduction_use, accumulator) {
   const auto a = dsl::full<std::int8_t>(127, 1000);
   const dsl::scalar<std::int16_t> wrapped = dsl::sum<std::int16_t>(a);
@@ -30,7 +30,7 @@ TEST_P(reduction_use, accumulator) {
   EXPECT_EQ(in_float.value(), 240'000.0f);
 }
 
-// What one of several reductions over different index spaces is assigned to, another reduces.
+// The target of one reduction is an operand of another over a different index space.
 TEST_P(reduction_use, into_what_another_reduces) {
   auto m = counting(3, 5, 1);
   auto v = dsl::to_device(counting(5));
@@ -96,7 +96,7 @@ TEST_P(reduction_use, softmax_and_reductions_of_reductions) {
   EXPECT_NEAR(rms.value(), std::sqrt(squares / 3000), 1e-6);
 
   const auto m = dsl::reshape(x, 60, 50);
-  // One reduction of another.
+  // A reduction of a reduction.
   const dsl::scalar<float> smallest_row = dsl::min(dsl::sum(m * m, dsl::axis(1)));
   double least = 1e9;
   for (std::size_t i = 0; i < 60; ++i) {
@@ -125,7 +125,7 @@ TEST_P(reduction_use, positions_of_the_first_of_int8) {
   }
 }
 
-// To the last bit: the order of the terms depends on the shape alone.
+// Bit for bit: the order of the terms depends on the shape alone.
 TEST_P(reduction_use, same_every_time) {
   const std::int64_t n = simulated() ? 30'030 : 1'021'020;
   const auto x = dsl::to_device(random_floats(n));
@@ -152,7 +152,7 @@ TEST_P(reduction_use, same_every_time) {
   for (int k = 0; k < 3; ++k) EXPECT_EQ(once(), first);
 }
 
-// A NaN anywhere, and only there.
+// A NaN at any single place.
 TEST_P(reduction_use, nan_anywhere) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const std::int64_t n : {1, 16, 17, 1000, 5000})

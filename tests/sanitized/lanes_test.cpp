@@ -1,5 +1,5 @@
 // Compiled with the undefined behaviour sanitizer: no lane is read before it is written, whatever
-// was in its place, and none that is no bool is taken for one.
+// the memory held, and no other byte is read as a bool.
 #include "../on_device.hpp"
 
 namespace {
@@ -40,8 +40,8 @@ TEST_P(lanes, of_rows_of_every_length) {
   }
 }
 
-// An index space whose reduced dimensions all have one element has none of them. (Preset asan
-// instruments the library as well.)
+// An index space whose reduced dimensions all have one element drops them. (Preset asan instruments
+// the library as well.)
 TEST_P(lanes, of_rows_of_one_element) {
   for (const std::int64_t n : {1, 5, 300}) {
     const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(n), n, 1);

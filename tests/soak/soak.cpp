@@ -1,6 +1,6 @@
-// Threads that share one device, each with a stream of its own or with the default one, and arrays
-// that go from one to another: every result is checked. `soak [seconds] [threads]`; DSL_DEVICE says
-// where. All values are whole numbers, so nothing may differ.
+// Threads that share one device, each with its own stream or the default one, and pass arrays to
+// each other; every result is checked. `soak [seconds] [threads]`; DSL_DEVICE chooses the device.
+// Values are integers, so results must be equal.
 #include <dsl/dsl.hpp>
 #include <dsl/scan.hpp>
 
@@ -28,7 +28,7 @@ void want(bool right, const char* what, integer n) {
   if (!right) throw std::runtime_error(std::string(what) + " is wrong for " + std::to_string(n));
 }
 
-// An array whose element i is first + step * i, on its way from one thread to another.
+// An array whose element i is first + step * i, passed from one thread to another.
 struct parcel {
   dsl::array<integer> elements;
   integer first, step;
@@ -80,7 +80,7 @@ class worker {
   integer below(integer n) {
     return static_cast<integer>(engine_() % static_cast<std::uint64_t>(n));
   }
-  // Seldom so many that blocks' shared memory fills every multiprocessor.
+  // Rarely so large that blocks' shared memory fills every multiprocessor.
   integer size() {
     if (simulated()) return 1 + below(300);
     return 1 + below(below(50) == 0 ? 1'500'000 : 30'000);
@@ -176,7 +176,7 @@ class worker {
 
   std::mt19937_64 engine_;
   std::vector<mailbox>& boxes_;
-  const dsl::array<integer>& table_;  // that all threads read
+  const dsl::array<integer>& table_;  // read by all threads
 };
 
 }  // namespace
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
       }
       --running;
     });
-  // A deadlock is no reason to hang.
+  // Detects a deadlock by lack of progress, instead of hanging.
   integer before = -1;
   for (int quiet = 0; running > 0 && quiet < 60;) {
     for (int i = 0; i < 100 && running > 0; ++i)

@@ -1,11 +1,11 @@
-// Statements that were wrong once, beside those that are drawn.
+// Regression tests: statements that once gave wrong results, in addition to the drawn ones.
 #include "statements.hpp"
 
 #include <sstream>
 
 ON_EVERY_DEVICE(drawn_statements);
 
-// The sizes and chips that statements run on give every way in which rows are worked on.
+// The sizes and chips of the tests reach every way in which rows are computed.
 TEST_P(drawn_statements, see_every_path) {
   if (!simulated()) return;
   std::ostringstream all;
@@ -22,7 +22,7 @@ TEST_P(drawn_statements, see_every_path) {
     EXPECT_NE(all.str().find(path), std::string::npos) << path;
 }
 
-// One reduction in two sub-formulas under another one.
+// One reduction in two subformulas inside another reduction.
 DRAWN_STATEMENT(a_row_of_sums_twice, [](const auto& x) {
   const auto s = sum(x.m, dsl::axis(1));
   return std::tuple{sum((s + 1) * (s + 2))};
@@ -33,7 +33,7 @@ DRAWN_STATEMENT(a_correlation_of_a_converted_array, [](const auto& x) {
                     ((mean(v * v) - square(mean(v))) * (mean(x.d * x.d) - square(mean(x.d))))};
 });
 
-// What blocks exchange has another size in each phase: 4, 4 and 12 bytes a row, and 12, 4 and 12.
+// The bytes that blocks exchange differ between phases: 4, 4 and 12 a row, and 12, 4 and 12.
 DRAWN_STATEMENT(phases_of_rising_size, [](const auto& x) {
   const auto greatest = max(x.m, dsl::axis(1), dsl::keep_dims);
   const auto below = min(x.m - greatest, dsl::axis(1), dsl::keep_dims);
@@ -45,7 +45,7 @@ DRAWN_STATEMENT(phases_of_several_sizes, [](const auto& x) {
   return std::tuple{argmax(x.m - below)};
 });
 
-// Elements that need a row's reduction, beside a reduction of all.
+// Elements that need a row's reduction, together with a reduction of all elements.
 DRAWN_STATEMENT(elements_of_columns_beside_a_sum, [](const auto& x) {
   return std::tuple{x.m - max(x.m, dsl::axis(0)), sum(x.m - x.n)};
 });

@@ -1,5 +1,4 @@
-// A statement on arrays, and the same words on tables of numbers, which know nothing of the
-// library.
+// A statement on arrays, and the same source text on tables of numbers that do not use the library.
 #pragma once
 
 #include "../on_device.hpp"
@@ -10,9 +9,9 @@
 
 struct drawn_statements : on_device {};
 
-/// What a statement names: R x C, R x 1, 1 x C, C and R elements, one value.
+/// The operands of a statement: R x C, R x 1, 1 x C, C and R elements, one value.
 struct operands {
-  dsl::view<const float, 2> m, n, t;  // t lies column by column
+  dsl::view<const float, 2> m, n, t;  // t is column-major
   dsl::view<const double, 2> d;
   dsl::view<const std::int32_t, 2> i;
   dsl::view<const float, 2> column, row;
@@ -37,7 +36,7 @@ struct tables {
   }
 };
 
-/// Small whole numbers; and arrays of them: contiguous, or a part of a wider one.
+/// Draws small integers, and arrays of them: contiguous, or a part of a wider array.
 inline table draw_table(std::mt19937& engine, int rank, std::int64_t rows, std::int64_t columns) {
   table t{rank, rows, columns, {}};
   for (std::int64_t i = 0; i < rows * columns; ++i)
@@ -59,7 +58,7 @@ dsl::array<T, 2> array_of(const table& t, std::int64_t room = 0, bool transposed
   return made;
 }
 
-/// Of the simulated GPU: another one gives other plans. As it was when this ends.
+/// Changes the simulated GPU, and so the plans; restores it at the end.
 struct other_chip {
   explicit other_chip(int number) {
     if (number == 0) return;
@@ -111,8 +110,8 @@ struct statement_size { std::int64_t rows, columns; };
 inline constexpr statement_size statement_sizes[] = {{1, 1},   {3, 4},  {5, 33}, {64, 300},
                                                      {1, 257}, {31, 8}, {64, 1}, {2, 3001}};
 
-/// Runs it on operands of several sizes and layouts, and on other chips, in other orders of blocks,
-/// where they are simulated.
+/// Runs a statement on operands of several sizes and layouts; in the simulator also on other chips
+/// and in other orders of blocks.
 template <class F>
 void check_statement(const F& f) {
   std::mt19937 engine(1);

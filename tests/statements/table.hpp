@@ -1,5 +1,4 @@
-// Numbers in a table, with the words of a statement: what each of them gives by its definition, in
-// double.
+// Numbers in a table, with the functions of a statement computed by their definitions, in double.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 
 #include <dsl/lang/reduce.hpp>
 
-/// Of rank 0, 1 (`columns` elements in one row) or 2. `error`: how far a device's values may be
-/// off; 0 as long as all are whole.
+/// Rank 0, 1 (`columns` elements in one row) or 2. `error`: allowed difference of a device's
+/// values; 0 as long as all are integers.
 struct table {
   int rank = 0;
   std::int64_t rows = 1, columns = 1;
@@ -29,7 +28,7 @@ struct table {
 
 inline table table_of(double value) { return {0, 1, 1, {value}}; }
 
-/// Rounding, where values are no longer whole.
+/// Adds a rounding error, for values that are no longer integers.
 inline table with_error(table t, double error) {
   t.error = error > 0 ? error + 0x1p-21 * t.largest() : 0;
   return t;
@@ -73,8 +72,8 @@ inline table square(const table& a) { return a * a; }
 inline table clip(const table& a, double low, double high) { return min(max(a, low), high); }
 template <class T> table cast(const table& a) { return a; }
 
-/// Reduces along the axes of a mask (1: rows, 2: columns). F: begun with the first element, then
-/// (reduced, element, its number).
+/// Reduces along the axes of a mask (1: rows, 2: columns). F starts with the first element and is
+/// then called with (accumulator, element, its number).
 template <class F>
 table reduced(const table& t, int axes, bool keeps, double first, const F& f) {
   table to{t.rank, (axes & 1) != 0 ? 1 : t.rows, (axes & 2) != 0 ? 1 : t.columns, {}};
@@ -164,13 +163,13 @@ table argmax(const table& t, const O&... options) {
                  });
 }
 
-/// As many elements as another table.
+/// Broadcasts to the shape of another table.
 inline table stretched(const table& t, const table& like) {
   table to = join(t, like, [](double a, double) { return a; });
   to.error = t.error;
   return to;
 }
-/// A formula of each row along an axis, which gives elements.
+/// Applies a formula to each row along an axis; it returns elements.
 template <class F>
 table each_row(const F& f, const dsl::axes<1>& axis, const table& t) {
   const bool down = axis.number[0] == 0;  // a row is a column of the table
