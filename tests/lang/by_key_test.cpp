@@ -460,6 +460,9 @@ TEST_P(by_key, is_explained) {
   EXPECT_TRUE(has(told, "out = sum(2 * b); by key a, 3 groups")) << told;
   EXPECT_TRUE(has(told, "of 3 groups")) << told;
   EXPECT_FALSE(sums.has_memory());
+  dsl::array<float> two(2);
+  EXPECT_THROW(dsl::explain(two, dsl::sum_by(k, x, 3)), dsl::shape_error);
+  EXPECT_TRUE(has(dsl::explain(sums, dsl::sum_by(k, x, 0)), "by key a, 0 groups"));
   EXPECT_TRUE(has(dsl::explain(sums, dsl::bincount(k, 1'000'000)),
                   on_host ? "of 1000000 groups" : "sorted into"));
   const dsl::detail::explained_runs runs;

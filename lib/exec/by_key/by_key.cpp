@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/by_key/by_key_space.hpp"
 #include "exec/explain/explain.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
@@ -21,8 +22,8 @@ void require_groups(const by_key_request& request, const operand& target) {
                        " groups cannot be assigned to shape " + spell_shape(target.extents, 1));
 }
 
-void run_by_key(const by_key_code& code, const operand* operands, const by_key_request& request) {
-  scan_space s;
+void lay_out_by_key(scan_space& s, const by_key_code& code, const operand* operands,
+                    const by_key_request& request) {
   lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
   const operand* const targets = operands + code.inputs;
   for (int i = 0; i < code.targets; ++i) {
@@ -33,9 +34,15 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
                           spell_pass(code.view, operands));
     if (i < code.groups) require_groups(request, targets[i]);
   }
-  const executor& kernels = executor::of(s.space.where);
-  kernels.require_one_process("a reduction by key", &code.view, operands);
+  executor::of(s.space.where).require_one_process("a reduction by key", &code.view, operands);
+}
+
+void run_by_key(const by_key_code& code, const operand* operands, const by_key_request& request) {
+  scan_space s;
+  lay_out_by_key(s, code, operands, request);
   if (request.groups == 0) return;
+  const executor& kernels = executor::of(s.space.where);
+  const operand* const targets = operands + code.inputs;
   // A target that shares memory with an input is redirected: there may be several launches, and the
   // first writes results before the last has read the inputs.
   for (int i = 0; i < code.targets; ++i)

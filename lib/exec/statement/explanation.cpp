@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "exec/by_key/by_key_space.hpp"
 #include "exec/explain/explain.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/rows/rows.hpp"
@@ -334,7 +335,7 @@ explanation explain_keyed(explained_kernel k, plan p, const operand* operands, i
 explanation explain_by_key(const by_key_code& code, const operand* operands,
                            const by_key_request& request) {
   scan_space s;
-  lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
+  lay_out_by_key(s, code, operands, request);
   const by_key_plan p = executor::of(s.space.where).plan_by_key(code, operands, s.space, request);
   const operand_names names(operands, code.inputs);
   std::string key;
