@@ -187,7 +187,8 @@ explained_statement explain_all(std::vector<prepared> passes, const std::vector<
   for (const late_copy& c : later) targets = std::max(targets, c.to.number + 1);
   const operand_names names = names_of(passes.data(), count);
   const target_names called(names, targets);
-  std::vector<late_copy> copies = prepared::divert(passes.data(), count, /*imagined=*/true);
+  std::vector<late_copy> copies =
+      prepared::redirect_targets(passes.data(), count, /*imagined=*/true);
   copies.insert(copies.end(), later.begin(), later.end());
   std::vector<std::size_t> kernel(passes.size());
   for (int k = 0; k < count; ++k) {

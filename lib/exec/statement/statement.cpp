@@ -17,7 +17,8 @@ void assign_pass(const program_code& code, const operand* operands, const launch
   prepared(code, operands, fixed).assign();
 }
 
-void prepared::write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined) {
+void prepared::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies,
+                                bool imagined) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
     operand& o = operands_[static_cast<std::size_t>(code_->inputs + i)];
@@ -31,7 +32,7 @@ bool prepared::reads_memory_of(const operand& target) const {
                      [&](const operand& o) { return share_memory(o.memory, target.memory); });
 }
 
-std::vector<late_copy> prepared::divert(prepared* passes, int count, bool imagined) {
+std::vector<late_copy> prepared::redirect_targets(prepared* passes, int count, bool imagined) {
   std::vector<late_copy> copies;
   for (prepared* p = passes; p != passes + count; ++p) {
     const int inputs = p->code_->inputs, outputs = p->code_->outputs();
@@ -45,14 +46,14 @@ std::vector<late_copy> prepared::divert(prepared* passes, int count, bool imagin
                               });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
     }
-    if (aside != 0) p->write_aside(aside, copies, imagined);
+    if (aside != 0) p->redirect_outputs(aside, copies, imagined);
   }
   return copies;
 }
 
 void prepared::assign_all(prepared* passes, int count, const std::vector<late_copy>& later) {
   note_run(passes, count, later);
-  const std::vector<late_copy> copies = divert(passes, count, false);
+  const std::vector<late_copy> copies = redirect_targets(passes, count, false);
   // For each pass, the chain that begins with it. All plans are made before anything is queued,
   // because planning may throw.
   std::vector<std::optional<row_chain>> chains(static_cast<std::size_t>(count));

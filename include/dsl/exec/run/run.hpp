@@ -227,7 +227,7 @@ class prepared {
   static void assign_all(prepared* passes, int count, const std::vector<late_copy>& later);
   /// Redirects outputs that are read later, or that overlap an input, to temporaries; returns the
   /// copies from these. Imagined operands get no memory.
-  static std::vector<late_copy> divert(prepared* passes, int count, bool imagined);
+  static std::vector<late_copy> redirect_targets(prepared* passes, int count, bool imagined);
   /// Sets the number of a loop's step.
   void count_step(std::int64_t number);
   /// Throws shape_error if `run` would give another result than `assign`.
@@ -235,7 +235,7 @@ class prepared {
 
  private:
   void lay_out();
-  void write_aside(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
+  void redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
   static void note_run(const prepared* passes, int count, const std::vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
 
