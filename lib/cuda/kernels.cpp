@@ -8,9 +8,8 @@
 #include "cuda/calibration.hpp"
 #include "cuda/calls.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/library_task.hpp"
 #include "cuda/recorded_graph.hpp"
-#include "cuda/scatter.hpp"
-#include "cuda/sort.hpp"
 #include "exec/plan/text.hpp"
 #include "mem/stream.hpp"
 
@@ -29,19 +28,6 @@ class graph_of_gpu final : public recorded_graph {
   const stream_state& on_;
 };
 
-// Sorts in working memory that returns to the pool after the sort.
-template <class Task>
-void sort_on_gpu(const Task& task, const stream& on) {
-  stream_state& s = stream_state::of(on);
-  const current_device current(s.index);
-  std::size_t bytes = 0;
-  check(launch_sort(task, nullptr, bytes, native(s.native)), "asking for a sort's memory");
-  const buffer_ref memory = buffer_ref::allocate(bytes, s.where());
-  const queued_kernel k{nullptr, nullptr, task.count, 0, 0};
-  queue_kernel(k, nullptr, sort_architectures(), s.index, s.native,
-               [&] { return launch_sort(task, memory.data(), bytes, native(s.native)); });
-}
-
 class cuda_executor final : public grid_executor {
  public:
   constexpr cuda_executor() : grid_executor(kernel_target::cuda, true) {}
@@ -59,14 +45,8 @@ class cuda_executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const override;
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
-  void sort(const sort_task& task, const stream& on) const override { sort_on_gpu(task, on); }
-  void sort(const pair_sort_task& task, const stream& on) const override { sort_on_gpu(task, on); }
-  void scatter(const scatter_task& task, const stream& on) const override {
-    stream_state& s = stream_state::of(on);
-    const current_device current(s.index);
-    queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.index,
-                 s.native, [&] { return launch_scatter(task, native(s.native)); });
-  }
+  using grid_executor::run;
+  void run(const library_task& task, const stream& on) const override;
   std::unique_ptr<calibration> measure(int index) const override {
     const current_device on(index);
     return std::make_unique<calibration>(
@@ -124,6 +104,18 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   queue_kernel(noted, k.operands_of_pass(), k.architectures, s.index, s.native,
                [&] { return launch_blocks(k, k.grid, early, native(s.native)); });
   if (one_at_a_time) wait_for_kernel(noted, k.operands_of_pass(), s.index, s.native);
+}
+
+// A task's working memory returns to the pool after it, in the order of the stream.
+void cuda_executor::run(const library_task& task, const stream& on) const {
+  stream_state& s = stream_state::of(on);
+  const current_device current(s.index);
+  std::size_t bytes = 0;
+  check(size_memory(task, bytes, native(s.native)), "asking for a sort's memory");
+  const buffer_ref memory = buffer_ref::allocate(bytes, s.where());
+  const queued_kernel k{nullptr, nullptr, elements_of(task), 0, 0};
+  queue_kernel(k, nullptr, sort_architectures(), s.index, s.native,
+               [&] { return launch_task(task, memory.data(), bytes, native(s.native)); });
 }
 
 std::unique_ptr<kernel_graph> cuda_executor::make_graph(const stream& on) const {

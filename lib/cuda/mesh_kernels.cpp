@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "cuda/back_end.hpp"
+#include "cuda/library_task.hpp"
 #include "cuda/mesh.hpp"
 #include "cuda/recorded_graph.hpp"
-#include "cuda/scatter.hpp"
-#include "cuda/sort.hpp"
 #include "exec/run/parameters.hpp"
 #include "exec/run/shares.hpp"
 #include "mem/stream.hpp"
@@ -23,24 +22,6 @@ cuda_mesh& mesh_with(int index) {
   return static_cast<cuda_mesh&>(back_end::of({backend::cuda, index}));
 }
 grid_executor& one_gpu() { return static_cast<grid_executor&>(executor::of(gpus)); }
-
-// Sorts on the first member, which accesses the other members' memory.
-template <class Task>
-void sort_on_first(const Task& task, const stream& on) {
-  const stream_state& state = stream_state::of(on);
-  mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);
-  std::size_t bytes = 0;
-  {
-    const current_device current(s.gpu(0));
-    check(launch_sort(task, nullptr, bytes, s.native(0)), "asking for a sort's memory");
-  }
-  const buffer_ref memory = buffer_ref::allocate(bytes, state.where());
-  const queued_kernel k{nullptr, nullptr, task.count, 0, 0};
-  s.queue(1, touches::others, [&](int, cudaStream_t native) {
-    queue_kernel(k, nullptr, sort_architectures(), s.gpu(0), native,
-                 [&] { return launch_sort(task, memory.data(), bytes, native); });
-  });
-}
 
 // Launched on the first member, after the other members' queued work; later work waits for it.
 class graph_of_mesh final : public recorded_graph {
@@ -74,19 +55,8 @@ class mesh_executor final : public grid_executor {
   }
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
-  void sort(const sort_task& task, const stream& on) const override { sort_on_first(task, on); }
-  void sort(const pair_sort_task& task, const stream& on) const override {
-    sort_on_first(task, on);
-  }
-  // On the first member too.
-  void scatter(const scatter_task& task, const stream& on) const override {
-    const stream_state& state = stream_state::of(on);
-    mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);
-    s.queue(1, touches::others, [&](int, cudaStream_t native) {
-      queue_kernel({nullptr, nullptr, task.count, 0, 0}, nullptr, scatter_architectures(), s.gpu(0),
-                   native, [&] { return launch_scatter(task, native); });
-    });
-  }
+  using grid_executor::run;
+  void run(const library_task& task, const stream& on) const override;
 };
 
 void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) const {
@@ -146,6 +116,23 @@ void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
     }
     mesh.waits().check();
   }
+}
+
+// On the first member, which accesses the other members' memory.
+void mesh_executor::run(const library_task& task, const stream& on) const {
+  const stream_state& state = stream_state::of(on);
+  mesh_stream& s = static_cast<cuda_mesh&>(state.on).stream_of(state.native);
+  std::size_t bytes = 0;
+  {
+    const current_device current(s.gpu(0));
+    check(size_memory(task, bytes, s.native(0)), "asking for a sort's memory");
+  }
+  const buffer_ref memory = buffer_ref::allocate(bytes, state.where());
+  const queued_kernel k{nullptr, nullptr, elements_of(task), 0, 0};
+  s.queue(1, touches::others, [&](int, cudaStream_t native) {
+    queue_kernel(k, nullptr, sort_architectures(), s.gpu(0), native,
+                 [&] { return launch_task(task, memory.data(), bytes, native); });
+  });
 }
 
 std::unique_ptr<kernel_graph> mesh_executor::make_graph(const stream& on) const {

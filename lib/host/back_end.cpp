@@ -1,12 +1,9 @@
 #include "host/back_end.hpp"
 
-#include <dsl/exec/by_key/by_key.hpp>
-#include <dsl/exec/by_key/compress.hpp>
-#include <dsl/exec/loop/loop.hpp>
-#include <dsl/exec/scan/scan.hpp>
-
 #include <string>
 
+#include "exec/by_key/library_task.hpp"
+#include "exec/loop/loop_launch.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/rows/rows.hpp"
 #include "exec/run/calibration.hpp"
@@ -24,110 +21,122 @@ class host_executor final : public executor {
     if (g.kept != 0) order_for_rows(g, count);
   }
 
-  std::string describe_launch(const plan& p) const override {
+  std::string describe_launch(const dsl::plan& p) const override {
     return "blocks of " + std::to_string(p.block) + " on " +
            std::to_string(properties(p.where).multiprocessors) + " threads";
   }
 
-  reduction_plan plan_pass(const prepared& pass) const override {
-    compiled(pass);
-    return {plan_of(pass), {}, {}, {}};
+  void plan(const work& w) const override {
+    switch (w.kind()) {
+      case work_kind::pass: return plan_pass(static_cast<const bound_pass&>(w));
+      case work_kind::rows: return plan_rows(static_cast<const row_chain&>(w));
+      case work_kind::loop: return plan_loop(static_cast<const loop_launch&>(w));
+      case work_kind::scan: return plan_scan(static_cast<const scan_work&>(w));
+      case work_kind::by_key: return plan_by_key(static_cast<const by_key_work&>(w));
+      case work_kind::selection: return plan_selection(static_cast<const selection_work&>(w));
+    }
   }
-  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool*,
-                const stream&) const override {
-    run_on_host(job_of(pass, recorded, nullptr));
+  void run(const work& w, const stream&) const override {
+    switch (w.kind()) {
+      case work_kind::pass: return run_pass(static_cast<const bound_pass&>(w));
+      case work_kind::rows: return run_rows_on_host(static_cast<const row_chain&>(w));
+      case work_kind::loop: return run_loop(static_cast<const loop_launch&>(w));
+      case work_kind::scan: return run_scan(static_cast<const scan_work&>(w));
+      case work_kind::by_key: return reduce_by_key_on_host(static_cast<const by_key_work&>(w));
+      case work_kind::selection: return run_selection(static_cast<const selection_work&>(w));
+    }
+  }
+  void run(const library_task& task, const stream&) const override { run_in_memory(task); }
+
+  loop_support supports(const loop& of) const override {
+    loop_support can{};
+    can.one_kernel = of.compiled().stop < 0 && of.space().elements > 1;
+    return can;
   }
 
-  partial_results_layout partials_of(const prepared& pass) const override {
-    return {1, 1, partial_bytes_on_host(job_of(pass, nullptr, nullptr))};
+  std::unique_ptr<calibration> measure(int) const override { return measure_host(); }
+
+ private:
+  static void plan_pass(const bound_pass& pass) {
+    const host_job job = job_of(pass);
+    reduction_plan p{plan_of(pass), {}, {}, {}};
+    if (pass.code().reduces()) p.partial_bytes = partial_bytes_on_host(job);
+    pass.set_plan(std::move(p));
   }
-  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory,
-                          std::int64_t first, const bool*, const stream&) const override {
-    reduce_on_host(
-        job_of(pass, nullptr,
-               static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes));
-  }
-  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory,
-                       std::int64_t count, const std::uint64_t* recorded, const bool*,
-                       const stream&) const override {
-    finish_partials_on_host(job_of(pass, recorded, static_cast<unsigned char*>(memory)), all.count,
-                            count);
+  static void run_pass(const bound_pass& pass) {
+    const pass_run& now = pass.now();
+    host_job job = job_of(pass);
+    auto* const partials = static_cast<unsigned char*>(now.partials);
+    switch (now.part) {
+      case reduction_part::whole: return run_on_host(job);
+      case reduction_part::to_partials:
+        job.partials = partials + static_cast<std::size_t>(now.first) * now.all.bytes;
+        return reduce_on_host(job);
+      case reduction_part::from_partials:
+        job.partials = partials;
+        return finish_partials_on_host(job, now.all.count, now.count);
+    }
   }
 
-  bool runs_rows(const chain_code& code) const override { return code.runs_together; }
-  row_plan plan_rows(const row_chain& rows) const override {
+  static void plan_rows(const row_chain& rows) {
     for (int p = 0; p < rows.count(); ++p) compiled(rows.phases()[p]);
     row_plan made{plan_of(rows.space(), rows.code().lanes), {}};
     made.path = rows.lies_along_rows() ? "rows" : "columns";
     made.grid = pieces_of_rows_on_host(rows);
     made.rows = rows.space().results;
     made.row = rows.space().count;
-    return made;
+    rows.set_plan(std::move(made));
   }
-  void run_rows(const row_chain& rows, const stream&) const override { run_rows_on_host(rows); }
 
-  loop_support supports(const loop& of) const override {
-    return {of.compiled().stop < 0 && of.space().elements > 1, false, false, false, {}};
-  }
-  loop_plan plan_loop(const loop& of, strategy how) const override {
-    compiled(of);
-    loop_plan p{plan_of(of), how, {}};
-    p.per_element = of.cost_per_element();
-    return p;
+  static void plan_loop(const loop_launch& launch) {
+    compiled(launch.of());
+    loop_plan p{plan_of(launch.of()), launch.how(), {}};
+    p.per_element = launch.of().cost_per_element();
+    launch.set_plan(std::move(p));
   }
   // Runs all steps of a block of elements while the block is in the cache.
-  void run_loop(const loop& of, const loop_plan&, const loop_steps& steps, const loop_part*,
-                const stream&) const override {
+  static void run_loop(const loop_launch& launch) {
+    const loop& of = launch.of();
+    const loop_steps& steps = launch.steps();
     run_on_host({of.code(), compiled(of), of.operands(), of.space(), nullptr},
                 steps.all.first + steps.done, steps.count);
   }
 
-  std::unique_ptr<calibration> measure(int) const override { return measure_host(); }
-
-  scan_plan plan_scan(const scan_code& code, const operand* operands,
-                      const scan_space& s) const override {
-    compiled_for(s.space.where, code.host, nullptr, code.view, operands);
-    scan_plan p{plan_of(s.space, code.lanes), {}};
-    p.per_element = cost_of(code.view, [operands](std::uint64_t k) {
-      return first_of_array(operands, static_cast<int>(k));
+  static void plan_scan(const scan_work& w) {
+    require_compiled(w);
+    scan_plan p{plan_of(w.space(), w.code().lanes), {}};
+    p.per_element = cost_of(w.code().view, [&w](std::uint64_t k) {
+      return first_of_array(w.operands(), static_cast<int>(k));
     });
-    p.along_columns = s.columns;
-    return p;
+    p.along_columns = w.ordered().columns;
+    w.set_plan(std::move(p));
   }
-  void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
-                const scan_parameters& parameters, const stream&) const override {
-    compiled_for(s.space.where, code.host, nullptr, code.view, operands);
-    scan_on_host(code, operands, s, parameters);
-  }
-  by_key_plan plan_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                          const by_key_request& request) const override {
-    compiled_for(g.where, code.host, nullptr, code.view, operands);
-    by_key_plan p{plan_of(g, code.lanes)};
-    p.groups = p.span = request.groups;
-    p.tables = static_cast<int>(tables_by_key(code, g, request));
-    return p;
-  }
-  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                  const by_key_request& request, const by_key_plan& p,
-                  const stream&) const override {
-    reduce_by_key_on_host(code, operands, g, request, p.tables);
-  }
-  plan plan_compress(const compress_code& code, const operand* operands,
-                     const geometry& g) const override {
-    compiled_for(g.where, code.host, nullptr, code.view, operands);
-    return plan_of(g, code.lanes);
-  }
-  void run_compress(const compress_code& code, const operand* operands, const geometry& g,
-                    const plan&, const stream&) const override {
-    compress_on_host(code, operands, g);
+  static void run_scan(const scan_work& w) {
+    require_compiled(w);
+    scan_on_host(w);
   }
 
- private:
-  static plan plan_of(const prepared& pass) {
+  static void plan_by_key(const by_key_work& w) {
+    require_compiled(w);
+    by_key_plan p{plan_of(w.space(), w.code().lanes)};
+    p.groups = p.span = w.request().groups;
+    p.tables = static_cast<int>(tables_by_key(w));
+    w.set_plan(std::move(p));
+  }
+  static void plan_selection(const selection_work& w) {
+    require_compiled(w);
+    w.set_plan(plan_of(w.space(), w.code().lanes));
+  }
+  static void run_selection(const selection_work& w) {
+    require_compiled(w);
+    compress_on_host(w);
+  }
+
+  static dsl::plan plan_of(const bound_pass& pass) {
     return plan_of(pass.space(), pass.code().pass.lanes);
   }
-  static plan plan_of(const geometry& g, int lanes) {
-    plan p;
+  static dsl::plan plan_of(const geometry& g, int lanes) {
+    dsl::plan p;
     p.where = g.where;
     p.path = g.linear ? "linear" : "strided";
     p.elements = g.elements;
@@ -136,11 +145,14 @@ class host_executor final : public executor {
     p.grid = pieces(g.elements, host_block);
     return p;
   }
-  static host_job job_of(const prepared& pass, const std::uint64_t* recorded,
-                         unsigned char* partials) {
-    return {pass.code(), compiled(pass), pass.operands(), pass.space(), recorded, partials};
+  static host_job job_of(const bound_pass& pass) {
+    return {pass.code(), compiled(pass), pass.operands(), pass.space(), pass.now().recorded};
   }
-  static const host_code& compiled(const prepared& pass) {
+  template <class Ordered>
+  static void require_compiled(const Ordered& w) {
+    compiled_for(w.where(), w.code().host, nullptr, w.code().view, w.operands());
+  }
+  static const host_code& compiled(const bound_pass& pass) {
     const program_code& code = pass.code();
     return compiled_for(pass.where(), code.host, code.name, code.pass.view, pass.operands());
   }

@@ -26,16 +26,17 @@ constexpr double nanoseconds_of_key = 2, nanoseconds_of_group = 1;
 
 }  // namespace
 
-std::int64_t tables_by_key(const by_key_code& code, const geometry& g,
-                           const by_key_request& request) {
-  return chunk_count(g.elements, request.groups, request.groups * code.accumulator_bytes);
+std::int64_t tables_by_key(const by_key_work& w) {
+  const std::int64_t groups = w.request().groups;
+  return chunk_count(w.space().elements, groups, groups * w.code().accumulator_bytes);
 }
 
-void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g,
-                           const by_key_request& request, std::int64_t chunks) {
+void reduce_by_key_on_host(const by_key_work& w) {
+  const by_key_code& code = w.code();
   const by_key_host_code& compiled = *code.host;
-  const operand* const targets = operands + code.inputs;
-  const std::int64_t elements = g.elements, groups = request.groups;
+  const operand *const operands = w.operands(), *const targets = operands + code.inputs;
+  const geometry& g = w.space();
+  const std::int64_t elements = g.elements, groups = w.request().groups, chunks = w.plan().tables;
   const std::int64_t chunk = pieces(pieces(elements, chunks), host_block) * host_block;
   const auto group_bytes = static_cast<std::size_t>(code.accumulator_bytes),
              groups_bytes = (group_bytes * static_cast<std::size_t>(groups) + 63) / 64 * 64,

@@ -36,7 +36,10 @@ store_function store_of(int size) {
 
 }  // namespace
 
-void compress_on_host(const compress_code& code, const operand* operands, const geometry& g) {
+void compress_on_host(const selection_work& w) {
+  const compress_code& code = w.code();
+  const operand* const operands = w.operands();
+  const geometry& g = w.space();
   const int values = code.view.target_count - 1;
   const operand* const targets = operands + code.inputs;
   std::int64_t capacity = targets[0].extents[0];

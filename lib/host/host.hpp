@@ -3,12 +3,10 @@
 
 #include <memory>
 
-#include <dsl/exec/by_key/by_key.hpp>
-#include <dsl/exec/by_key/compress.hpp>
-#include <dsl/exec/run/run.hpp>
-
+#include "exec/by_key/by_key_work.hpp"
+#include "exec/by_key/selection_work.hpp"
 #include "exec/run/calibration.hpp"
-#include "exec/scan/scan.hpp"
+#include "exec/scan/scan_work.hpp"
 
 namespace dsl::detail {
 
@@ -63,20 +61,17 @@ void run_rows_on_host(const row_chain& rows);
 
 /// Scans on all cores in three phases: the total of each chunk, the total before each chunk, the
 /// scan. The order of operations does not depend on the number of threads.
-void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s,
-                  const scan_parameters& parameters);
+void scan_on_host(const scan_work& w);
 
 /// The number of tables of a reduction by key, which depends on sizes alone: results are the same
 /// on any number of threads.
-std::int64_t tables_by_key(const by_key_code& code, const geometry& g,
-                           const by_key_request& request);
-/// Cuts the elements into as many chunks as there are tables. Each chunk fills one; the tables are
-/// joined in order.
-void reduce_by_key_on_host(const by_key_code& code, const operand* operands, const geometry& g,
-                           const by_key_request& request, std::int64_t tables);
+std::int64_t tables_by_key(const by_key_work& w);
+/// Cuts the elements into as many chunks as the plan has tables. Each chunk fills one; the tables
+/// are joined in order.
+void reduce_by_key_on_host(const by_key_work& w);
 
 /// In two phases: the number of chosen elements of each chunk, then their values.
-void compress_on_host(const compress_code& code, const operand* operands, const geometry& g);
+void compress_on_host(const selection_work& w);
 
 /// Measures all cores.
 std::unique_ptr<calibration> measure_host();

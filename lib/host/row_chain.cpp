@@ -67,7 +67,7 @@ void run_rows_on_host(const row_chain& rows) {
   const geometry& g = rows.space();
   double nanoseconds = 0;
   for (int p = 0; p < rows.count(); ++p) {
-    const prepared& phase = rows.phases()[p];
+    const bound_pass& phase = rows.phases()[p];
     nanoseconds += static_cast<double>(phase.space().elements) *
                    nanoseconds_of_element({phase.code(), *phase.code().host, phase.operands(),
                                            phase.space(), nullptr});
@@ -77,7 +77,7 @@ void run_rows_on_host(const row_chain& rows) {
       const std::int64_t begin = piece * cut.length,
                          count = std::min(cut.length, g.shape[cut.axis] - begin);
       for (int p = 0; p < rows.count(); ++p) {
-        const prepared& phase = rows.phases()[p];
+        const bound_pass& phase = rows.phases()[p];
         std::vector<operand> operands(
             phase.operands(), phase.operands() + phase.code().inputs + phase.code().outputs());
         // A phase with one element per row has either the kept axes only, or also the reduced axes,
@@ -87,7 +87,7 @@ void run_rows_on_host(const row_chain& rows) {
           for (int d = cut.axis + 1; d < g.shape_rank; ++d)
             from_last -= (rows.reduced() >> d & 1) != 0 ? 1 : 0;
         for (operand& o : operands) take(o, from_last, begin, count);
-        const prepared some(phase.code(), operands.data(), {});
+        const bound_pass some(phase.code(), operands.data(), {});
         run_on_host({phase.code(), *phase.code().host, some.operands(), some.space(), nullptr});
       }
     }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exec/scan/scan.hpp"
+#include "exec/scan/scan_work.hpp"
 #include "host/columns.hpp"
 #include "host/host.hpp"
 #include "host/threads.hpp"
@@ -262,10 +262,9 @@ void scan_columns_on_host(const scan_code& code, const operand* operands, const 
 
 }  // namespace
 
-void scan_on_host(const scan_code& code, const operand* operands, const scan_space& s,
-                  const scan_parameters& parameters) {
-  if (s.columns) scan_columns_on_host(code, operands, s, parameters);
-  else scan_rows_on_host(code, operands, s, parameters);
+void scan_on_host(const scan_work& w) {
+  const auto scan = w.ordered().columns ? &scan_columns_on_host : &scan_rows_on_host;
+  scan(w.code(), w.operands(), w.ordered(), w.parameters());
 }
 
 }  // namespace dsl::detail

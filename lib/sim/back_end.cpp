@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "exec/by_key/scatter.hpp"
+#include "exec/by_key/library_task.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "exec/run/parameters.hpp"
 #include "exec/run/shares.hpp"
@@ -68,12 +68,14 @@ class sim_executor final : public grid_executor {
       static_cast<sim_mesh&>(where).run(launch, shares.is_local);
     }
   }
-  void scatter(const scatter_task& task, const stream& on) const override {
-    for (std::int64_t i = 0; i < task.count; ++i)
-      if (task.positions[i] < 0 || task.positions[i] >= task.elements)
-        raise<memory_error>("position " + spell_position(task.positions[i]) + " is none of " +
-                            std::to_string(task.elements) + " elements");
-    executor::scatter(task, on);
+  using grid_executor::run;
+  void run(const library_task& task, const stream&) const override {
+    if (const auto* const scatter = std::get_if<scatter_task>(&task.is))
+      for (std::int64_t i = 0; i < scatter->count; ++i)
+        if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
+          raise<memory_error>("position " + spell_position(at) + " is none of " +
+                              std::to_string(scatter->elements) + " elements");
+    run_in_memory(task);
   }
 };
 

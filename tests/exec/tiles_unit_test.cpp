@@ -278,8 +278,8 @@ TEST(tiles, copies_of_elements_of_any_size) {
                   want.begin() + (out.first + out.offset(at)) * size);
     });
     const operand all[] = {in.is, out.is};
-    prepared copy(copy_code(static_cast<int>(size)), all,
-                  where.kind == dsl::backend::sim ? draw_launch(engine, 0) : dsl::launch{});
+    bound_pass copy(copy_code(static_cast<int>(size)), all,
+                    where.kind == dsl::backend::sim ? draw_launch(engine, 0) : dsl::launch{});
     copy.run();
     ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size * size), want)
         << "round " << round << ": " << copy.make_plan().describe().c_str();
@@ -335,7 +335,7 @@ TEST(tiles, sums_have_each_element_once) {
     if (where.kind == dsl::backend::sim)
       fixed = draw_launch(engine, std::max<std::int64_t>(1, out.size));
     fixed.block = std::min(fixed.block, 256);  // in larger blocks most threads would idle
-    prepared sum(code, all, fixed);
+    bound_pass sum(code, all, fixed);
     sum.run();
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
         << "round " << round << ", axes " << axes << ": " << sum.make_plan().describe().c_str();
@@ -348,7 +348,6 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
   std::mt19937 engine(6);
   const program_code& code = code_of<unnamed, sum_numbers, 1>();
   const dsl::device where = dsl::backend::sim;
-  const auto& kernels = static_cast<const grid_executor&>(executor::of(where));
   int split = 0;
   for (int round = 0; round < 120; ++round) {
     const shape_of_test shape = draw_shape(engine, round % 20 == 0 ? 100'000 : 5000);
@@ -368,19 +367,23 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     const auto pass_of = [&](const random_operand& from) {
       operand all[] = {from.is, out.is};
       lie_along(all[1], {rank, axes});
-      return prepared(code, all, {});
+      return bound_pass(code, all, {});
     };
-    const prepared passes[] = {pass_of(in[0]), pass_of(in[1])};
+    bound_pass passes[] = {pass_of(in[0]), pass_of(in[1])};
     if (passes[0].space().results == 0) continue;
-    const partial_results_layout each = kernels.partials_of(passes[0]),
+    const partial_results_layout each = passes[0].partials(),
                                  both{each.groups, 2 * each.count, each.bytes};
     split += each.count > 1;
     std::vector<std::uint64_t> partials(both.all_bytes() / sizeof(std::uint64_t));
-    const dsl::stream on = dsl::stream::current(where);
     for (const int k : {1, 0})
-      kernels.reduce_to_partials(passes[k], both, partials.data(), k * each.count, nullptr, on);
-    kernels.finish_partials(passes[0], both, partials.data(), 2 * passes[0].space().count, nullptr,
-                            nullptr, on);
+      passes[k].run({.part = reduction_part::to_partials,
+                     .all = both,
+                     .partials = partials.data(),
+                     .first = k * each.count});
+    passes[0].run({.part = reduction_part::from_partials,
+                   .all = both,
+                   .partials = partials.data(),
+                   .count = 2 * passes[0].space().count});
     ASSERT_EQ(std::vector<std::uint64_t>(to, to + out.size), want)
         << "round " << round << ", axes " << axes << ": "
         << passes[0].make_plan().describe().c_str();
@@ -431,7 +434,7 @@ TEST(tiles, a_plan_follows_from_what_it_is_asked_for) {
   const auto plan_of = [](const random_operand& in, const random_operand& out, int size,
                           const dsl::launch& fixed) {
     const operand all[] = {in.is, out.is};
-    return std::string(prepared(copy_code(size), all, fixed).make_plan().describe().c_str());
+    return std::string(bound_pass(copy_code(size), all, fixed).make_plan().describe().c_str());
   };
   const auto make = [&](dsl::dtype type, dsl::device where, std::int64_t n, std::int64_t first) {
     random_operand o = make_random_operand({n + first}, type, where, false, engine);

@@ -165,8 +165,8 @@ auto plan_of(const tied<Targets...>& targets, const E& expression, const launch&
     using pass = detail::assigned<detail::tuple<Targets&...>, E>;
     auto to = detail::bind_targets(targets.targets, true);
     const reduction_plan made =
-        detail::prepared(pass::code(expression),
-                         pass(detail::all_targets(to), expression).operands(), fixed)
+        detail::bound_pass(pass::code(expression),
+                           pass(detail::all_targets(to), expression).operands(), fixed)
             .make_plan();
     if constexpr (pass::pass::reductions::count > 0) return made;
     else return detail::as_map(made);

@@ -26,7 +26,7 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
     if constexpr (lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
       using together = assigned<tuple<Targets&...>, E...>;
       return explain_pass(
-          prepared(together::code(e...), together(all_targets(to), e...).operands(), fixed));
+          bound_pass(together::code(e...), together(all_targets(to), e...).operands(), fixed));
     } else {
       return with_passes(
           to, std::index_sequence_for<Targets...>{},

@@ -5,7 +5,8 @@
 #include <dsl/exec/by_key/by_key.hpp>
 #include <vector>
 
-#include "exec/by_key/sort.hpp"
+#include "exec/by_key/by_key_work.hpp"
+#include "exec/by_key/library_task.hpp"
 #include "exec/by_key/warp_tiles.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/run/grid_executor.hpp"
@@ -242,8 +243,9 @@ class grid_by_key : by_key_planner {
           std::min<std::int64_t>(pieces(tiles_.count, warps), std::int64_t{multiprocessors()} * 8);
       leave_all(readers * warps);
       launch(elements_, space_, by_key_step::pairs, readers, by_key_finish_threads, 0);
-      kernels_.sort(
-          {p.count, p.keys, p.values, p.sorted_keys, p.sorted_values, p.log2_span, bits()}, on_);
+      kernels_.run(library_task{pair_sort_task{p.count, p.keys, p.values, p.sorted_keys,
+                                               p.sorted_values, p.log2_span, bits()}},
+                   on_);
     }
     launch_results(by_key_step::bounds, p.buckets + 1);
     if (p.count > 0)
@@ -315,18 +317,17 @@ class grid_by_key : by_key_planner {
 
 }  // namespace
 
-by_key_plan grid_executor::plan_by_key(const by_key_code& code, const operand* operands,
-                                       const geometry& g, const by_key_request& request) const {
+by_key_plan by_key_work::plan_for(const grid_executor& devices) const {
   const by_key_kernels& kernels =
-      compiled_for(g.where, compiled(code.kernels), nullptr, code.view, operands);
-  return by_key_planner(*this, kernels, code, operands, g, request).plan();
+      compiled_for(where(), devices.compiled(code_.kernels), nullptr, code_.view, operands());
+  return by_key_planner(devices, kernels, code_, operands(), space(), request_).plan();
 }
 
-void grid_executor::run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                               const by_key_request& request, const by_key_plan& p,
-                               const stream& on) const {
-  const by_key_planner known(*this, *compiled(code.kernels), code, operands, g, request);
-  grid_by_key(known, operands, request, p, on).run();
+void by_key_work::run_on(const grid_executor& devices, const stream& on) const {
+  const by_key_plan& p = plan();
+  const by_key_planner known(devices, *devices.compiled(code_.kernels), code_, operands(), space(),
+                             request_);
+  grid_by_key(known, operands(), request_, p, on).run();
 }
 
 }  // namespace dsl::detail

@@ -1,9 +1,9 @@
 // Selections on a grid of blocks of threads.
 #include <algorithm>
 
-#include <dsl/exec/by_key/compress.hpp>
 #include <string>
 
+#include "exec/by_key/selection_work.hpp"
 #include "exec/by_key/warp_tiles.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
@@ -14,11 +14,13 @@
 
 namespace dsl::detail {
 
-plan grid_executor::plan_compress(const compress_code& code, const operand* operands,
-                                  const geometry& g) const {
+dsl::plan selection_work::plan_for(const grid_executor& devices) const {
+  const compress_code& code = code_;
+  const operand* const operands = this->operands();
+  const geometry& g = space();
   const compress_kernels& kernels =
-      compiled_for(g.where, compiled(code.kernels), nullptr, code.view, operands);
-  plan p;
+      compiled_for(g.where, devices.compiled(code.kernels), nullptr, code.view, operands);
+  dsl::plan p;
   p.where = g.where;
   p.path = "selection";
   p.elements = g.elements;
@@ -31,15 +33,19 @@ plan grid_executor::plan_compress(const compress_code& code, const operand* oper
                        " elements need more blocks than a grid has: a selection of " +
                        spell_pass(code.view, operands));
   p.registers =
-      attributes({kernels.kernel[g.linear ? 0 : 1], kernels.architectures, nullptr, code.view},
-                 p.block, g.where.index)
+      devices
+          .attributes({kernels.kernel[g.linear ? 0 : 1], kernels.architectures, nullptr, code.view},
+                      p.block, g.where.index)
           .registers;
   return p;
 }
 
-void grid_executor::run_compress(const compress_code& code, const operand* operands,
-                                 const geometry& g, const plan& of, const stream& on) const {
-  const compress_kernels& kernels = *compiled(code.kernels);
+void selection_work::run_on(const grid_executor& devices, const stream& on) const {
+  const compress_code& code = code_;
+  const operand* const operands = this->operands();
+  const geometry& g = space();
+  const dsl::plan& of = plan();
+  const compress_kernels& kernels = *devices.compiled(code.kernels);
   const int values = code.view.target_count - 1;
   const operand* const targets = operands + code.inputs;
   const warp_tiling tiles = tile_by_warps(g, code.lanes, code.view, operands);
@@ -83,7 +89,7 @@ void grid_executor::run_compress(const compress_code& code, const operand* opera
                   &other,
                   1};
   k.looks_back = true;
-  launch_kernel(k, on);
+  devices.launch_kernel(k, on);
 }
 
 }  // namespace dsl::detail

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "exec/by_key/scatter.hpp"
+#include "exec/by_key/library_task.hpp"
 #include "exec/run/executor.hpp"
 #include "mem/buffer.hpp"
 #include "mem/text.hpp"
@@ -13,7 +13,7 @@ namespace dsl::detail {
 void require_positions(const operand& target) {
   if (target.memory == nullptr)
     raise<memory_error>("values for positions of an array without memory");
-  executor::of(target.memory->where).require_one_process("writing to positions");
+  require_one_process(target.memory->where, "writing to positions");
 }
 
 void run_scatter(const operand& positions, const operand& values, const operand& target) {
@@ -26,14 +26,15 @@ void run_scatter(const operand& positions, const operand& values, const operand&
   use(positions.memory, on, false);
   use(values.memory, on, false);
   use(target.memory, on, true);
-  executor::of(where).scatter(
-      {positions.extents[0], reinterpret_cast<const std::int64_t*>(positions.word[0]),
-       reinterpret_cast<const void*>(values.word[0]), reinterpret_cast<void*>(target.word[0]),
-       target.extents[0], target.strides[0], static_cast<std::size_t>(size_of(target.type))},
+  executor::of(where).run(
+      library_task{scatter_task{
+          positions.extents[0], reinterpret_cast<const std::int64_t*>(positions.word[0]),
+          reinterpret_cast<const void*>(values.word[0]), reinterpret_cast<void*>(target.word[0]),
+          target.extents[0], target.strides[0], static_cast<std::size_t>(size_of(target.type))}},
       on);
 }
 
-void executor::scatter(const scatter_task& task, const stream&) const {
+void run_in_memory(const scatter_task& task) {
   const auto* from = static_cast<const unsigned char*>(task.values);
   for (std::int64_t i = 0; i < task.count; ++i, from += task.bytes) {
     const std::int64_t position = task.positions[i];

@@ -18,4 +18,7 @@ struct scatter_task {
   std::size_t bytes;
 };
 
+/// Writes in the host's memory. Done when it returns.
+void run_in_memory(const scatter_task& task);
+
 }  // namespace dsl::detail

@@ -7,8 +7,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
+#include "exec/by_key/library_task.hpp"
 #include "exec/by_key/ordered_key.hpp"
-#include "exec/by_key/sort.hpp"
 #include "exec/run/executor.hpp"
 #include "mem/buffer.hpp"
 #include "mem/profiling.hpp"
@@ -21,8 +21,7 @@ void run_sort(const operand& elements, const operand* sorted, const operand* ord
   if (n >= std::int64_t{1} << 32)
     raise<shape_error>("a sort of " + std::to_string(n) + " elements: fewer than 2^32 are sorted");
   const device where = elements.memory->where;
-  const executor& kernels = executor::of(where);
-  kernels.require_one_process("sorting");
+  require_one_process(where, "sorting");
   if (n == 0) return;
   const stream on = stream::current(where);
   use(elements.memory, on, false);
@@ -31,9 +30,10 @@ void run_sort(const operand& elements, const operand* sorted, const operand* ord
   const auto address = [](const operand* o) {
     return o != nullptr ? reinterpret_cast<void*>(o->word[0]) : nullptr;
   };
-  kernels.sort({elements.type, n, address(&elements), address(sorted),
-                static_cast<std::int64_t*>(address(order))},
-               on);
+  executor::of(where).run(
+      library_task{sort_task{elements.type, n, address(&elements), address(sorted),
+                             static_cast<std::int64_t*>(address(order))}},
+      on);
 }
 
 void throw_no_quantile() {
@@ -90,12 +90,12 @@ void sort_as(const sort_task& task) {
 
 }  // namespace
 
-void sort_in_memory(const sort_task& task) {
+void run_in_memory(const sort_task& task) {
   if (size_of(task.type) <= 4) sort_as<std::uint32_t>(task);
   else sort_as<std::uint64_t>(task);
 }
 
-void sort_in_memory(const pair_sort_task& task) {
+void run_in_memory(const pair_sort_task& task) {
   struct place {
     std::uint32_t key, at;
     bool operator<(const place& other) const {
@@ -112,8 +112,5 @@ void sort_in_memory(const pair_sort_task& task) {
     if (task.values != nullptr) task.sorted_values[i] = task.values[all[i].at];
   }
 }
-
-void executor::sort(const sort_task& task, const stream&) const { sort_in_memory(task); }
-void executor::sort(const pair_sort_task& task, const stream&) const { sort_in_memory(task); }
 
 }  // namespace dsl::detail

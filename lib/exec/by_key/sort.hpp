@@ -26,7 +26,7 @@ struct pair_sort_task {
 };
 
 /// Sorts in the host's memory on all cores. Done when it returns.
-void sort_in_memory(const sort_task& task);
-void sort_in_memory(const pair_sort_task& task);
+void run_in_memory(const sort_task& task);
+void run_in_memory(const pair_sort_task& task);
 
 }  // namespace dsl::detail

@@ -173,4 +173,15 @@ std::string as_dot(const explained_statement& s) {
   return to + "}\n";
 }
 
+double explained_statement::seconds() const {
+  double all = kernels.empty() ? __builtin_nan("") : 0;
+  for (const explained_kernel& k : kernels) all += k.predicted.seconds;
+  return all * static_cast<double>(steps) + beside_steps;
+}
+
 }  // namespace dsl::detail
+
+dsl::explanation::explanation(const detail::explained_statement& of)
+    : text_(detail::as_text(of).c_str()),
+      dot_(detail::as_dot(of).c_str()),
+      seconds_(of.seconds()) {}

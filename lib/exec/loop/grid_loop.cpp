@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "exec/loop/loop_part.hpp"
+#include "exec/loop/loop_launch.hpp"
 #include "exec/loop/tiles.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
@@ -19,22 +19,28 @@ int warps_from(std::int64_t threads) {
   return static_cast<int>(std::max<std::int64_t>(1, pieces(threads, 32)) * 32);
 }
 
-}  // namespace
-
-kernel_entry grid_executor::entry_of(const loop& of) const {
-  const loop_kernels& kernels = *compiled(of.compiled().kernels);
+kernel_entry entry_of(const grid_executor& devices, const loop& of) {
+  const loop_kernels& kernels = *devices.compiled(of.compiled().kernels);
   return {kernels.kernel[0], kernels.architectures, of.code().name, of.code().pass.view};
 }
 
+}  // namespace
+
 loop_support grid_executor::supports(const loop& of) const {
   const loop_kernels* const kernels = compiled(of.compiled().kernels);
-  return {kernels != nullptr, true, true, has_graphs_,
-          kernels != nullptr ? kernels->policy : loop_policy{}};
+  return {.one_kernel = kernels != nullptr,
+          .one_block = true,
+          .carries_scalars = true,
+          .cooperative = is_cooperative(of.where().index),
+          .graphs = has_graphs_,
+          .policy = kernels != nullptr ? kernels->policy : loop_policy{}};
 }
 
 // Chooses blocks, threads and the memory on chip so that each thread has as little work a step as
 // possible.
-loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
+loop_plan loop_launch::plan_for(const grid_executor& devices) const {
+  const loop& of = *loop_;
+  const strategy how = how_;
   loop_plan p;
   const program_code& step = of.code();
   const launch& fixed = of.fixed();
@@ -44,11 +50,11 @@ loop_plan grid_executor::plan_loop(const loop& of, strategy how) const {
   p.lanes = step.pass.lanes;
   p.per_element = of.cost_per_element();
   const int vector_bytes = of.compiled().vector_bytes;
-  p.policy = compiled(of.compiled().kernels)->policy;
+  p.policy = devices.compiled(of.compiled().kernels)->policy;
   const device_properties& device =
       properties_for(p.where, of.operands(), step.inputs + step.outputs());
   const kernel_attributes attributes =
-      this->attributes(entry_of(of), p.policy.block, p.where.index);
+      devices.attributes(entry_of(devices, of), p.policy.block, p.where.index);
   const std::int64_t groups = pieces(p.elements, p.lanes);
   p.loop = how;
   p.registers = attributes.registers;
@@ -239,8 +245,11 @@ std::size_t bytes_of_sums(const loop& of, std::int64_t blocks) {
          tagged_bytes(static_cast<std::size_t>(of.code().pass.accumulator_bytes));
 }
 
-void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_steps& steps,
-                             const loop_part* part, const stream& on) const {
+void loop_launch::run_on(const grid_executor& devices, const stream& on) const {
+  const loop& of = *loop_;
+  const loop_plan& p = plan();
+  const loop_steps& steps = *steps_;
+  const loop_part* const part = part_;
   const program_code& step = of.code();
   const int outputs = step.outputs();
   memory_range others[2 * max_operands + 1];
@@ -272,11 +281,12 @@ void grid_executor::run_loop(const loop& of, const loop_plan& p, const loop_step
           true};
     }
   kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals, part);
-  kernel_launch k{entry_of(of), p.grid,  p.block,    p.shared_bytes, given.range(), of.operands(),
-                  step.inputs,  outputs, p.elements, together,       others,        other_count};
+  kernel_launch k{
+      entry_of(devices, of), p.grid,  p.block,    p.shared_bytes, given.range(), of.operands(),
+      step.inputs,           outputs, p.elements, together,       others,        other_count};
   k.first_step = steps.all.first + steps.done;
   if (part != nullptr) k.part = &part->range;
-  launch_kernel(k, on);
+  devices.launch_kernel(k, on);
 }
 
 }  // namespace dsl::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/explain/explain.hpp"
+#include "exec/loop/loop_launch.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/run/copy.hpp"
@@ -37,7 +38,7 @@ const char* name_of(strategy s) {
 }
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
-    : prepared(*code.step, operands, fixed), compiled_(&code), wanted_(wanted) {
+    : bound_pass(*code.step, operands, fixed), compiled_(&code), wanted_(wanted) {
   beside_ = space_.beside & ((std::uint64_t{1} << code.states) - 1);
   space_.beside &= ~beside_;
   require_in_place();
@@ -62,7 +63,7 @@ struct loop_buffers {
   // from_buffers.
   struct alternation {
     std::vector<operand> own, buffers;
-    prepared to_buffers, from_buffers;
+    bound_pass to_buffers, from_buffers;
     bool in_buffers = false;  // Whether the current values are in the buffers.
   };
   std::optional<alternation> alternating{};
@@ -89,8 +90,8 @@ void loop::make_buffers(bool by_tiles) {
   }
   if (!by_tiles)
     made->alternating.emplace(loop_buffers::alternation{
-        std::move(own), std::move(buffers), prepared(*code_, to_buffers.data(), fixed_),
-        prepared(*code_, from_buffers.data(), fixed_)});
+        std::move(own), std::move(buffers), bound_pass(*code_, to_buffers.data(), fixed_),
+        bound_pass(*code_, from_buffers.data(), fixed_)});
   buffers_ = made.release();
 }
 
@@ -106,11 +107,11 @@ void loop::bring_back() {
 void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop) {
   loop_buffers::alternation* const alternation =
       buffers_ != nullptr && buffers_->alternating ? &*buffers_->alternating : nullptr;
-  prepared& step = alternation == nullptr    ? *this
-                   : alternation->in_buffers ? alternation->from_buffers
-                                             : alternation->to_buffers;
+  bound_pass& step = alternation == nullptr    ? *this
+                     : alternation->in_buffers ? alternation->from_buffers
+                                               : alternation->to_buffers;
   step.count_step(number);
-  step.prepared::run(recorded, stop);
+  step.bound_pass::run({.recorded = recorded, .stop = stop});
   if (alternation == nullptr) return;
   alternation->in_buffers = !alternation->in_buffers;
   // The host does not know how many steps run until a condition holds, so the values always end in
@@ -140,17 +141,16 @@ bool loop::is_aligned() const {
 
 const loop_plan& loop::plan_as(strategy how) const {
   std::optional<loop_plan>& plan = plans_[static_cast<std::size_t>(how)];
-  if (!plan) plan = executor::of(where()).plan_loop(*this, how);
+  if (!plan) plan = loop_launch(*this, how).plan();
   return *plan;
 }
 
 strategy loop::choose() const {
-  const executor& kernels = executor::of(where());
-  const loop_support can = kernels.supports(*this);
+  const loop_support can = executor::of(where()).supports(*this);
   const bool reduces = code_->reduces(), alone = can.one_kernel && is_closed();
   const bool closed = alone && space_.linear;  // A single number addresses an element.
-  const bool has_tiles = alone && can.carries_scalars && compiled_->tiles.rows > 0 &&
-                         kernels.is_cooperative(where().index);
+  const bool has_tiles =
+      alone && can.carries_scalars && compiled_->tiles.rows > 0 && can.cooperative;
   const auto check = [&](bool possible, const char* why) {
     if (!possible)
       raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why +
@@ -178,7 +178,7 @@ strategy loop::choose() const {
   if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
   if (wanted_ == strategy::one_block) check(can.one_block, "several processes have its variables");
   if (wanted_ > strategy::one_block)
-    check(kernels.is_cooperative(where().index), "this GPU cannot launch cooperative kernels");
+    check(can.cooperative, "this GPU cannot launch cooperative kernels");
   if (wanted_ == strategy::streamed)
     check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
   if (wanted_ != strategy::automatic) {
@@ -203,7 +203,7 @@ strategy loop::choose() const {
   if (can.one_block && one.streamed == 0 &&
       static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block)
     return strategy::one_block;
-  if (!kernels.is_cooperative(where().index)) return by_steps;
+  if (!can.cooperative) return by_steps;
   if (all.streamed == 0) return strategy::cooperative;
   return is_aligned() ? strategy::streamed : by_steps;
 }
@@ -211,7 +211,7 @@ strategy loop::choose() const {
 loop_plan loop::make_plan() const {
   const strategy how = choose();
   loop_plan p = is_one_kernel(how) ? plan_as(how)
-                                   : loop_plan{prepared::make_plan(), how,
+                                   : loop_plan{bound_pass::make_plan(), how,
                                                executor::of(where()).supports(*this).policy};
   p.loop = how;
   p.path = name_of(how);
@@ -234,26 +234,23 @@ std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
 }
 
-void loop::queue(const loop_plan& p, const loop_steps& steps) {
-  const profiled_range range([&] { return work_of(*this, steps.count); });
+profiled_work loop_launch::profile() const { return profile_of(*loop_, steps_->count); }
+
+void loop::queue_steps(const loop_plan& p, const loop_steps& steps) {
+  if (is_one_kernel(p.loop)) return queue(loop_launch(*this, p, steps));
+  const profiled_range range([&] { return profile_of(*this, steps.count); });
   const executor& kernels = executor::of(where());
-  const stream on = stream::current(where());
-  const auto in_one_kernel = [&](const loop_plan& of, const loop_steps& some) {
-    use_operands(operands_.data(), code_->inputs, code_->outputs(), on);
-    kernels.run_loop(*this, of, some, nullptr, on);
-  };
-  if (is_one_kernel(p.loop)) return in_one_kernel(p, steps);
   // Scalars alone, until a condition. A step has two kernels, but only the loop's own tests whether
   // the loop has ended and records in the same launch; it reduces nothing here.
   if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan& step = plan_as(strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k)
-      in_one_kernel(step, {steps.all, steps.done + k, 1, steps.histories});
+      queue(loop_launch(*this, step, {steps.all, steps.done + k, 1, steps.histories}));
     return;
   }
   if (p.loop == strategy::graph &&
       (wanted_ == strategy::graph || steps.count >= p.policy.graph_from))
-    if (const auto graph = kernels.make_graph(on))
+    if (const auto graph = kernels.make_graph(stream::current(where())))
       return run_graph(*graph, steps, p.policy.graph_steps);
   run_steps(steps);
 }
@@ -290,7 +287,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   };
   while (queued < count && !stopped_) {
     const std::int64_t now = std::min(piece, count - queued);
-    queue(p, {steps.all, steps.done + queued, now, steps.histories});
+    queue_steps(p, {steps.all, steps.done + queued, now, steps.histories});
     queued += now;
     if (watch == nullptr) continue;
     if (!stream_state::of(on).on.traits.is_asynchronous) {
@@ -345,7 +342,7 @@ void loop::run_steps(const loop_steps& steps) {
       operand from_to[] = {operands_[static_cast<std::size_t>(inputs + i)], steps.histories[i]};
       from_to[1].rank = 0;
       from_to[1].word[0] = recorded[i];
-      prepared(copy_code(size_of(from_to[1].type)), from_to, {}).run();
+      bound_pass(copy_code(size_of(from_to[1].type)), from_to, {}).run();
     }
   }
 }

@@ -5,12 +5,13 @@
 #include <dsl/exec/plan/operand.hpp>
 
 #include "mem/back_end.hpp"
-
 #include "mem/mapping.hpp"
 
 namespace dsl::detail {
 
-/// The part of an executor that lay_out() calls. Only executors derive from it
+struct kernel_choice;
+
+/// The part of an executor that laying out needs. Only executors derive from it
 /// (exec/run/executor.hpp).
 class layout_services : public kernel_services {
  public:
@@ -22,6 +23,8 @@ class layout_services : public kernel_services {
   /// inputs.
   virtual void order_reduced(geometry& g, const operand* operands, int inputs, int count,
                              const pass_view& pass) const = 0;
+  /// Whether a pass with these kernels has one for operands that form one contiguous dimension.
+  virtual bool has_linear_path(const kernel_choice& /*kernels*/) const { return true; }
 
  protected:
   ~layout_services() = default;

@@ -7,15 +7,16 @@
 #include <dsl/exec/processes/processes.hpp>
 #include <dsl/mem/timeout.hpp>
 
-#include "exec/loop/loop_part.hpp"
+#include "exec/loop/loop_launch.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/processes/process_halos.hpp"
 #include "exec/processes/process_partials.hpp"
 #include "exec/processes/processes.hpp"
+#include "exec/rows/rows.hpp"
 #include "exec/run/executor.hpp"
 #include "exec/run/process_cells.hpp"
-#include "exec/scan/scan.hpp"
+#include "exec/scan/scan_work.hpp"
 #include "mem/mesh.hpp"
 #include "mem/stream.hpp"
 
@@ -47,47 +48,34 @@ class process_executor final : public executor {
                      const pass_view& pass) const override {
     runs_.order_reduced(g, operands, inputs, count, pass);
   }
-  std::string describe_launch(const plan& p) const override { return runs_.describe_launch(p); }
+  std::string describe_launch(const dsl::plan& p) const override {
+    return runs_.describe_launch(p);
+  }
   std::string why_not_compiled(device) const override { return runs_.why_not_compiled(mesh->own); }
-  bool has_linear_path(const program_code& code) const override {
-    return runs_.has_linear_path(code);
+  bool has_linear_path(const kernel_choice& kernels) const override {
+    return runs_.has_linear_path(kernels);
   }
 
-  reduction_plan plan_pass(const prepared& pass) const override {
-    return runs_.plan_pass(bound(pass, local(pass, false, true)));
-  }
-
-  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
-                const stream&) const override {
-    const program_code& code = pass.code();
-    const operand* const targets = pass.operands() + code.inputs;
-    // Whether a target is not divided, so that each process needs all rows of it.
-    bool is_whole = false;
-    const local_operands mine = local(pass, false);
-    std::optional<edge_rows> edges;
-    if (mine.are_divided() && mesh->size() > 1 && reads_other_rows(pass.space())) {
-      const std::optional<row_reach> reach = code.reduces() ? std::nullopt : reach_of(pass);
-      if (!reach || !edge_rows::are_enough(mine, *reach)) return run_whole(pass, recorded, stop);
-      if (!reach->is_none()) edges.emplace(*mesh, pass, mine, *reach);
+  // Chains run pass by pass: their plan has no grid. Reductions by key and selections were refused
+  // (`require_one_process`), as tasks of libraries were.
+  void plan(const work& w) const override {
+    switch (w.kind()) {
+      case work_kind::pass: return plan_pass(static_cast<const bound_pass&>(w));
+      case work_kind::loop: return plan_loop(static_cast<const loop_launch&>(w));
+      case work_kind::scan: return plan_scan(static_cast<const scan_work&>(w));
+      case work_kind::rows: return static_cast<const row_chain&>(w).set_plan({});
+      default: return;
     }
-    for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
-      is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
-    if (is_whole) return run_whole(pass, recorded, stop);
-    if (mine.redirects() && has_ended(stop)) return;
-    if (!mine.are_divided() || !code.reduces() ||
-        (reduced_axes(targets, code.outputs()) & 1) == 0) {
-      if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(recorded, stop);
-      if (edges) edges->run();
-      return mine.store();
-    }
-    if (!mine.all_have_rows() || !reduce(pass, mine, recorded, stop))
-      run_whole(pass, recorded, stop);
   }
-
-  // Chains run pass by pass.
-  bool runs_rows(const chain_code&) const override { return false; }
-  row_plan plan_rows(const row_chain&) const override { return {}; }
-  void run_rows(const row_chain&, const stream&) const override {}
+  void run(const work& w, const stream&) const override {
+    switch (w.kind()) {
+      case work_kind::pass: return run_pass(static_cast<const bound_pass&>(w));
+      case work_kind::loop: return run_loop(static_cast<const loop_launch&>(w));
+      case work_kind::scan: return run_scan(static_cast<const scan_work&>(w));
+      default: return;
+    }
+  }
+  void run(const library_task&, const stream&) const override {}
 
   // If each process has all operands of its rows, its kernel runs all steps. With reductions, this
   // also needs kernels that reach each other's memory; otherwise a graph contains the kernels of
@@ -103,89 +91,77 @@ class process_executor final : public executor {
                  partials_together(of, own).has_value();
     return can;
   }
-  bool is_cooperative(int) const override { return runs_.is_cooperative(mesh->own.index); }
-  // All processes plan for the same number of elements, because it decides how many steps a launch
-  // runs.
-  loop_plan plan_loop(const loop& of, strategy how) const override {
-    if (how == strategy::tiled) return {};
-    const local_operands mine = local(of, false, true);
-    loop_plan p = runs_.plan_loop(own_loop(of, mine, how), how);
-    p.elements = (of.space().elements + mesh->size() - 1) / mesh->size();
-    return p;
-  }
-  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part*,
-                const stream&) const override {
-    const local_operands mine = local(of, false);
-    const loop own = own_loop(of, mine, p.loop);
-    const stream on = stream::current(mesh->own);
-    use_operands(own.operands(), own.code().inputs, own.code().outputs(), on);
-    if (p.loop == strategy::elementwise) return runs_.run_loop(own, p, steps, nullptr, on);
-    run_together(of, own, p, steps, on);
-  }
 
   std::unique_ptr<kernel_graph> make_graph(const stream&) const override {
     return runs_.make_graph(stream::current(mesh->own));
   }
 
-  partial_results_layout partials_of(const prepared& pass) const override {
-    return runs_.partials_of(bound(pass, local(pass, false)));
+ private:
+  void plan_pass(const bound_pass& pass) const {
+    pass.set_plan(bound(pass, local(pass, false, true)).plan());
   }
-  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory,
-                          std::int64_t first, const bool* stop, const stream&) const override {
-    const prepared own = bound(pass, local(pass, false));
-    runs_.reduce_to_partials(own, all, memory, first, stop, stream::current(mesh->own));
-  }
-  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory,
-                       std::int64_t count, const std::uint64_t* recorded, const bool* stop,
-                       const stream&) const override {
-    runs_.finish_partials(bound(pass, local(pass, false)), all, memory, count, recorded, stop,
-                          stream::current(mesh->own));
+  void run_pass(const bound_pass& pass) const {
+    const program_code& code = pass.code();
+    const operand* const targets = pass.operands() + code.inputs;
+    // Whether a target is not divided, so that each process needs all rows of it.
+    bool is_whole = false;
+    const local_operands mine = local(pass, false);
+    std::optional<edge_rows> edges;
+    if (mine.are_divided() && mesh->size() > 1 && reads_other_rows(pass.space())) {
+      const std::optional<row_reach> reach = code.reduces() ? std::nullopt : reach_of(pass);
+      if (!reach || !edge_rows::are_enough(mine, *reach)) return run_whole(pass);
+      if (!reach->is_none()) edges.emplace(*mesh, pass, mine, *reach);
+    }
+    for (int i = 0; i < code.outputs() && mine.are_divided(); ++i)
+      is_whole = is_whole || (targets[i].kind == operand_kind::array && !is_divided(targets[i]));
+    if (is_whole) return run_whole(pass);
+    if (mine.redirects() && has_ended(pass)) return;
+    if (!mine.are_divided() || !code.reduces() ||
+        (reduced_axes(targets, code.outputs()) & 1) == 0) {
+      if (!mine.are_divided() || mine.own_rows().count() > 0) bound(pass, mine).run(pass.now());
+      if (edges) edges->run();
+      return mine.store();
+    }
+    if (!mine.all_have_rows() || !reduce(pass, mine)) run_whole(pass);
   }
 
-  scan_plan plan_scan(const scan_code& code, const operand* operands,
-                      const scan_space& s) const override {
-    const local_operands mine = local(code, operands, s, true);
-    return runs_.plan_scan(code, mine.data(), space_of(code, mine, s.axis));
+  // All processes plan for the same number of elements, because it decides how many steps a launch
+  // runs.
+  void plan_loop(const loop_launch& launch) const {
+    if (launch.how() == strategy::tiled) return launch.set_plan({});
+    const loop& of = launch.of();
+    const local_operands mine = local(of, false, true);
+    loop_plan p = loop_launch(own_loop(of, mine, launch.how()), launch.how()).plan();
+    p.elements = (of.space().elements + mesh->size() - 1) / mesh->size();
+    launch.set_plan(std::move(p));
   }
-  void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
-                const scan_parameters& parameters, const stream&) const override {
-    const local_operands mine = local(code, operands, s, false);
-    if (mine.are_divided() && (s.axis <= 0 || reads_other_rows(s.space)))
+  void run_loop(const loop_launch& launch) const {
+    const loop& of = launch.of();
+    const loop_plan& p = launch.plan();
+    const local_operands mine = local(of, false);
+    const loop own = own_loop(of, mine, p.loop);
+    const stream on = stream::current(mesh->own);
+    use_operands(own.operands(), own.code().inputs, own.code().outputs(), on);
+    if (p.loop == strategy::elementwise) return runs_.run(loop_launch(own, p, launch.steps()), on);
+    run_together(of, own, p, launch.steps(), on);
+  }
+
+  void plan_scan(const scan_work& of) const {
+    const local_operands mine = local(of, true);
+    of.set_plan(scan_work(of.code(), mine.data(), of.request()).plan());
+  }
+  void run_scan(const scan_work& of) const {
+    const local_operands mine = local(of, false);
+    if (mine.are_divided() && (of.ordered().axis <= 0 || reads_other_rows(of.space())))
       raise<device_error>(
           "a scan along the axis that is divided among processes, of " +
-          spell_pass(code.view, operands) +
+          spell_pass(of.code().view, of.operands()) +
           ": scan another axis, or dsl::local of it, and add what the processes before come to");
     if (mine.are_divided() && mine.own_rows().count() == 0) return;
-    const scan_space own = space_of(code, mine, s.axis);
-    scan_parameters given = parameters;
-    given.row = own.row;
-    const stream on = stream::current(mesh->own);
-    use_operands(mine.data(), code.inputs, 1, on);
-    runs_.run_scan(code, mine.data(), own, given, on);
+    queue(scan_work(of.code(), mine.data(), of.request()));
     mine.store();
   }
 
-  void require_one_process(const char* what, const pass_view* pass,
-                           const operand* operands) const override {
-    const std::string of = pass != nullptr ? ", " + spell_pass(*pass, operands) + "," : "";
-    raise<device_error>(what + of +
-                        " of elements of several processes: work on dsl::local of the arrays, and "
-                        "put together what the "
-                        "processes have");
-  }
-  by_key_plan plan_by_key(const by_key_code&, const operand*, const geometry&,
-                          const by_key_request&) const override {
-    return {};
-  }
-  void run_by_key(const by_key_code&, const operand*, const geometry&, const by_key_request&,
-                  const by_key_plan&, const stream&) const override {}
-  plan plan_compress(const compress_code&, const operand*, const geometry&) const override {
-    return {};
-  }
-  void run_compress(const compress_code&, const operand*, const geometry&, const plan&,
-                    const stream&) const override {}
-
- private:
   static bool reads_other_rows(const geometry& g) {
     return g.shape_rank > 0 && (g.moved >> (g.shape_rank - 1) & 1) != 0;
   }
@@ -223,7 +199,7 @@ class process_executor final : public executor {
     const std::size_t bytes = bytes_of_sums(own, blocks);
     part.cells =
         cells->take(bytes, static_cast<std::int64_t>(bytes), steps.count, of.compiled().stop >= 0);
-    runs_.run_loop(own, p, steps, &part, on);
+    runs_.run(loop_launch(own, p, steps, &part), on);
 
     std::vector<gpu_group::piece> left;
     const std::int64_t every = steps.all.every, recorded = steps.done / every,
@@ -241,7 +217,7 @@ class process_executor final : public executor {
     mesh->gpus()->broadcast(left, stream_state::of(on).native);
   }
 
-  local_operands local(const prepared& pass, bool whole, bool planned = false) const {
+  local_operands local(const bound_pass& pass, bool whole, bool planned = false) const {
     return {*mesh,
             pass.operands(),
             pass.code().inputs,
@@ -251,22 +227,19 @@ class process_executor final : public executor {
             whole,
             planned};
   }
-  local_operands local(const scan_code& code, const operand* operands, const scan_space& s,
-                       bool planned) const {
-    return {*mesh, operands, code.inputs, code.inputs + 1, s.space, code.view, false, planned};
+  local_operands local(const scan_work& of, bool planned) const {
+    const work_record scan = of.record();
+    return {*mesh,      scan.operands, scan.inputs, scan.inputs + 1,
+            scan.space, scan.pass,     false,       planned};
   }
-  static scan_space space_of(const scan_code& code, const local_operands& mine, int axis) {
-    scan_space own;
-    lay_out_scan(own, code, mine.data(), axis);
-    return own;
-  }
-  static prepared bound(const prepared& pass, const local_operands& to) {
+  static bound_pass bound(const bound_pass& pass, const local_operands& to) {
     return {pass.code(), to.data(), pass.fixed()};
   }
 
   // Whether a loop has ended, so that temporaries must not be copied to their targets. Waits for
   // the device.
-  bool has_ended(const bool* stop) const {
+  bool has_ended(const bound_pass& pass) const {
+    const bool* const stop = pass.now().stop;
     if (stop == nullptr) return false;
     const stream on = stream::current(mesh->own);
     bool ended = false;
@@ -277,10 +250,10 @@ class process_executor final : public executor {
   }
 
   // Each process computes all rows.
-  void run_whole(const prepared& pass, const std::uint64_t* recorded, const bool* stop) const {
+  void run_whole(const bound_pass& pass) const {
     const local_operands all = local(pass, true);
-    if (all.redirects() && has_ended(stop)) return;
-    bound(pass, all).run(recorded, stop);
+    if (all.redirects() && has_ended(pass)) return;
+    bound(pass, all).run(pass.now());
     all.store();
   }
 
@@ -292,9 +265,9 @@ class process_executor final : public executor {
     const std::vector<partials_form>& forms;
   };
   // None if the processes' partial results have different forms. All processes must call this.
-  std::optional<joined_partials> partials_together(const prepared& pass,
-                                                   const prepared& own) const {
-    const partial_results_layout left = runs_.partials_of(own);
+  std::optional<joined_partials> partials_together(const bound_pass& pass,
+                                                   const bound_pass& own) const {
+    const partial_results_layout left = own.partials();
     const reduction_plan& p = own.plan();
     joined_partials joined{.forms = forms->of(pass, {left.groups,
                                                      static_cast<std::int64_t>(left.bytes),
@@ -315,15 +288,13 @@ class process_executor final : public executor {
 
   // Gathers the partial results of all processes and finishes them in each. Returns false, having
   // done nothing, if their forms differ.
-  bool reduce(const prepared& pass, const local_operands& mine, const std::uint64_t* recorded,
-              const bool* stop) const {
-    const prepared own = bound(pass, mine);
+  bool reduce(const bound_pass& pass, const local_operands& mine) const {
+    bound_pass own = bound(pass, mine);
     const std::optional<joined_partials> joined = partials_together(pass, own);
     if (!joined) return false;
     const partial_results_layout& all = joined->all;
     const auto rank = static_cast<std::size_t>(mesh->rank());
     const stream on = stream::current(mesh->own);
-    use_operands(own.operands(), pass.code().inputs, pass.code().outputs(), on);
     buffer_ref gathered;
     workspace scratch{};
     if (all.groups > 1) gathered = buffer_ref::allocate(all.all_bytes(), mesh->own);
@@ -331,13 +302,20 @@ class process_executor final : public executor {
     auto* const first = static_cast<unsigned char*>(gathered ? gathered.data() : scratch.partials);
     const std::size_t before = std::accumulate(
         joined->bytes.begin(), joined->bytes.begin() + mesh->rank(), std::size_t{0});
-    runs_.reduce_to_partials(own, {all.groups, joined->forms[rank].count, all.bytes},
-                             first + before, 0, stop, on);
+    const pass_run& now = pass.now();
+    own.run({.stop = now.stop,
+             .part = reduction_part::to_partials,
+             .all = {all.groups, joined->forms[rank].count, all.bytes},
+             .partials = first + before});
     mesh->group().statement = number_of(pass.code().pass.view);
     mesh->all_gather(first, joined->bytes);
     if (gathered) gathered = by_group(gathered, all, joined->forms);
-    runs_.finish_partials(own, all, gathered ? gathered.data() : first, pass.space().count,
-                          recorded, stop, on);
+    own.run({.recorded = now.recorded,
+             .stop = now.stop,
+             .part = reduction_part::from_partials,
+             .all = all,
+             .partials = gathered ? gathered.data() : first,
+             .count = pass.space().count});
     mine.store();
     return true;
   }

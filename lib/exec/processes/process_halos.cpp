@@ -7,7 +7,7 @@
 
 namespace dsl::detail {
 
-std::optional<row_reach> reach_of(const prepared& pass) {
+std::optional<row_reach> reach_of(const bound_pass& pass) {
   const program_view& program = pass.code().pass.view.elements;
   const geometry& g = pass.space();
   const int outermost = g.shape_rank - 1;
@@ -75,7 +75,7 @@ bool are_same(const operand& a, const operand& b) {
 
 }  // namespace
 
-edge_rows::edge_rows(const process_mesh& mesh, const prepared& pass, const local_operands& mine,
+edge_rows::edge_rows(const process_mesh& mesh, const bound_pass& pass, const local_operands& mine,
                      const row_reach& reach)
     : mesh_(mesh), pass_(pass), own_(mine.data()), reach_(reach) {
   const std::int64_t own = mine.own_rows().count();
@@ -142,7 +142,7 @@ void edge_rows::exchange() {
 void edge_rows::run(const edge& e) const {
   if (!e.is_inner || e.results == 0) return;
   const int inputs = pass_.code().inputs;
-  prepared(pass_.code(), e.operands.data(), {}).run();
+  bound_pass(pass_.code(), e.operands.data(), {}).run();
   for (int k = inputs; k < inputs + pass_.code().outputs(); ++k)
     copy_elements(rows_of(e.operands[static_cast<std::size_t>(k)], reach_.before, e.results),
                   rows_of(own_[k], e.stored, e.results));

@@ -16,7 +16,7 @@ struct row_reach {
 };
 /// None if a pass reads more than neighbours of arrays, or uses different boundaries at the ends of
 /// the rows.
-std::optional<row_reach> reach_of(const prepared& pass);
+std::optional<row_reach> reach_of(const bound_pass& pass);
 
 /// The first and the last rows of a process, whose neighbours are rows of other processes. The
 /// kernel over the process's own rows computes them wrongly. They are computed a second time,
@@ -28,7 +28,7 @@ class edge_rows {
   static bool are_enough(const local_operands& mine, const row_reach& reach);
 
   /// Copies the rows, and exchanges the surrounding rows with the previous and the next process.
-  edge_rows(const process_mesh& mesh, const prepared& pass, const local_operands& mine,
+  edge_rows(const process_mesh& mesh, const bound_pass& pass, const local_operands& mine,
             const row_reach& reach);
   /// Computes and stores the rows.
   void run() const {
@@ -54,7 +54,7 @@ class edge_rows {
   void run(const edge& e) const;
 
   const process_mesh& mesh_;
-  const prepared& pass_;
+  const bound_pass& pass_;
   const operand* const own_;
   const row_reach reach_;
   edge first_, last_;

@@ -8,7 +8,7 @@ namespace {
 
 // All that decides a pass's form, in words that are equal in all processes. For an address, this is
 // its distance from the memory's begin, which is aligned alike in all processes.
-std::vector<std::int64_t> words_of(const prepared& pass) {
+std::vector<std::int64_t> words_of(const bound_pass& pass) {
   const program_code& code = pass.code();
   const launch& fixed = pass.fixed();
   std::vector<std::int64_t> words{
@@ -31,7 +31,8 @@ std::vector<std::int64_t> words_of(const prepared& pass) {
 
 }  // namespace
 
-const std::vector<partials_form>& known_forms::of(const prepared& pass, const partials_form& own) {
+const std::vector<partials_form>& known_forms::of(const bound_pass& pass,
+                                                  const partials_form& own) {
   std::vector<std::int64_t> words = words_of(pass);
   const auto found =
       std::find_if(known_.begin(), known_.end(), [&](const known& k) { return k.pass == words; });

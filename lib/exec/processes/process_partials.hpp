@@ -28,7 +28,7 @@ class known_forms {
 
   /// The forms of all processes, in their order. All processes must call this; they wait for each
   /// other if the pass is new.
-  const std::vector<partials_form>& of(const prepared& pass, const partials_form& own);
+  const std::vector<partials_form>& of(const bound_pass& pass, const partials_form& own);
 
  private:
   struct known {

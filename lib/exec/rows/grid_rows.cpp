@@ -83,15 +83,14 @@ constexpr int polled = 4;
 
 }  // namespace
 
-bool grid_executor::runs_rows(const chain_code& code) const {
-  return compiled(code.kernels) != nullptr;
-}
-
-// Chooses threads and blocks for each row. The plan has no grid if a row does not fit.
-row_plan grid_executor::plan_rows(const row_chain& rows) const {
+// Chooses threads and blocks for each row. The plan has no grid if a row does not fit, or if no
+// file compiled the chain for these devices.
+row_plan row_chain::plan_for(const grid_executor& devices) const {
+  const row_chain& rows = *this;
   const chain_code& code = rows.code();
   const geometry& g = rows.space();
-  const chain_kernels& kernels = *compiled(code.kernels);
+  if (devices.compiled(code.kernels) == nullptr) return {};
+  const chain_kernels& kernels = *devices.compiled(code.kernels);
   const launch& fixed = rows.fixed();
   const pass_view& pass = code.phase[code.phases - 1].pass.view;
   const device_properties& device = properties_of(rows);
@@ -105,15 +104,16 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
   p.rows = g.results;
   p.row = g.count;
   const auto attributes_of = [&](int kernel) {
-    return attributes({kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass},
-                      kernels.policy.block, g.where.index);
+    return devices.attributes(
+        {kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass},
+        kernels.policy.block, g.where.index);
   };
   if (const int lanes = lanes_of_columns(code.lanes); columns_are_in_vectors(rows, lanes)) {
     p.kernel = row_kernel::columns;
     p.lanes = lanes;
   }
   // On one device, since each row is on one device.
-  const int devices = std::max(1, p.devices), multiprocessors = device.multiprocessors / devices;
+  const int members = std::max(1, p.devices), multiprocessors = device.multiprocessors / members;
   const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
@@ -151,7 +151,7 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
     if (!made.in_cluster && made.blocks_a_row > 1) {
       const std::int64_t of_device = std::int64_t{made.blocks_per_multiprocessor} * multiprocessors;
       made.grid =
-          std::min(tiles, devices * std::max<std::int64_t>(1, of_device / made.blocks_a_row)) *
+          std::min(tiles, members * std::max<std::int64_t>(1, of_device / made.blocks_a_row)) *
           made.blocks_a_row;
     }
     require_grid(fixed, made.grid, pass);
@@ -234,7 +234,8 @@ row_plan grid_executor::plan_rows(const row_chain& rows) const {
                    (fixed.grid == 0 || needed <= fixed.grid);
     if (p.in_cluster) {
       p.blocks_a_row = static_cast<int>(needed);
-    } else if (is_cooperative(g.where.index) && needed <= std::int64_t{polled} * p.threads_a_row) {
+    } else if (devices.is_cooperative(g.where.index) &&
+               needed <= std::int64_t{polled} * p.threads_a_row) {
       const std::int64_t blocks = resident(p.in_registers ? sums : target) * multiprocessors;
       p.blocks_a_row =
           static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
@@ -293,10 +294,11 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
 
 }  // namespace
 
-void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
+void row_chain::run_on(const grid_executor& devices, const stream& on) const {
+  const row_chain& rows = *this;
   const chain_code& code = rows.code();
   const geometry& g = rows.space();
-  const chain_kernels& kernels = *compiled(code.kernels);
+  const chain_kernels& kernels = *devices.compiled(code.kernels);
   const row_plan& p = rows.plan();
   const int sums = bytes_of_sums(p, code.accumulator_bytes),
             shared_before_rows = sums + bytes_of_cluster(p, code.accumulator_bytes);
@@ -363,7 +365,7 @@ void grid_executor::run_rows(const row_chain& rows, const stream& on) const {
                   rows.phases()[code.phases - 1].operands(),
                   p.in_cluster ? p.blocks_a_row : 1};
   if (exchanges) k.blocks_together = p.blocks_a_row;
-  launch_kernel(k, on);
+  devices.launch_kernel(k, on);
 }
 
 }  // namespace dsl::detail

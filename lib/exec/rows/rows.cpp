@@ -5,17 +5,16 @@
 
 #include "exec/plan/layout.hpp"
 #include "exec/run/copy.hpp"
-#include "exec/run/executor.hpp"
 #include "exec/run/work.hpp"
 
 namespace dsl::detail {
 
 namespace {
 
-const operand* targets_of(const prepared& p) { return p.operands() + p.code().inputs; }
+const operand* targets_of(const bound_pass& p) { return p.operands() + p.code().inputs; }
 
-bool is_read(const operand& value, const prepared* from, const prepared* to) {
-  return std::any_of(from, to, [&](const prepared& p) {
+bool is_read(const operand& value, const bound_pass* from, const bound_pass* to) {
+  return std::any_of(from, to, [&](const bound_pass& p) {
     return std::any_of(p.operands(), targets_of(p),
                        [&](const operand& o) { return share_memory(o.memory, value.memory); });
   });
@@ -27,17 +26,17 @@ bool have_one_shape(const geometry& a, const geometry& b) {
 
 }  // namespace
 
-std::optional<row_chain> row_chain::of(const prepared* passes, int count,
+std::optional<row_chain> row_chain::of(const bound_pass* passes, int count,
                                        const std::vector<late_copy>& later) {
   const chain_code* const code = passes->code().chain;
   if (code == nullptr || code->phases > count) return {};
   for (int p = 0; p < code->phases; ++p)
     if (&passes[p].code() != &code->phase[p]) return {};
-  if (!executor::of(passes->where()).runs_rows(*code)) return {};
+  if (!code->runs_together) return {};
   row_chain made(*code, passes);
   if (!made.bind() || !made.lay_out()) return {};
   // Discard results that no later pass or copy reads.
-  const prepared* const end = passes + count;
+  const bound_pass* const end = passes + count;
   bool scalar_is_written = false;
   for (int k = made.leaves(); k < made.operand_count(); ++k) {
     operand& o = made.operands_[static_cast<std::size_t>(k)];
@@ -57,8 +56,10 @@ std::optional<row_chain> row_chain::of(const prepared* passes, int count,
   if (overlaps(made.operands_.data(), made.leaves(), made.operand_count() - made.leaves(),
                made.space_))
     return {};
-  made.make_plan();
-  if (made.plan_.grid == 0) return {};
+  row_plan p = made.plan();
+  if (p.grid == 0) return {};
+  p.per_element = made.cost_per_element();
+  made.set_plan(std::move(p));
   return made;
 }
 
@@ -99,7 +100,7 @@ bool row_chain::bind() {
   const operand* row = nullptr;
   int at = leaves();
   for (int p = 0; p < count(); ++p) {
-    const prepared& phase = phases_[p];
+    const bound_pass& phase = phases_[p];
     const bool of_rows = code_->of_rows[p];
     if (phase.where() != phases_[0].where() || (!of_rows && !have_one_shape(phase.space(), rows)))
       return false;
@@ -175,27 +176,23 @@ bool row_chain::lay_out() {
   return true;
 }
 
-void row_chain::make_plan() {
-  row_plan& p = plan_ = executor::of(where()).plan_rows(*this);
+cost row_chain::cost_per_element() const {
+  cost all{};
   for (int i = 0; i < count(); ++i) {
     const cost each = phases_[i].cost_per_element();
-    p.per_element.flops += each.flops;
-    p.per_element.stores += each.stores;
-    p.per_element.store_bytes += each.store_bytes;
+    all.flops += each.flops;
+    all.stores += each.stores;
+    all.store_bytes += each.store_bytes;
   }
   for (int k = 0; k < leaves(); ++k) {
     const operand& o = operands_[static_cast<std::size_t>(k)];
     if (o.kind != operand_kind::array || first_of_array(operands_.data(), k) != k) continue;
-    ++p.per_element.loads;
-    p.per_element.load_bytes += size_of(o.type);
+    ++all.loads;
+    all.load_bytes += size_of(o.type);
   }
+  return all;
 }
 
-void row_chain::run() const {
-  queue_work(
-      where(), operands_.data(), leaves(), operand_count() - leaves(),
-      [this] { return work_of(phases_[count() - 1]); },
-      [this](const stream& on) { executor::of(where()).run_rows(*this, on); });
-}
+profiled_work row_chain::profile() const { return profile_of(phases_[count() - 1]); }
 
 }  // namespace dsl::detail

@@ -10,18 +10,26 @@ namespace dsl::detail {
 
 /// Passes of a statement that form one chain over one index space. A row is the elements that are
 /// reduced to one result.
-class row_chain {
+class row_chain : public planned_work<row_plan> {
  public:
   /// The chain that begins with the first of `count` passes. None if they form no chain, or if the
   /// phases must run one after another: if shapes, axes or operands differ, if a phase writes
   /// memory that another row reads, or if a row does not fit. Results that only phases of the chain
   /// read are not stored, unless a later pass or a copy in `later` reads them. Throws as
-  /// `prepared::make_plan`.
-  static std::optional<row_chain> of(const prepared* passes, int count,
+  /// `bound_pass::make_plan`.
+  static std::optional<row_chain> of(const bound_pass* passes, int count,
                                      const std::vector<late_copy>& later);
 
+  work_record record() const override {
+    return {phases_[count() - 1].code().pass.view, space_, operands_.data(), leaves(),
+            operand_count() - leaves()};
+  }
+  bool is_empty() const override { return false; }
+  profiled_work profile() const override;
+  void run_on(const grid_executor& devices, const stream& on) const override;
+
   const chain_code& code() const { return *code_; }
-  const prepared* phases() const { return phases_; }
+  const bound_pass* phases() const { return phases_; }
   int count() const { return code_->phases; }
   device where() const { return space_.where; }
   /// The chain's leaves, followed by the targets of all phases: results of the index space, or
@@ -41,23 +49,22 @@ class row_chain {
 
   /// The reduced axes, a bit each.
   std::uint32_t reduced() const { return reduced_; }
-  const row_plan& plan() const { return plan_; }
-  void run() const;
 
  private:
-  row_chain(const chain_code& code, const prepared* phases) : code_(&code), phases_(phases) {}
+  row_chain(const chain_code& code, const bound_pass* phases)
+      : planned_work(work_kind::rows), code_(&code), phases_(phases) {}
+  row_plan plan_for(const grid_executor& devices) const override;
   bool bind();
   bool lay_out();
-  void make_plan();
+  cost cost_per_element() const;
   bool reads_own_row(const operand& read, const operand& left, const geometry& reader) const;
 
   const chain_code* code_;
-  const prepared* phases_;
+  const bound_pass* phases_;
   std::vector<operand> operands_;
   geometry space_;
   bool lies_along_rows_ = false;
   std::uint32_t reduced_ = 0;
-  row_plan plan_;
 };
 
 }  // namespace dsl::detail

@@ -73,7 +73,7 @@ double launch_interval(device where, bool waits) {
       [&](int calls) {
         const auto begin = std::chrono::steady_clock::now();
         for (int k = 0; k < calls; ++k) {
-          prepared(copy_code(sizeof(std::uint32_t)), from_to, {}).assign();
+          bound_pass(copy_code(sizeof(std::uint32_t)), from_to, {}).assign();
           if (waits) on.synchronize();
         }
         on.synchronize();

@@ -68,13 +68,13 @@ late_copy redirect(operand& target, bool imagined) {
 void copy_elements(const operand& from, const operand& to) { copy_all(&from, &to, 1); }
 
 void copy_all(const operand* from, const operand* to, int count) {
-  std::vector<prepared> copies;
+  std::vector<bound_pass> copies;
   for (int i = 0; i < count; ++i) {
     operand from_to[] = {from[i], to[i]};
     for (operand& o : from_to) o.kind = operand_kind::array;
     copies.emplace_back(copy_code(size_of(to[i].type)), from_to, launch{});
   }
-  for (prepared& copy : copies) copy.run();
+  for (bound_pass& copy : copies) copy.run();
 }
 
 }  // namespace dsl::detail

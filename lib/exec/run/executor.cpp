@@ -23,12 +23,21 @@ void executor::copy_elements(const buffer_ref& to, void* at, const mapping& targ
     return o;
   };
   const operand from_to[] = {in(from, source, elements), in(to, at, target)};
-  prepared(code, from_to, {}).run();
+  bound_pass(code, from_to, {}).run();
 }
 
 std::string executor::why_not_compiled(device where) const {
   const std::string missing(where.name());
   return missing + ": its file was compiled with DSL_BACK_ENDS, which leaves " + missing + " out";
+}
+
+void require_one_process(device where, const char* operation, const pass_view* pass,
+                         const operand* operands) {
+  if (back_end::of(where).processes() == nullptr) return;
+  const std::string of = pass != nullptr ? ", " + spell_pass(*pass, operands) + "," : "";
+  raise<device_error>(operation + of +
+                      " of elements of several processes: work on dsl::local of the arrays, and "
+                      "put together what the processes have");
 }
 
 void throw_not_compiled(device where, const char* name, const pass_view& pass,

@@ -86,8 +86,9 @@ struct kernel_launch : kernel_entry {
   }
 };
 
-/// Plans grids, fills in kernels' parameters, and allocates the memory through which blocks
-/// exchange data.
+/// Devices that run kernels on a grid of blocks of threads: GPUs and the simulator. Work plans its
+/// grid and fills in its kernels' parameters (`work::plan_on`, `work::run_on`); the device launches
+/// them.
 class grid_executor : public executor {
  public:
   constexpr grid_executor(kernel_target target, bool has_graphs)
@@ -95,63 +96,32 @@ class grid_executor : public executor {
 
   /// Properties of a compiled kernel; zeros if they are unknown.
   virtual kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const = 0;
+  /// Whether all blocks of a kernel can be on the device at once, so that they may wait for each
+  /// other.
+  virtual bool is_cooperative(int index) const = 0;
   /// Queues a kernel, or adds it to the graph that the calling thread records. Errors name the
   /// kernel, the expression and the sizes.
   virtual void launch_kernel(const kernel_launch& k, const stream& on) const = 0;
 
-  void order_reduced(geometry& g, const operand* operands, int inputs, int count,
-                     const pass_view& pass) const override;
-  std::string describe_launch(const plan& p) const override;
-  bool has_linear_path(const program_code& code) const override;
-  reduction_plan plan_pass(const prepared& pass) const override;
-  void run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
-                const stream& on) const override;
-
-  bool runs_rows(const chain_code& code) const override;
-  row_plan plan_rows(const row_chain& rows) const override;
-  void run_rows(const row_chain& rows, const stream& on) const override;
-
-  partial_results_layout partials_of(const prepared& pass) const override;
-  void reduce_to_partials(const prepared& pass, const partial_results_layout& all, void* memory,
-                          std::int64_t first, const bool* stop, const stream& on) const override;
-  void finish_partials(const prepared& pass, const partial_results_layout& all, void* memory,
-                       std::int64_t count, const std::uint64_t* recorded, const bool* stop,
-                       const stream& on) const override;
-
-  loop_support supports(const loop& of) const override;
-  loop_plan plan_loop(const loop& of, strategy how) const override;
-  void run_loop(const loop& of, const loop_plan& p, const loop_steps& steps, const loop_part* part,
-                const stream& on) const override;
-  scan_plan plan_scan(const scan_code& code, const operand* operands,
-                      const scan_space& s) const override;
-  void run_scan(const scan_code& code, const operand* operands, const scan_space& s,
-                const scan_parameters& parameters, const stream& on) const override;
-  by_key_plan plan_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                          const by_key_request& request) const override;
-  void run_by_key(const by_key_code& code, const operand* operands, const geometry& g,
-                  const by_key_request& request, const by_key_plan& p,
-                  const stream& on) const override;
-  plan plan_compress(const compress_code& code, const operand* operands,
-                     const geometry& g) const override;
-  void run_compress(const compress_code& code, const operand* operands, const geometry& g,
-                    const plan& p, const stream& on) const override;
-
- protected:
-  ~grid_executor() = default;
   /// The entry of a table for these devices.
   template <class Code>
   const Code& compiled(const Code (&table)[kernel_targets]) const {
     return table[static_cast<int>(target_)];
   }
 
- private:
-  kernel_entry entry_of(const loop& of) const;
-  void launch_pass(const prepared& pass, const reduction_plan& p, kernel_parameters& given,
-                   const memory_range* others, int other_count, const stream& on) const;
-  void launch_finish(const prepared& pass, const reduction_plan& p, const reduction_schedule& left,
-                     const std::uint64_t* recorded, const memory_range* others, int other_count,
-                     const stream& on) const;
+  void order_reduced(geometry& g, const operand* operands, int inputs, int count,
+                     const pass_view& pass) const final;
+  bool has_linear_path(const kernel_choice& kernels) const final { return kernels.linear; }
+  void plan(const work& w) const final { w.plan_on(*this); }
+  using executor::run;
+  void run(const work& w, const stream& on) const final { w.run_on(*this, on); }
+  loop_support supports(const loop& of) const final;
+  std::string describe_launch(const dsl::plan& p) const final;
 
+ protected:
+  ~grid_executor() = default;
+
+ private:
   kernel_target target_;
   bool has_graphs_;
 };

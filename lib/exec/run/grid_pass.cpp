@@ -21,11 +21,7 @@ void grid_executor::order_reduced(geometry& g, const operand* operands, int inpu
   if (may_pair(pass)) order_pairs(g, operands, inputs, count);
 }
 
-bool grid_executor::has_linear_path(const program_code& code) const {
-  return code.pass.kernels.linear;
-}
-
-std::string grid_executor::describe_launch(const plan& p) const {
+std::string grid_executor::describe_launch(const dsl::plan& p) const {
   std::string s = "grid " + std::to_string(p.grid) + " x block " + std::to_string(p.block) + ", " +
                   std::to_string(p.lanes) + " lanes a thread";
   if (p.devices == 1)
@@ -44,18 +40,23 @@ pass_kernel_number kernel_number(const geometry& g, const tile_plan& t) {
 
 }  // namespace
 
-reduction_plan grid_executor::plan_pass(const prepared& pass) const {
-  const program_code& code = pass.code();
-  const geometry& g = pass.space();
+reduction_plan bound_pass::plan_for(const grid_executor& devices) const {
+  const program_code& code = *code_;
+  const geometry& g = space_;
   const pass_kernels& kernels =
-      compiled_for(g.where, compiled(code.kernels), code.name, code.pass.view, pass.operands());
-  reduction_plan found = plan_neighbours(g, pass.operands(), code.inputs, code.pass);
+      compiled_for(g.where, devices.compiled(code.kernels), code.name, code.pass.view, operands());
+  reduction_plan found = plan_neighbours(g, operands(), code.inputs, code.pass);
   const kernel_entry entry{kernels.kernel[kernel_number(g, found.tile)], kernels.architectures,
                            code.name, code.pass.view};
   const int planned = found.tile.patch_rows > 0 ? kernels.policy.patch_block : kernels.policy.block;
-  const int block = pass.fixed().block > 0 ? pass.fixed().block : planned;
-  return make_plan(std::move(found), g, pass.operands(), code.inputs, code.pass, kernels.policy,
-                   attributes(entry, block, g.where.index), pass.fixed());
+  const int block = fixed_.block > 0 ? fixed_.block : planned;
+  reduction_plan p =
+      detail::make_plan(std::move(found), g, operands(), code.inputs, code.pass, kernels.policy,
+                        devices.attributes(entry, block, g.where.index), fixed_);
+  if (code.reduces())
+    p.partial_bytes = static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) *
+                                               code.pass.accumulator_bytes);
+  return p;
 }
 
 namespace {
@@ -101,8 +102,8 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
 }  // namespace
 
 kernel_parameters pass_parameters(const program_code& code, const operand* operands,
-                                  const geometry& g, const reduction_plan& p,
-                                  const std::uint64_t* recorded, const bool* stop) {
+                                  const geometry& g, const reduction_plan& p, const pass_run& now) {
+  const std::uint64_t* const recorded = now.recorded;
   const int inputs = code.inputs, count = inputs + code.outputs();
   const bool columns_kept = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const kept_along kept = g.kept == 0    ? kept_along::none
@@ -113,7 +114,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
       {{},
        g.elements,
        p.tile.count,
-       {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, stop}});
+       {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, now.stop}});
   given.header().reduction.take_neighbours(p.tile.count, 0, p.splits);
   given.header().phase = code.phase;
   given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
@@ -149,6 +150,10 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
 
 namespace {
 
+kernel_parameters parameters_of(const bound_pass& pass, const reduction_plan& p) {
+  return pass_parameters(pass.code(), pass.operands(), pass.space(), p, pass.now());
+}
+
 // Whether each member of a mesh takes adjacent tiles of each group.
 bool takes_neighbours(const reduction_plan& p, const reduction_schedule& reduction) {
   return reduction.kept != kept_along::rows && p.splits > 1 && p.devices > 1;
@@ -162,13 +167,11 @@ struct neighbouring_tiles final : member_parameters {
   }
 };
 
-}  // namespace
-
-void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p,
-                                kernel_parameters& given, const memory_range* others,
-                                int other_count, const stream& on) const {
+void launch_pass(const grid_executor& devices, const bound_pass& pass, const reduction_plan& p,
+                 kernel_parameters& given, const memory_range* others, int other_count,
+                 const stream& on) {
   const program_code& code = pass.code();
-  const pass_kernels& kernels = *compiled(code.kernels);
+  const pass_kernels& kernels = *devices.compiled(code.kernels);
   kernel_launch k{{kernels.kernel[kernel_number(pass.space(), p.tile)], kernels.architectures,
                    code.name, code.pass.view},
                   p.grid,
@@ -191,20 +194,13 @@ void grid_executor::launch_pass(const prepared& pass, const reduction_plan& p,
     k.blocks_together = tiles.blocks_together;
     if (p.groups > 1) header.reduction.by_splits = static_cast<std::uint32_t>(p.groups);
   }
-  launch_kernel(k, on);
-}
-
-namespace {
-
-// The partial results of a launch with this plan.
-partial_results_layout partials_of_plan(const reduction_plan& p, const program_code& code) {
-  return {p.groups, p.splits,
-          static_cast<std::size_t>(p.results_a_thread * (p.block / p.threads_a_result) *
-                                   code.pass.accumulator_bytes)};
+  devices.launch_kernel(k, on);
 }
 
 // Adds the second addresses of results to `others`. Returns their number.
-int add_recorded(memory_range* others, const program_code& code, const std::uint64_t* recorded) {
+int add_recorded(memory_range* others, const bound_pass& pass) {
+  const program_code& code = pass.code();
+  const std::uint64_t* const recorded = pass.now().recorded;
   int count = 0;
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
     if (recorded[i] != 0)
@@ -213,48 +209,13 @@ int add_recorded(memory_range* others, const program_code& code, const std::uint
   return count;
 }
 
-}  // namespace
-
-void grid_executor::run_pass(const prepared& pass, const std::uint64_t* recorded, const bool* stop,
-                             const stream& on) const {
-  const program_code& code = pass.code();
-  const reduction_plan& p = pass.plan();
-  kernel_parameters given = pass_parameters(code, pass.operands(), pass.space(), p, recorded, stop);
-  memory_range others[max_operands + 2 + max_members];
-  int other_count = add_recorded(others, code, recorded);
-  workspace scratch{};
-  if (code.reduces() && p.splits > 1) {
-    const std::size_t bytes = partials_of_plan(p, code).all_bytes();
-    scratch = p.in_two_launches ? scratch_of_two_launches(on, bytes) : scratch_of(on, bytes);
-    reduction_schedule& reduction = given.header().reduction;
-    reduction.partials = scratch.partials;
-    reduction.tickets = scratch.tickets;
-    reduction.partial_count = p.splits;
-    reduction.steps =
-        p.in_two_launches ? reduction_steps::to_partials : reduction_steps::by_last_block;
-    others[other_count++] = {scratch.partials, bytes, true};
-    const std::size_t ticket_bytes = static_cast<std::size_t>(p.groups) * sizeof(unsigned);
-    if (!p.in_two_launches) others[other_count++] = {scratch.tickets, ticket_bytes, false};
-    if (!p.in_two_launches && takes_neighbours(p, reduction)) {
-      reduction.ticket_step = scratch.ticket_step;
-      reduction.members = static_cast<std::uint32_t>(std::min(p.splits, p.devices));
-      for (int m = 0; m < p.devices; ++m)
-        others[other_count++] = {reduction.of_member(m, 0).counter, ticket_bytes, false};
-    }
-  }
-  launch_pass(pass, p, given, others, other_count, on);
-  if (!p.in_two_launches) return;
-  others[other_count - 1].is_empty = false;
-  launch_finish(pass, p, given.header().reduction, recorded, others, other_count, on);
-}
-
 // A single block computes the results from the partial results of all.
-void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
-                                  const reduction_schedule& left, const std::uint64_t* recorded,
-                                  const memory_range* others, int other_count,
-                                  const stream& on) const {
+void launch_finish(const grid_executor& devices, const bound_pass& pass, const reduction_plan& p,
+                   const reduction_schedule& left, const memory_range* others, int other_count,
+                   const stream& on) {
   const program_code& code = pass.code();
-  const pass_kernels& kernels = *compiled(code.kernels);
+  const pass_kernels& kernels = *devices.compiled(code.kernels);
+  const std::uint64_t* const recorded = pass.now().recorded;
   const int inputs = code.inputs, count = inputs + code.outputs();
   kernel_parameters given({{}, p.elements, 0, left});
   for (int k = 0; k < count; ++k) {
@@ -277,47 +238,83 @@ void grid_executor::launch_finish(const prepared& pass, const reduction_plan& p,
   k.others = others;
   k.other_count = other_count;
   k.waits_itself = true;
-  launch_kernel(k, on);
+  devices.launch_kernel(k, on);
 }
 
-partial_results_layout grid_executor::partials_of(const prepared& pass) const {
-  return partials_of_plan(pass.plan(), pass.code());
-}
-
-void grid_executor::reduce_to_partials(const prepared& pass, const partial_results_layout& all,
-                                       void* memory, std::int64_t first, const bool* stop,
-                                       const stream& on) const {
+// One launch; or two, of which the first leaves partial results and the second combines them.
+void run_whole(const grid_executor& devices, const bound_pass& pass, const stream& on) {
+  const program_code& code = pass.code();
   const reduction_plan& p = pass.plan();
-  kernel_parameters given =
-      pass_parameters(pass.code(), pass.operands(), pass.space(), p, nullptr, stop);
+  kernel_parameters given = parameters_of(pass, p);
+  memory_range others[max_operands + 2 + max_members];
+  int other_count = add_recorded(others, pass);
+  workspace scratch{};
+  if (code.reduces() && p.splits > 1) {
+    const std::size_t bytes = pass.partials().all_bytes();
+    scratch = p.in_two_launches ? scratch_of_two_launches(on, bytes) : scratch_of(on, bytes);
+    reduction_schedule& reduction = given.header().reduction;
+    reduction.partials = scratch.partials;
+    reduction.tickets = scratch.tickets;
+    reduction.partial_count = p.splits;
+    reduction.steps =
+        p.in_two_launches ? reduction_steps::to_partials : reduction_steps::by_last_block;
+    others[other_count++] = {scratch.partials, bytes, true};
+    const std::size_t ticket_bytes = static_cast<std::size_t>(p.groups) * sizeof(unsigned);
+    if (!p.in_two_launches) others[other_count++] = {scratch.tickets, ticket_bytes, false};
+    if (!p.in_two_launches && takes_neighbours(p, reduction)) {
+      reduction.ticket_step = scratch.ticket_step;
+      reduction.members = static_cast<std::uint32_t>(std::min(p.splits, p.devices));
+      for (int m = 0; m < p.devices; ++m)
+        others[other_count++] = {reduction.of_member(m, 0).counter, ticket_bytes, false};
+    }
+  }
+  launch_pass(devices, pass, p, given, others, other_count, on);
+  if (!p.in_two_launches) return;
+  others[other_count - 1].is_empty = false;
+  launch_finish(devices, pass, p, given.header().reduction, others, other_count, on);
+}
+
+// Leaves partial results in memory of the caller's.
+void run_to_partials(const grid_executor& devices, const bound_pass& pass, const stream& on) {
+  const reduction_plan& p = pass.plan();
+  const pass_run& now = pass.now();
+  kernel_parameters given = parameters_of(pass, p);
   reduction_schedule& reduction = given.header().reduction;
-  reduction.partials =
-      static_cast<unsigned char*>(memory) + static_cast<std::size_t>(first) * all.bytes;
-  reduction.partial_count = static_cast<std::int32_t>(all.count);
+  reduction.partials = static_cast<unsigned char*>(now.partials) +
+                       static_cast<std::size_t>(now.first) * now.all.bytes;
+  reduction.partial_count = static_cast<std::int32_t>(now.all.count);
   reduction.steps = reduction_steps::to_partials;
-  const memory_range range{memory, all.all_bytes(), false};
-  launch_pass(pass, p, given, &range, 1, on);
+  const memory_range range{now.partials, now.all.all_bytes(), false};
+  launch_pass(devices, pass, p, given, &range, 1, on);
 }
 
 // One block for each group, with no tiles of its own.
-void grid_executor::finish_partials(const prepared& pass, const partial_results_layout& all,
-                                    void* memory, std::int64_t count, const std::uint64_t* recorded,
-                                    const bool* stop, const stream& on) const {
+void run_from_partials(const grid_executor& devices, const bound_pass& pass, const stream& on) {
+  const pass_run& now = pass.now();
   reduction_plan p = pass.plan();
   p.grid = p.groups;
   p.splits = 1;
   p.tile.count = 0;
-  kernel_parameters given =
-      pass_parameters(pass.code(), pass.operands(), pass.space(), p, recorded, stop);
+  kernel_parameters given = parameters_of(pass, p);
   reduction_schedule& reduction = given.header().reduction;
-  reduction.count = count;
-  reduction.partials = memory;
-  reduction.partial_count = static_cast<std::int32_t>(all.count);
+  reduction.count = now.count;
+  reduction.partials = now.partials;
+  reduction.partial_count = static_cast<std::int32_t>(now.all.count);
   reduction.steps = reduction_steps::of_partials;
   memory_range others[max_operands + 1];
-  int other_count = add_recorded(others, pass.code(), recorded);
-  others[other_count++] = {memory, all.all_bytes(), false};
-  launch_pass(pass, p, given, others, other_count, on);
+  int other_count = add_recorded(others, pass);
+  others[other_count++] = {now.partials, now.all.all_bytes(), false};
+  launch_pass(devices, pass, p, given, others, other_count, on);
+}
+
+}  // namespace
+
+void bound_pass::run_on(const grid_executor& devices, const stream& on) const {
+  switch (now_.part) {
+    case reduction_part::whole: return run_whole(devices, *this, on);
+    case reduction_part::to_partials: return run_to_partials(devices, *this, on);
+    case reduction_part::from_partials: return run_from_partials(devices, *this, on);
+  }
 }
 
 }  // namespace dsl::detail

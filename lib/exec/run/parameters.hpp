@@ -97,10 +97,9 @@ class kernel_parameters {
   std::size_t used_ = 0;
 };
 
-/// The parameters of a pass's kernel for a plan; `recorded` and `stop` as in `prepared::run`.
+/// The parameters of a pass's kernel for a plan.
 kernel_parameters pass_parameters(const program_code& code, const operand* operands,
                                   const geometry& g, const reduction_plan& p,
-                                  const std::uint64_t* recorded = nullptr,
-                                  const bool* stop = nullptr);
+                                  const pass_run& now = {});
 
 }  // namespace dsl::detail

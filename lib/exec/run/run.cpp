@@ -14,52 +14,50 @@
 
 namespace dsl::detail {
 
-prepared::prepared(const program_code& code, const operand* operands, const launch& fixed)
-    : code_(&code), operands_(operands, operands + code.inputs + code.outputs()), fixed_(fixed) {
+bound_pass::bound_pass(const program_code& code, const operand* operands, const launch& fixed)
+    : planned_work(work_kind::pass),
+      code_(&code),
+      operands_(operands, operands + code.inputs + code.outputs()),
+      fixed_(fixed) {
   lay_out();
 }
 
-void prepared::lay_out() {
+void bound_pass::lay_out() {
   detail::lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes,
                   code_->pass.view);
-  plan_.reset();
-  space_.linear = space_.linear && executor::of(space_.where).has_linear_path(*code_);
+  forget_plan();
+  space_.linear =
+      space_.linear && layout_services::of(space_.where).has_linear_path(code_->pass.kernels);
 }
 
-cost prepared::cost_per_element() const {
+cost bound_pass::cost_per_element() const {
   return cost_of(code_->pass.view, [this](std::uint64_t k) {
     return first_of_array(operands_.data(), static_cast<int>(k));
   });
 }
 
-const reduction_plan& prepared::plan() const {
-  if (!plan_) plan_ = executor::of(space_.where).plan_pass(*this);
-  return *plan_;
-}
-
-reduction_plan prepared::make_plan() const {
+reduction_plan bound_pass::make_plan() const {
   reduction_plan p = plan();
   p.per_element = cost_per_element();
   return p;
 }
 
-void prepared::require_in_place() const {
+void bound_pass::require_in_place() const {
   if (overlaps(operands_.data(), code_->inputs, code_->outputs(), space_))
     raise<shape_error>("a loop's variables overlap each other or its parameters: " +
                        spell_pass(code_->pass.view, operands_.data()));
 }
 
-void prepared::count_step(std::int64_t number) {
+void bound_pass::count_step(std::int64_t number) {
   for (operand& o : operands_)
     if (o.counts_steps) o.word[0] = static_cast<std::uint64_t>(number);
 }
 
-void prepared::run(const std::uint64_t* recorded, const bool* stop) {
-  if (code_->reduces() ? space_.results == 0 : space_.elements == 0) return;
-  queue_work(
-      space_.where, operands_.data(), code_->inputs, code_->outputs(),
-      [this] { return work_of(*this); },
-      [&](const stream& on) { executor::of(space_.where).run_pass(*this, recorded, stop, on); });
+profiled_work bound_pass::profile() const { return profile_of(*this); }
+
+void bound_pass::run(const pass_run& now) {
+  now_ = now;
+  queue(*this);
 }
 
 namespace {

@@ -8,7 +8,7 @@
 #include "exec/run/scratch.hpp"
 #include "exec/run/shares.hpp"
 #include "exec/run/tiling.hpp"
-#include "exec/scan/scan.hpp"
+#include "exec/scan/scan_work.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 
@@ -73,17 +73,16 @@ tiled_scan tile_scan(const scan_space& s, const scan_code& code, const scan_poli
 // totals, scan the totals, and scan the elements.
 class grid_scan {
  public:
-  grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_code& code,
-            const operand* operands, const scan_space& s, const scan_parameters& given,
+  grid_scan(const grid_executor& kernels, const scan_kernels& compiled, const scan_work& of,
             const stream& on)
       : kernels_(kernels),
         compiled_(compiled),
-        code_(code),
-        operands_(operands),
-        space_(s),
-        parameters_(given),
+        code_(of.code()),
+        operands_(of.operands()),
+        space_(of.ordered()),
+        parameters_(of.parameters()),
         on_(on),
-        tiled_(tile_scan(s, code, compiled.policy)),
+        tiled_(tile_scan(space_, code_, compiled.policy)),
         plan_(tiled_.plan) {}
 
   void run() {
@@ -299,29 +298,27 @@ class grid_scan {
 
 }  // namespace
 
-scan_plan grid_executor::plan_scan(const scan_code& code, const operand* operands,
-                                   const scan_space& s) const {
+scan_plan scan_work::plan_for(const grid_executor& devices) const {
   const scan_kernels& kernels =
-      compiled_for(s.space.where, compiled(code.kernels), nullptr, code.view, operands);
-  scan_plan p = tile_scan(s, code, kernels.policy).plan;
-  const kernel_attributes known =
-      attributes({kernels.kernel[kernel_of(s)], kernels.architectures, nullptr, code.view},
-                 scan_block_threads, s.space.where.index);
+      compiled_for(where(), devices.compiled(code_.kernels), nullptr, code_.view, operands());
+  scan_plan p = tile_scan(ordered_, code_, kernels.policy).plan;
+  const kernel_attributes known = devices.attributes(
+      {kernels.kernel[kernel_of(ordered_)], kernels.architectures, nullptr, code_.view},
+      scan_block_threads, where().index);
   p.registers = known.registers;
   p.blocks_per_multiprocessor =
       known.blocks_per_multiprocessor > 0 ? known.blocks_per_multiprocessor : kernels.policy.blocks;
-  p.devices = members_for(s.space.where, operands, code.inputs + 1);
-  p.per_element = cost_of(code.view, [operands](std::uint64_t k) {
-    return first_of_array(operands, static_cast<int>(k));
+  p.devices = members_for(where(), operands(), code_.inputs + 1);
+  p.per_element = cost_of(code_.view, [this](std::uint64_t k) {
+    return first_of_array(operands(), static_cast<int>(k));
   });
   return p;
 }
 
-void grid_executor::run_scan(const scan_code& code, const operand* operands, const scan_space& s,
-                             const scan_parameters& parameters, const stream& on) const {
+void scan_work::run_on(const grid_executor& devices, const stream& on) const {
   const scan_kernels& kernels =
-      compiled_for(s.space.where, compiled(code.kernels), nullptr, code.view, operands);
-  grid_scan(*this, kernels, code, operands, s, parameters, on).run();
+      compiled_for(where(), devices.compiled(code_.kernels), nullptr, code_.view, operands());
+  grid_scan(devices, kernels, *this, on).run();
 }
 
 }  // namespace dsl::detail

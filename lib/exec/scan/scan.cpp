@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <vector>
 
-#include "exec/explain/explain.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
-#include "exec/run/copy.hpp"
-#include "exec/run/executor.hpp"
-#include "exec/run/work.hpp"
-#include "exec/scan/scan.hpp"
+#include "exec/scan/scan_work.hpp"
 
 namespace dsl::detail {
 
@@ -95,35 +90,34 @@ void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int ou
   }
 }
 
+scan_work::scan_work(const scan_code& code, const operand* operands, const scan_request& request)
+    : planned_work(work_kind::scan, &code, code.view, operands, code.inputs, 1),
+      code_(code),
+      request_(request) {
+  lay_out();
+}
+
+void scan_work::lay_out() {
+  lay_out_in_order(ordered_, operands(), code_.inputs, 1, code_.lanes, code_.view, request_.axis);
+}
+
+bool scan_work::must_redirect(int) const { return overlaps(operands(), code_.inputs, 1, space()); }
+
+scan_parameters scan_work::parameters() const {
+  scan_parameters p{};
+  p.row = ordered_.row;
+  p.init = request_.init;
+  p.has_init = request_.has_init;
+  p.exclusive = request_.exclusive;
+  return p;
+}
+
 void run_scan(const scan_code& code, const operand* operands, const scan_request& request) {
-  scan_space s;
-  lay_out_scan(s, code, operands, request.axis);
-  if (s.space.elements == 0) return;
-  if (overlaps(operands, code.inputs, 1, s.space)) {
-    std::vector<operand> redirected(operands, operands + code.inputs + 1);
-    const late_copy copy = redirect(redirected.back());
-    run_scan(code, redirected.data(), request);
-    return copy_elements(copy.from, copy.to);
-  }
-  if (run_notes::wanted())
-    run_notes::note({&code}, [&] { return explain_scan(code, operands, request); });
-  scan_parameters parameters{};
-  parameters.row = s.row;
-  parameters.init = request.init;
-  parameters.has_init = request.has_init;
-  parameters.exclusive = request.exclusive;
-  queue_work(
-      s.space.where, operands, code.inputs, 1,
-      [&] { return work_of("scan of ", code.view, operands, s.space.elements); },
-      [&](const stream& on) {
-        executor::of(s.space.where).run_scan(code, operands, s, parameters, on);
-      });
+  scan_work(code, operands, request).assign();
 }
 
 scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_request& request) {
-  scan_space s;
-  lay_out_scan(s, code, operands, request.axis);
-  return executor::of(s.space.where).plan_scan(code, operands, s);
+  return scan_work(code, operands, request).plan();
 }
 
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat) {

@@ -1,10 +1,6 @@
 // Explanations of statements: their kernels, in order, and why there is more than one.
 #include <dsl/exec/explain/explanation.hpp>
 
-#include <dsl/exec/by_key/by_key.hpp>
-#include <dsl/exec/by_key/compress.hpp>
-#include <dsl/exec/loop/loop.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,41 +9,26 @@
 #include <set>
 #include <vector>
 
-#include "exec/by_key/by_key_space.hpp"
 #include "exec/explain/explain.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/rows/rows.hpp"
 #include "exec/run/copy.hpp"
 #include "exec/run/executor.hpp"
-#include "exec/scan/scan.hpp"
 #include "exec/statement/statement.hpp"
 #include "mem/stream.hpp"
 
-namespace dsl {
-
-explanation::explanation(const detail::explained_statement& of)
-    : text_(detail::as_text(of).c_str()),
-      dot_(detail::as_dot(of).c_str()),
-      seconds_(of.seconds()) {}
-
-namespace detail {
-
-double explained_statement::seconds() const {
-  double all = kernels.empty() ? __builtin_nan("") : 0;
-  for (const explained_kernel& k : kernels) all += k.predicted.seconds;
-  return all * static_cast<double>(steps) + beside_steps;
-}
+namespace dsl::detail {
 
 namespace {
 
 // Names the operands of a statement: all its leaves, if an operand refers to them (a value that a
 // pass leaves to others), otherwise the inputs of its passes in order.
-operand_names names_of(const prepared* passes, int count) {
-  for (const prepared* p = passes; p != passes + count; ++p)
+operand_names names_of(const bound_pass* passes, int count) {
+  for (const bound_pass* p = passes; p != passes + count; ++p)
     for (int i = 0; i < p->code().inputs + p->code().outputs(); ++i)
       if (const value_source* s = p->operands()[i].source) return {s->leaves, s->leaf_count};
   operand_names names;
-  for (const prepared* p = passes; p != passes + count; ++p)
+  for (const bound_pass* p = passes; p != passes + count; ++p)
     names.add(p->operands(), p->code().inputs);
   return names;
 }
@@ -61,7 +42,7 @@ void say_read_with_halos(std::vector<listed_operand>& operands) {
               o.how.substr(std::min(o.how.find(';'), o.how.size()));
 }
 
-explained_kernel explain_kernel(const prepared& p, const operand_names& names,
+explained_kernel explain_kernel(const bound_pass& p, const operand_names& names,
                                 const target_names& targets) {
   const program_code& code = p.code();
   const reduction_plan plan = p.make_plan();
@@ -92,7 +73,7 @@ explained_kernel explain_rows(const row_chain& rows, const operand_names& names,
   k.operands = list_operands(rows.operands(), rows.leaves(), outputs, rows.space(), plan.lanes,
                              names, targets);
   k.demand = demand_of(pass_view{}, rows.operands(), rows.leaves(), outputs, rows.space(), plan);
-  for (const prepared* p = rows.phases(); p != rows.phases() + rows.count(); ++p) {
+  for (const bound_pass* p = rows.phases(); p != rows.phases() + rows.count(); ++p) {
     const program_code& code = p->code();
     const int before = static_cast<int>(k.operations.size());
     explained_kernel phase = list_pass(code.pass.view, p->operands(), code.inputs, code.outputs(),
@@ -120,7 +101,7 @@ explained_kernel explain_copy(const operand& from, const operand& to, const std:
     o.kind = operand_kind::array;
     o.source = nullptr;
   }
-  const prepared copy(copy_code(size_of(to.type)), both, {});
+  const bound_pass copy(copy_code(size_of(to.type)), both, {});
   const operand_names none;
   explained_kernel k;
   const reduction_plan plan = copy.make_plan();
@@ -133,11 +114,11 @@ explained_kernel explain_copy(const operand& from, const operand& to, const std:
 }
 
 // An empty index space launches nothing.
-bool runs(const prepared& p) {
+bool runs(const bound_pass& p) {
   return p.code().reduces() ? p.space().results > 0 : p.space().elements > 0;
 }
 
-bool is_left_by(const operand& value, const prepared& p) {
+bool is_left_by(const operand& value, const bound_pass& p) {
   for (int i = p.code().inputs; i < p.code().inputs + p.code().outputs(); ++i)
     if (p.operands()[i].word[0] == value.word[0] && p.operands()[i].source != nullptr) return true;
   return false;
@@ -145,14 +126,14 @@ bool is_left_by(const operand& value, const prepared& p) {
 
 // The reasons for which a pass does not share a kernel with the passes before it. `kernel`: the
 // number of each pass's kernel.
-std::vector<std::string> why_apart(const prepared* passes, int k,
+std::vector<std::string> why_apart(const bound_pass* passes, int k,
                                    const std::vector<std::size_t>& kernel,
                                    const operand_names& names) {
   const auto number_of = [&](int pass) {
     return std::to_string(kernel[static_cast<std::size_t>(pass)]);
   };
   std::vector<std::string> why;
-  const prepared& mine = passes[k];
+  const bound_pass& mine = passes[k];
   for (int i = 0; i < mine.code().inputs; ++i) {
     const operand& o = mine.operands()[i];
     if (o.source == nullptr) continue;
@@ -175,12 +156,13 @@ std::vector<std::string> why_apart(const prepared* passes, int k,
   return why;
 }
 
-explained_statement explain_all(std::vector<prepared> passes, const std::vector<late_copy>& later) {
+explained_statement explain_all(std::vector<bound_pass> passes,
+                                const std::vector<late_copy>& later) {
   explained_statement s;
   s.where = passes.front().where();
   const int count = static_cast<int>(passes.size());
   int targets = 0;
-  for (const prepared& p : passes)
+  for (const bound_pass& p : passes)
     for (int i = p.code().inputs; i < p.code().inputs + p.code().outputs(); ++i)
       if (const operand& o = p.operands()[i]; !o.discarded && o.source == nullptr)
         targets = std::max(targets, (o.number >= 0 ? o.number : i - p.code().inputs) + 1);
@@ -188,11 +170,11 @@ explained_statement explain_all(std::vector<prepared> passes, const std::vector<
   const operand_names names = names_of(passes.data(), count);
   const target_names called(names, targets);
   std::vector<late_copy> copies =
-      prepared::redirect_targets(passes.data(), count, /*imagined=*/true);
+      bound_pass::redirect_targets(passes.data(), count, /*imagined=*/true);
   copies.insert(copies.end(), later.begin(), later.end());
   std::vector<std::size_t> kernel(passes.size());
   for (int k = 0; k < count; ++k) {
-    const prepared& pass = passes[static_cast<std::size_t>(k)];
+    const bound_pass& pass = passes[static_cast<std::size_t>(k)];
     kernel[static_cast<std::size_t>(k)] = s.kernels.size() + 1;
     if (!runs(pass)) continue;
     if (const std::optional<row_chain> rows = row_chain::of(&pass, count - k, copies)) {
@@ -224,7 +206,7 @@ explained_statement explain_all(std::vector<prepared> passes, const std::vector<
   return s;
 }
 
-std::vector<const void*> identity_of(const prepared* passes, std::size_t count) {
+std::vector<const void*> identity_of(const bound_pass* passes, std::size_t count) {
   static constexpr char paths[2] = {};
   std::vector<const void*> all;
   for (std::size_t k = 0; k < count; ++k) {
@@ -236,9 +218,10 @@ std::vector<const void*> identity_of(const prepared* passes, std::size_t count) 
 
 }  // namespace
 
-explanation explain_pass(const prepared& pass) { return explanation(explain_all({pass}, {})); }
+explanation explain_pass(const bound_pass& pass) { return explanation(explain_all({pass}, {})); }
 
-void prepared::note_run(const prepared* passes, int count, const std::vector<late_copy>& copies) {
+void bound_pass::note_run(const bound_pass* passes, int count,
+                          const std::vector<late_copy>& copies) {
   if (!run_notes::wanted()) return;
   run_notes::note(identity_of(passes, static_cast<std::size_t>(count)),
                   [&] { return explanation(explain_all({passes, passes + count}, copies)); });
@@ -246,157 +229,4 @@ void prepared::note_run(const prepared* passes, int count, const std::vector<lat
 
 explanation statement::explain() const { return explanation(explain_all(passes_, copies_)); }
 
-explanation explain_loop(const loop& of, std::int64_t steps) {
-  const loop_plan p = of.make_plan();
-  explained_statement s;
-  s.where = of.where();
-  s.is_loop = true;
-  s.steps = std::max<std::int64_t>(1, steps);
-  if (steps > 0) s.beside_steps = seconds_beside_steps(s.where);
-  s.note = name_of(p.loop);
-  const program_code& code = of.code();
-  const operand_names names(of.operands(), code.inputs);
-  const target_names called(names, code.outputs());
-  explained_kernel k = list_pass(code.pass.view, of.operands(), code.inputs, code.outputs(),
-                                 of.space(), p.lanes, names, called);
-  k.path = spell_path(of.space().linear ? "linear" : "strided", code.pass.view, of.space(),
-                      of.operands(), code.inputs, code.inputs + code.outputs(), names);
-  k.launch = spell_plan(p);
-  k.demand = demand_of(code.pass.view, of.operands(), code.inputs, code.outputs(), of.space(), p);
-  k.predicted = predict_step(k.demand, p);
-  s.formula = k.formula;
-  s.kernels.push_back(std::move(k));
-  return explanation(s);
-}
-
-namespace {
-
-std::string counted(std::int64_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
-std::string spell_tables(const by_key_plan& p) {
-  std::string s = counted(p.tables, "table") + " of " + counted(p.span, "group");
-  if (p.where.kind == backend::host)
-    return s + ", one for each chunk of the elements, joined in order";
-  s += " in a block's shared memory";
-  if (p.log2_copies == 5) s += ", a copy for each lane";
-  else if (p.log2_copies > 0)
-    s += ", " + std::to_string(1 << p.log2_copies) + " copies of each entry";
-  if (p.turns > 1) s += ", at each of which " + std::to_string(p.turns) + " warps take turns";
-  return s;
-}
-
-std::string spell_path(const by_key_plan& p) {
-  if (p.buckets > 0)
-    return "buckets: pairs of a key and a value are sorted into " + counted(p.buckets, "bucket") +
-           "; " + spell_tables(p) + " reduce each";
-  const std::string s = "tables: " + spell_tables(p);
-  return p.launches() > 1 ? s + "; " + counted(p.launches(), "launch") + "es read all elements" : s;
-}
-
-// Lists a reduction by key or a selection as a pass whose first output, the key or the condition,
-// is not stored.
-explained_kernel list_keyed(const pass_view& view, const operand* operands, int inputs, int targets,
-                            const geometry& g, int lanes, const operand_names& names,
-                            std::string& key) {
-  std::vector<operand> all(operands, operands + inputs);
-  all.emplace_back().discarded = true;
-  for (int i = 0; i < targets; ++i) {
-    all.push_back(operands[inputs + i]);
-    operand& o = all.back();
-    if (o.number < 0) o.number = i;
-    if (!view.is_result(1 + i)) continue;
-    o.kind = operand_kind::result;
-    o.reduced = ~0u;
-  }
-  formula_speller first(view, operands, names, 160);
-  first.target(0);
-  key = first.take();
-  return list_pass(view, all.data(), inputs, 1 + targets, g, lanes, names,
-                   target_names(names, targets));
-}
-
-explanation explain_keyed(explained_kernel k, plan p, const operand* operands, int inputs,
-                          const pass_view& view, const geometry& g) {
-  p.per_element = cost_of(
-      view, [operands](std::uint64_t i) { return first_of_array(operands, static_cast<int>(i)); });
-  k.launch = spell_plan(p);
-  k.demand = demand_of(view, operands, inputs, 0, g, p);
-  k.predicted.why_none = "how long tables and selections take is not modelled";
-  explained_statement s;
-  s.where = p.where;
-  s.formula = k.formula;
-  s.kernels.push_back(std::move(k));
-  return explanation(s);
-}
-
-}  // namespace
-
-explanation explain_by_key(const by_key_code& code, const operand* operands,
-                           const by_key_request& request) {
-  scan_space s;
-  lay_out_by_key(s, code, operands, request);
-  const by_key_plan p = executor::of(s.space.where).plan_by_key(code, operands, s.space, request);
-  const operand_names names(operands, code.inputs);
-  std::string key;
-  explained_kernel k =
-      list_keyed(code.view, operands, code.inputs, code.targets, s.space, code.lanes, names, key);
-  k.formula += "; by key " + key + ", " + counted(request.groups, "group");
-  k.path = spell_path(p);
-  return explain_keyed(std::move(k), p, operands, code.inputs, code.view, s.space);
-}
-
-explanation explain_selection(const compress_code& code, const operand* operands) {
-  scan_space s;
-  lay_out_in_order(s, operands, code.inputs, 0, code.lanes, code.view);
-  const plan p = executor::of(s.space.where).plan_compress(code, operands, s.space);
-  const operand_names names(operands, code.inputs);
-  std::string condition;
-  explained_kernel k = list_keyed(code.view, operands, code.inputs, code.view.target_count - 1,
-                                  s.space, code.lanes, names, condition);
-  k.formula += "; where " + condition;
-  k.path = s.space.where.kind == backend::host
-               ? "selection: chunks count their elements, then write them"
-               : "selection: blocks take tiles in order, each waits for the count before it";
-  return explain_keyed(std::move(k), p, operands, code.inputs, code.view, s.space);
-}
-
-explanation explain_scan(const scan_code& code, const operand* operands,
-                         const scan_request& request) {
-  scan_space space;
-  lay_out_scan(space, code, operands, request.axis);
-  const scan_plan p = executor::of(space.space.where).plan_scan(code, operands, space);
-  const operand_names names(operands, code.inputs);
-  const target_names called(names, 1);
-  explained_statement s;
-  s.where = space.space.where;
-  explained_kernel k =
-      list_pass(code.view, operands, code.inputs, 1, space.space, code.lanes, names, called);
-  const std::string word = name_of_scan(code),
-                    along = request.axis < 0 ? "" : ", axis(" + std::to_string(request.axis) + ")";
-  const std::string left = called.of(operands[code.inputs], 0);
-  formula_speller of(code.view, operands, names, 400);
-  of.target(0);
-  k.formula = left + " = " + word + "(" + of.take() + along +
-              (request.exclusive ? ", exclusive" : "") + ")";
-  listed_operation scan;
-  scan.text = word + "(%" + std::to_string(k.operations.size()) + along +
-              (request.exclusive ? ", exclusive" : "") + ")";
-  scan.type = name(code.target);
-  scan.from.push_back(static_cast<int>(k.operations.size()) - 1);
-  scan.gives = std::exchange(k.operations.back().gives, {});
-  k.operations.push_back(std::move(scan));
-  k.path = p.along_columns
-               ? "columns: threads walk down them, " + std::to_string(p.chunks) + " chunks a column"
-               : "rows: blocks take tiles, each of which waits for the totals before it";
-  k.launch = spell_plan(p);
-  k.demand = demand_of_scan(code, operands, space, p);
-  k.predicted = predict(k.demand, s.where);
-  s.formula = k.formula;
-  s.kernels.push_back(std::move(k));
-  return explanation(s);
-}
-
-}  // namespace detail
-}  // namespace dsl
+}  // namespace dsl::detail

@@ -7,18 +7,19 @@
 #include "exec/plan/layout.hpp"
 #include "exec/rows/rows.hpp"
 #include "exec/run/copy.hpp"
+#include "exec/run/work.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
-void prepared::assign() { assign_all(this, 1, {}); }
+void bound_pass::assign() { assign_all(this, 1, {}); }
 
 void assign_pass(const program_code& code, const operand* operands, const launch& fixed) {
-  prepared(code, operands, fixed).assign();
+  bound_pass(code, operands, fixed).assign();
 }
 
-void prepared::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies,
-                                bool imagined) {
+void bound_pass::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies,
+                                  bool imagined) {
   for (int i = 0; i < code_->outputs(); ++i) {
     if ((outputs >> i & 1) == 0) continue;
     operand& o = operands_[static_cast<std::size_t>(code_->inputs + i)];
@@ -27,21 +28,21 @@ void prepared::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& c
   lay_out();
 }
 
-bool prepared::reads_memory_of(const operand& target) const {
+bool bound_pass::reads_memory_of(const operand& target) const {
   return std::any_of(operands_.begin(), operands_.begin() + code_->inputs,
                      [&](const operand& o) { return share_memory(o.memory, target.memory); });
 }
 
-std::vector<late_copy> prepared::redirect_targets(prepared* passes, int count, bool imagined) {
+std::vector<late_copy> bound_pass::redirect_targets(bound_pass* passes, int count, bool imagined) {
   std::vector<late_copy> copies;
-  for (prepared* p = passes; p != passes + count; ++p) {
+  for (bound_pass* p = passes; p != passes + count; ++p) {
     const int inputs = p->code_->inputs, outputs = p->code_->outputs();
     const bool overlaps_itself = overlaps(p->operands_.data(), inputs, outputs, p->space_);
     std::uint32_t aside = 0;
     for (int i = 0; i < outputs; ++i) {
       const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
       const bool read_later = target.source == nullptr &&
-                              std::any_of(p + 1, passes + count, [&](const prepared& later) {
+                              std::any_of(p + 1, passes + count, [&](const bound_pass& later) {
                                 return later.reads_memory_of(target);
                               });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
@@ -51,26 +52,25 @@ std::vector<late_copy> prepared::redirect_targets(prepared* passes, int count, b
   return copies;
 }
 
-void prepared::assign_all(prepared* passes, int count, const std::vector<late_copy>& later) {
+void bound_pass::assign_all(bound_pass* passes, int count, const std::vector<late_copy>& later) {
   note_run(passes, count, later);
-  const std::vector<late_copy> copies = redirect_targets(passes, count, false);
-  // For each pass, the chain that begins with it. All plans are made before anything is queued,
-  // because planning may throw.
-  std::vector<std::optional<row_chain>> chains(static_cast<std::size_t>(count));
-  for (int i = 0; i < count && count > 1; ++i) {
-    std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
-    chain = row_chain::of(passes + i, count - i, later);
-    if (!chain) (void)passes[i].plan();
-    else i += chain->count() - 1;
-  }
+  std::vector<late_copy> copies = redirect_targets(passes, count, false);
+  copies.insert(copies.begin(), later.begin(), later.end());
+  // Chains whose rows stay on chip, and the other passes, in order.
+  std::vector<row_chain> chains;
+  chains.reserve(static_cast<std::size_t>(count));
+  std::vector<const work*> all;
   for (int i = 0; i < count; ++i) {
-    const std::optional<row_chain>& chain = chains[static_cast<std::size_t>(i)];
-    if (chain) chain->run();
-    else passes[i].run();
-    if (chain) i += chain->count() - 1;
+    std::optional<row_chain> chain;
+    if (count > 1) chain = row_chain::of(passes + i, count - i, later);
+    if (!chain) {
+      all.push_back(passes + i);
+      continue;
+    }
+    i += chain->count() - 1;
+    all.push_back(&chains.emplace_back(std::move(*chain)));
   }
-  for (const late_copy& copy : later) copy_elements(copy.from, copy.to);
-  for (const late_copy& copy : copies) copy_elements(copy.from, copy.to);
+  queue_all(all.data(), all.size(), copies);
 }
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
@@ -80,7 +80,7 @@ void statement::add(const program_code& code, const operand* operands, const lau
 void statement::copy(const operand& from, const operand& to) { copies_.push_back({from, to}); }
 
 void statement::assign() {
-  prepared::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_);
+  bound_pass::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_);
 }
 
 }  // namespace dsl::detail

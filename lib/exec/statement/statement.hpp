@@ -13,7 +13,7 @@ namespace dsl::detail {
 /// The passes of one statement. All are laid out and checked before the first one is queued.
 class statement {
  public:
-  /// Adds a pass, as `prepared`.
+  /// Adds a pass, as `bound_pass`.
   void add(const program_code& code, const operand* operands, const launch& fixed);
   /// Adds a copy of a pass's result to a further target. It runs after all passes.
   void copy(const operand& from, const operand& to);
@@ -21,7 +21,7 @@ class statement {
   explanation explain() const;
 
  private:
-  std::vector<prepared> passes_;
+  std::vector<bound_pass> passes_;
   std::vector<late_copy> copies_;
 };
 

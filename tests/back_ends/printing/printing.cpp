@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "exec/by_key/library_task.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "mem/stream.hpp"
@@ -41,6 +42,10 @@ class executor final : public grid_executor {
     for (int i = 0; i < k.other_count; ++i)
       out << (i == 0 ? ", beside them " : " and ") << k.others[i].bytes << " bytes";
     out << "\n";
+  }
+  using grid_executor::run;
+  void run(const library_task& task, const dsl::stream&) const override {
+    out << (std::holds_alternative<scatter_task>(task.is) ? "scatter\n" : "sort\n");
   }
   std::unique_ptr<kernel_graph> make_graph(const dsl::stream&) const override {
     return std::make_unique<graph>();

@@ -37,22 +37,20 @@ Stream& operator<<(Stream& stream, const explanation& e) {
 
 namespace detail {
 
-class prepared;
+class bound_pass;
 class loop;
 struct by_key_code;
 struct by_key_request;
-struct compress_code;
 struct scan_code;
 struct scan_request;
 
-explanation explain_pass(const prepared& pass);
+explanation explain_pass(const bound_pass& pass);
 /// Explains a call with `steps` steps; 0: a single step.
 explanation explain_loop(const loop& of, std::int64_t steps = 0);
 explanation explain_scan(const scan_code& code, const operand* operands,
                          const scan_request& request);
 explanation explain_by_key(const by_key_code& code, const operand* operands,
                            const by_key_request& request);
-explanation explain_selection(const compress_code& code, const operand* operands);
 
 /// Also explains every call that the calling thread runs during this object's lifetime, in order.
 class explained_runs {

@@ -125,9 +125,9 @@ struct loop_steps {
 struct loop_buffers;
 
 /// A loop bound to its operands.
-class loop : public prepared {
+class loop : public bound_pass {
  public:
-  /// Throws like `prepared`; also shape_error if variables overlap each other or parameters.
+  /// Throws like `bound_pass`; also shape_error if variables overlap each other or parameters.
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
   loop(const loop&) = delete;
   ~loop();
@@ -151,7 +151,7 @@ class loop : public prepared {
   const loop_plan& plan_as(strategy how) const;
   strategy choose() const;
   std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
-  void queue(const loop_plan& p, const loop_steps& steps);
+  void queue_steps(const loop_plan& p, const loop_steps& steps);
   void run_steps(const loop_steps& steps);
   void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
 

@@ -93,11 +93,12 @@ struct reduction_plan : plan {
   tile_plan tile;
   detail::counted_ref<detail::found_halos> halos;  ///< The arrays that `tile.halos` counts.
   reduction_policy policy;
-  std::int64_t groups = 1;   ///< Groups of results, each made by `splits` blocks.
-  int splits = 1;            ///< Blocks that leave partial results for one group.
-  int threads_a_result = 1;  ///< Threads of a block that share a result.
-  int distance = 1;          ///< Distance between these threads.
-  int results_a_thread = 1;  ///< Results in which a thread takes part.
+  std::int64_t groups = 1;        ///< Groups of results, each made by `splits` blocks.
+  int splits = 1;                 ///< Blocks that leave partial results for one group.
+  int threads_a_result = 1;       ///< Threads of a block that share a result.
+  int distance = 1;               ///< Distance between these threads.
+  int results_a_thread = 1;       ///< Results in which a thread takes part.
+  std::size_t partial_bytes = 0;  ///< Bytes of a block's partial result for one group.
   /// A second launch combines the partial results; else the last block does.
   bool in_two_launches = false;
 

@@ -1,7 +1,6 @@
 // Runs a pass on operands: lays them out, plans the launch, and calls the back end of their device.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include <dsl/exec/host/host.hpp>
@@ -9,6 +8,7 @@
 #include <dsl/exec/run/cuda.hpp>
 #include <dsl/exec/run/entry_points.hpp>
 #include <dsl/exec/run/sim.hpp>
+#include <dsl/exec/run/work.hpp>
 
 namespace dsl::detail {
 
@@ -191,11 +191,52 @@ program_code code_of_move(const pass_view& pass);
 /// A copy from a temporary to the target that it stands for, made when all passes are queued.
 struct late_copy;
 
+/// The layout of the partial results that the first step of a reduction leaves: for each group of
+/// results one from each block, of one launch or of several. Those of a group are contiguous.
+struct partial_results_layout {
+  std::int64_t groups;
+  std::int64_t count;  // Partial results of each group.
+  std::size_t bytes;   // Bytes of one partial result.
+
+  std::size_t all_bytes() const { return static_cast<std::size_t>(groups * count) * bytes; }
+};
+
+/// The steps of a reduction that one evaluation of a pass does.
+enum class reduction_part : std::uint8_t {
+  whole,          // Reduces the elements to results.
+  to_partials,    // Reduces them to partial results.
+  from_partials,  // Combines partial results, of one device or of several, to results.
+};
+
+/// One evaluation of a pass.
+struct pass_run {
+  /// For each output a second address for a reduction's result, or 0; or null.
+  const std::uint64_t* recorded = nullptr;
+  /// Where work is queued, a kernel that reduces does nothing if `*stop` is true when it runs.
+  const bool* stop = nullptr;
+  reduction_part part = reduction_part::whole;
+  /// The memory of partial results, if `part` is not `whole`.
+  partial_results_layout all{};
+  void* partials = nullptr;
+  /// `to_partials`: the number, in each group, of the first partial result. `from_partials`: the
+  /// number of elements that were reduced to each result.
+  std::int64_t first = 0, count = 0;
+};
+
 /// A pass bound to its operands: laid out once, run any number of times.
-class prepared {
+class bound_pass : public planned_work<reduction_plan> {
  public:
   /// `operands`: inputs, then outputs. Throws shape_error and device_error.
-  prepared(const program_code& code, const operand* operands, const launch& fixed);
+  bound_pass(const program_code& code, const operand* operands, const launch& fixed);
+
+  work_record record() const override {
+    return {code_->pass.view, space_, operands_.data(), code_->inputs, code_->outputs()};
+  }
+  bool is_empty() const override {
+    return code_->reduces() ? space_.results == 0 : space_.elements == 0;
+  }
+  profiled_work profile() const override;
+  void run_on(const grid_executor& devices, const stream& on) const override;
 
   device where() const { return space_.where; }
   const program_code& code() const { return *code_; }
@@ -206,37 +247,40 @@ class prepared {
   bool is_reduction(std::size_t output) const {
     return code_->pass.view.is_result(static_cast<int>(output));
   }
-  /// The plan, made when it is first asked for: all launches of the pass have the same one. Where
-  /// nothing is reduced it is a `map_plan` as the same type. Throws device_error.
-  const reduction_plan& plan() const;
-  /// The plan with what an element costs, for those who read it.
+  /// The evaluation that is being planned or run.
+  const pass_run& now() const { return now_; }
+  /// The plan with the cost of an element, for readers. Where nothing is reduced, the plan is a
+  /// `map_plan` as the same type. Throws device_error.
   reduction_plan make_plan() const;
+  /// The partial results that `reduction_part::to_partials` leaves.
+  partial_results_layout partials() const {
+    return {plan().groups, plan().splits, plan().partial_bytes};
+  }
   /// The cost of one element. Reads of one array by several operands count once.
   cost cost_per_element() const;
 
-  /// Queues one evaluation on the current stream. `recorded` has, for each output, a second address
-  /// for a reduction's result, or 0. Where work is queued, a kernel that reduces does nothing if
-  /// `*stop` is true when it runs. Throws cuda_error, which names the kernel, the expression and
-  /// the sizes.
-  void run(const std::uint64_t* recorded = nullptr, const bool* stop = nullptr);
+  /// Queues one evaluation on the current stream. Throws cuda_error, which names the kernel, the
+  /// expression and the sizes.
+  void run(const pass_run& now = {});
   /// As `run`, as if the right side were complete before the first write. May be called once:
   /// overlapping targets are bound to temporaries afterwards.
   void assign();
   /// Assigns several passes as if all right sides were complete, then does the copies. Throws
   /// before anything is queued.
-  static void assign_all(prepared* passes, int count, const std::vector<late_copy>& later);
+  static void assign_all(bound_pass* passes, int count, const std::vector<late_copy>& later);
   /// Redirects outputs that are read later, or that overlap an input, to temporaries; returns the
   /// copies from these. Imagined operands get no memory.
-  static std::vector<late_copy> redirect_targets(prepared* passes, int count, bool imagined);
+  static std::vector<late_copy> redirect_targets(bound_pass* passes, int count, bool imagined);
   /// Sets the number of a loop's step.
   void count_step(std::int64_t number);
   /// Throws shape_error if `run` would give another result than `assign`.
   void require_in_place() const;
 
  private:
+  reduction_plan plan_for(const grid_executor& devices) const override;
   void lay_out();
   void redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
-  static void note_run(const prepared* passes, int count, const std::vector<late_copy>& copies);
+  static void note_run(const bound_pass* passes, int count, const std::vector<late_copy>& copies);
   bool reads_memory_of(const operand& target) const;
 
  protected:
@@ -244,7 +288,7 @@ class prepared {
   std::vector<operand> operands_;
   geometry space_;
   launch fixed_;
-  mutable std::optional<reduction_plan> plan_;
+  pass_run now_;
 };
 
 /// Evaluates a pass on its operands, inputs then outputs, as if the right side were complete before

@@ -1,11 +1,7 @@
-// The index space of a scan.
+// Index spaces whose dimensions are in the order of a scan.
 #pragma once
 
-#include <string>
-
-#include <dsl/exec/scan/scan.hpp>
-
-#include "exec/explain/predict.hpp"
+#include <dsl/exec/plan/operand.hpp>
 
 namespace dsl::detail {
 
@@ -24,13 +20,5 @@ struct scan_space {
 /// `axis`; -1: of all elements in row-major order. Throws as `lay_out`.
 void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int outputs, int lanes,
                       const pass_view& pass, int axis = -1);
-inline void lay_out_scan(scan_space& s, const scan_code& code, const operand* operands, int axis) {
-  lay_out_in_order(s, operands, code.inputs, 1, code.lanes, code.view, axis);
-}
-
-kernel_demand demand_of_scan(const scan_code& code, const operand* operands, const scan_space& s,
-                             const scan_plan& p);
-/// "cumsum", "cumprod", or "scan" for other operators.
-std::string name_of_scan(const scan_code& code);
 
 }  // namespace dsl::detail

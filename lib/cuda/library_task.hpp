@@ -1,0 +1,39 @@
+// Sorts and scatters on a GPU.
+#pragma once
+
+#include <variant>
+
+#include "cuda/scatter.hpp"
+#include "cuda/sort.hpp"
+#include "exec/by_key/library_task.hpp"
+
+namespace dsl::detail::cuda {
+
+/// Sets `bytes` to the size of the memory that a task works in.
+inline cudaError_t size_memory(const library_task& task, std::size_t& bytes, cudaStream_t stream) {
+  return std::visit(
+      [&](const auto& of) {
+        if constexpr (requires { launch_sort(of, nullptr, bytes, stream); })
+          return launch_sort(of, nullptr, bytes, stream);
+        bytes = 0;
+        return cudaSuccess;
+      },
+      task.is);
+}
+
+/// Queues a task that works in `memory` of `bytes`.
+inline cudaError_t launch_task(const library_task& task, void* memory, std::size_t bytes,
+                               cudaStream_t stream) {
+  return std::visit(
+      [&](const auto& of) {
+        if constexpr (requires { launch_scatter(of, stream); }) return launch_scatter(of, stream);
+        else return launch_sort(of, memory, bytes, stream);
+      },
+      task.is);
+}
+
+inline std::int64_t elements_of(const library_task& task) {
+  return std::visit([](const auto& of) { return of.count; }, task.is);
+}
+
+}  // namespace dsl::detail::cuda
