@@ -4,8 +4,7 @@
 
 #include <dsl/exec/by_key/by_key_host.hpp>
 #include <dsl/exec/by_key/by_key_kernel.hpp>
-#include <dsl/exec/run/back_ends.hpp>
-#include <dsl/exec/run/entry_points.hpp>
+#include <dsl/exec/run/compiled.hpp>
 
 namespace dsl::detail {
 
@@ -45,84 +44,49 @@ void run_by_key(const by_key_code& code, const operand* operands, const by_key_r
 /// as those. Throws shape_error if the first or the second ones do not broadcast.
 bool is_space_of_keys(const operand* leaves, int first, int second);
 
-template <class Pass, int Inputs, int Groups> void add_by_key_kernels();
-
 template <class Pass, int Inputs, int Groups>
-struct compiled_by_key {
+struct by_key_kind {
+  using code_type = by_key_code;
+  using kernels_type = by_key_kernels;
   using of_groups = results_of_groups<Pass, Groups>;
   using of_all = results_of_all<Pass, Groups>;
-  using linear = linear_arguments<Inputs + Pass::targets>;
-  using strided = strided_arguments<Inputs + Pass::targets>;
-  static inline constinit by_key_code code{
-      Pass::view(),
-      Inputs,
-      lanes_of_pass<Pass>,
-      static_cast<int>(sizeof(typename of_groups::accumulators)),
-      Pass::elements::outputs,
-      Pass::results::outputs,
-      Groups,
-      of_all::reductions::count > 0 ? static_cast<int>(sizeof(typename of_all::accumulators)) : 0,
-      only_counts<Pass, Groups>,
-      combines_quickly<typename of_groups::chosen>,
-      nullptr,
-      {}};
+  static constexpr bool has_kernels = true;
 
-  template <unsigned BackEnds>
-  static void add() {
-    if constexpr (has_cuda(BackEnds)) add_by_key_kernels<Pass, Inputs, Groups>();
-    if constexpr (has_host(BackEnds)) {
-      static constexpr by_key_host_code compiled = by_key_host_loop<Pass, Groups>::code();
-      code.host = &compiled;
-    }
-    if constexpr (has_sim(BackEnds)) add_sim();
+  static constexpr by_key_code made() {
+    return {
+        Pass::view(),
+        Inputs,
+        lanes_of_pass<Pass>,
+        static_cast<int>(sizeof(typename of_groups::accumulators)),
+        Pass::elements::outputs,
+        Pass::results::outputs,
+        Groups,
+        of_all::reductions::count > 0 ? static_cast<int>(sizeof(typename of_all::accumulators)) : 0,
+        only_counts<Pass, Groups>,
+        combines_quickly<typename of_groups::chosen>,
+        nullptr,
+        {}};
   }
-
- private:
-  static void add_sim() {
-    static const by_key_kernels made{
-        {nullptr,
-         {reinterpret_cast<const void*>(&simulate_by_key<Pass, Inputs, Groups, linear>),
-          reinterpret_cast<const void*>(&simulate_by_key<Pass, Inputs, Groups, strided>),
-          reinterpret_cast<const void*>(&simulate_by_key_finish<Pass, Inputs, Groups, linear>)}}};
-    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
+  static void add_host(by_key_code& code) {
+    static constexpr by_key_host_code loop = by_key_host_loop<Pass, Groups>::code();
+    code.host = &loop;
+  }
+  template <kernel_target Target>
+  static by_key_kernels kernels() {
+    using linear = linear_arguments<Inputs + Pass::targets>;
+    using strided = strided_arguments<Inputs + Pass::targets>;
+    using naming = named_by_pass<unnamed, Pass>;
+    return {{architectures_of(Target),
+             {entry_point<Target, by_key_kernel<Pass, Inputs, Groups, linear>, naming>(),
+              entry_point<Target, by_key_kernel<Pass, Inputs, Groups, strided>, naming>(),
+              entry_point<Target, by_key_finish_kernel<Pass, Inputs, Groups, linear>, naming>()}}};
   }
 };
 
-#if defined(__CUDACC__)
-template <class Pass, int Inputs, int Groups, class Arguments>
-struct by_key_kernel {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::by_key<Name, Arguments, Inputs, Groups, Pass>);
-  }
-};
-template <class Pass, int Inputs, int Groups, class Arguments>
-struct by_key_finish_kernel {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(
-        &kernels::by_key_finish<Name, Arguments, Inputs, Groups, Pass>);
-  }
-};
-template <class Pass, int Inputs, int Groups>
-void add_by_key_kernels() {
-  using linear = linear_arguments<Inputs + Pass::targets>;
-  using strided = strided_arguments<Inputs + Pass::targets>;
-  static const by_key_kernels made{
-      {DSL_DETAIL_ARCHITECTURES,
-       {kernel_of_pass<by_key_kernel<Pass, Inputs, Groups, linear>, unnamed, Pass>(),
-        kernel_of_pass<by_key_kernel<Pass, Inputs, Groups, strided>, unnamed, Pass>(),
-        kernel_of_pass<by_key_finish_kernel<Pass, Inputs, Groups, linear>, unnamed, Pass>()}}};
-  compiled_by_key<Pass, Inputs, Groups>::code.kernels[static_cast<int>(kernel_target::cuda)] =
-      &made;
-}
-#endif
-
+// The pass is taken apart, so that nvcc's stub can spell its parts.
 template <int Inputs, int Groups, std::uint64_t Key, class... Calls>
 const by_key_code& by_key_code_for(pass<Key, Calls...>) {
-  using compiled = compiled_by_key<pass<Key, Calls...>, Inputs, Groups>;
-  add_to_program<compiled>();
-  return compiled::code;
+  return compiled<by_key_kind<pass<Key, Calls...>, Inputs, Groups>>::code();
 }
 
 }  // namespace dsl::detail

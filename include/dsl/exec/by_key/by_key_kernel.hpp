@@ -274,18 +274,6 @@ DSL_DETAIL_KERNEL_FN void run_by_key_finish(const by_key_arguments<Arguments>& a
   by_key_body<Pass, Inputs, Groups, Arguments, Memory, Team>(args, memory, team).run_step();
 }
 
-template <class Pass, int Inputs, int Groups, class Arguments>
-DSL_DETAIL_SMALL void simulate_by_key(const void* arguments, simulated_thread& self) {
-  run_by_key<Pass, Inputs, Groups>(*static_cast<const by_key_arguments<Arguments>*>(arguments),
-                                   simulated_memory{&self}, simulated_team{&self});
-}
-template <class Pass, int Inputs, int Groups, class Arguments>
-DSL_DETAIL_SMALL void simulate_by_key_finish(const void* arguments, simulated_thread& self) {
-  run_by_key_finish<Pass, Inputs, Groups>(
-      *static_cast<const by_key_arguments<Arguments>*>(arguments), simulated_memory{&self},
-      simulated_team{&self});
-}
-
 }  // namespace dsl::detail
 
 #if defined(__CUDACC__)
@@ -306,3 +294,36 @@ __global__ void __launch_bounds__(detail::by_key_threads)
 
 }  // namespace dsl::kernels
 #endif
+
+namespace dsl::detail {
+
+template <class Pass, int Inputs, int Groups, class Arguments>
+struct by_key_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_by_key<Pass, Inputs, Groups>(*static_cast<const by_key_arguments<Arguments>*>(arguments),
+                                     simulated_memory{&self}, simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::by_key<Name, Arguments, Inputs, Groups, Pass>);
+  }
+#endif
+};
+template <class Pass, int Inputs, int Groups, class Arguments>
+struct by_key_finish_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_by_key_finish<Pass, Inputs, Groups>(
+        *static_cast<const by_key_arguments<Arguments>*>(arguments), simulated_memory{&self},
+        simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(
+        &kernels::by_key_finish<Name, Arguments, Inputs, Groups, Pass>);
+  }
+#endif
+};
+
+}  // namespace dsl::detail

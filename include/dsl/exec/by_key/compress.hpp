@@ -3,8 +3,7 @@
 
 #include <dsl/exec/by_key/compress_kernel.hpp>
 #include <dsl/exec/host/host.hpp>
-#include <dsl/exec/run/back_ends.hpp>
-#include <dsl/exec/run/entry_points.hpp>
+#include <dsl/exec/run/compiled.hpp>
 
 namespace dsl::detail {
 
@@ -30,62 +29,39 @@ void run_compress(const compress_code& code, const operand* operands);
 /// The number of elements of the operands' index space. Throws shape_error and device_error.
 std::int64_t elements_of(const operand* operands, int count, const pass_view& pass);
 
-template <class Compress> void add_compress_kernels();
-
-template <class Compress>
-struct compiled_compress {
-  using pass = typename Compress::pass;
-  using linear = linear_arguments<Compress::inputs + pass::targets>;
-  using strided = strided_arguments<Compress::inputs + pass::targets>;
-  static inline constinit compress_code code{pass::view(),     Compress::inputs, Compress::lanes,
-                                             Compress::rounds, nullptr,          {}};
-
-  template <unsigned BackEnds>
-  static void add() {
-    if constexpr (has_cuda(BackEnds)) add_compress_kernels<Compress>();
-    if constexpr (has_host(BackEnds)) code.host = &host_code_of<pass>;
-    if constexpr (has_sim(BackEnds)) add_sim();
-  }
-
- private:
-  static void add_sim() {
-    static const compress_kernels made{
-        {nullptr,
-         {reinterpret_cast<const void*>(&simulate_compress<Compress, linear>),
-          reinterpret_cast<const void*>(&simulate_compress<Compress, strided>)}}};
-    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
-  }
-};
-
-#if defined(__CUDACC__)
-template <class Compress, class Arguments>
-struct compress_kernel {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::compress<Name, Arguments, Compress>);
-  }
-};
-template <class Pass, class Count, int Inputs>
-compress_kernels make_compress_kernels(compress_program<Pass, Count, Inputs>) {
+// The selection is taken apart, so that nvcc's stub can spell its parts.
+template <kernel_target Target, class Pass, class Count, int Inputs>
+compress_kernels kernels_of_compress(compress_program<Pass, Count, Inputs>) {
   using compress = compress_program<Pass, Count, Inputs>;
   using linear = linear_arguments<Inputs + Pass::targets>;
   using strided = strided_arguments<Inputs + Pass::targets>;
-  return {{DSL_DETAIL_ARCHITECTURES,
-           {kernel_of_pass<compress_kernel<compress, linear>, unnamed, Pass>(),
-            kernel_of_pass<compress_kernel<compress, strided>, unnamed, Pass>()}}};
+  using naming = named_by_pass<unnamed, Pass>;
+  return {{architectures_of(Target),
+           {entry_point<Target, compress_kernel<compress, linear>, naming>(),
+            entry_point<Target, compress_kernel<compress, strided>, naming>()}}};
 }
+
 template <class Compress>
-void add_compress_kernels() {
-  static const compress_kernels made = make_compress_kernels(Compress{});
-  compiled_compress<Compress>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
-}
-#endif
+struct selection_kind {
+  using code_type = compress_code;
+  using kernels_type = compress_kernels;
+  static constexpr bool has_kernels = true;
+
+  static constexpr compress_code made() {
+    return {Compress::pass::view(), Compress::inputs, Compress::lanes,
+            Compress::rounds,       nullptr,          {}};
+  }
+  static void add_host(compress_code& code) { code.host = &host_code_of<typename Compress::pass>; }
+  template <kernel_target Target>
+  static compress_kernels kernels() {
+    return kernels_of_compress<Target>(Compress{});
+  }
+};
 
 template <int Inputs, std::uint64_t Key, class... Calls, std::uint64_t Count>
 const compress_code& compress_code_for(pass<Key, Calls...>, program<Count>) {
-  using compiled = compiled_compress<compress_program<pass<Key, Calls...>, program<Count>, Inputs>>;
-  add_to_program<compiled>();
-  return compiled::code;
+  return compiled<
+      selection_kind<compress_program<pass<Key, Calls...>, program<Count>, Inputs>>>::code();
 }
 
 }  // namespace dsl::detail

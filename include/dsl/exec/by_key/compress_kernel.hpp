@@ -117,12 +117,6 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
   }
 }
 
-template <class Compress, class Arguments>
-DSL_DETAIL_SMALL void simulate_compress(const void* arguments, simulated_thread& self) {
-  run_compress<Compress>(*static_cast<const compress_arguments<Arguments>*>(arguments),
-                         simulated_memory{&self}, simulated_team{&self});
-}
-
 }  // namespace dsl::detail
 
 #if defined(__CUDACC__)
@@ -136,3 +130,21 @@ __global__ void __launch_bounds__(detail::scan_block_threads)
 
 }  // namespace dsl::kernels
 #endif
+
+namespace dsl::detail {
+
+template <class Compress, class Arguments>
+struct compress_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_compress<Compress>(*static_cast<const compress_arguments<Arguments>*>(arguments),
+                           simulated_memory{&self}, simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::compress<Name, Arguments, Compress>);
+  }
+#endif
+};
+
+}  // namespace dsl::detail

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <dsl/exec/loop/loop_kernel.hpp>
-#include <dsl/exec/run/entry_points.hpp>
 #include <dsl/exec/run/run.hpp>
 
 namespace dsl {
@@ -28,67 +27,40 @@ struct loop_code {
   const loop_kernels* kernels[kernel_targets];
 };
 
-template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop> void
-add_loop_kernel();
-
 template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
-struct compiled_loop {
-  static inline constinit loop_code code{
-      &compiled_program<Name, Pass, Inputs>::data.code,
-      States,
-      Arguments,
-      Stop,
-      tile_needs_of<Pass>(States),
-      lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
-      {}};
-
+struct loop_kind {
+  using code_type = loop_code;
+  using kernels_type = loop_kernels;
   // If neighbours are read without tiles, each step is a kernel.
-  static constexpr bool is_one_kernel =
+  static constexpr bool has_kernels =
       runs_by_tiles<Pass, States> ||
       (Pass::view().neighbours.moved & ((std::uint64_t{1} << States) - 1)) == 0;
 
-  template <unsigned BackEnds>
-  static void add() {
-    if constexpr (!is_one_kernel) return;
-    if constexpr (has_cuda(BackEnds))
-      add_loop_kernel<Name, Pass, Inputs, Arguments, States, Stop>();
-    if constexpr (has_sim(BackEnds)) {
-      static const loop_kernels made{
-          {nullptr, {reinterpret_cast<const void*>(&simulate_loop<Pass, Inputs, States, Stop>)}},
-          loop_policy_of<Pass>(States, 0)};
-      code.kernels[static_cast<int>(kernel_target::sim)] = &made;
-    }
+  static constexpr loop_code made() {
+    return {&compiled<pass_kind<Name, Pass, Inputs>>::shared.code,
+            States,
+            Arguments,
+            Stop,
+            tile_needs_of<Pass>(States),
+            lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
+            {}};
+  }
+  // On the host steps are passes.
+  static void add_host(loop_code&) {}
+  template <kernel_target Target>
+  static loop_kernels kernels() {
+    return {{architectures_of(Target),
+             {entry_point<Target, loop_kernel<Pass, Inputs + Pass::targets, States, Stop>,
+                          named_by_pass<Name, Pass>>()}},
+            loop_policy_of<Pass>(States, capability_of(Target))};
   }
 };
-
-#if defined(__CUDACC__)
-template <class Pass, int Operands, int States, int Stop>
-struct loop_kernel {
-  template <class Name>
-  static const void* with_name() {
-    if constexpr (runs_by_tiles<Pass, States>)
-      return reinterpret_cast<const void*>(
-          &kernels::tiled_loop<Name, States, Stop, Operands, Pass>);
-    else return reinterpret_cast<const void*>(&kernels::loop<Name, States, Stop, Operands, Pass>);
-  }
-};
-template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
-void add_loop_kernel() {
-  using kernel = loop_kernel<Pass, Inputs + Pass::targets, States, Stop>;
-  static const loop_kernels made{{DSL_DETAIL_ARCHITECTURES, {kernel_of_pass<kernel, Name, Pass>()}},
-                                 loop_policy_of<Pass>(States, lowest_capability())};
-  compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>::code
-      .kernels[static_cast<int>(kernel_target::cuda)] = &made;
-}
-#endif
 
 template <class Name, class Untuned, int Inputs, int Arguments, int States, int Stop>
 const loop_code& loop_code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
-  using compiled = compiled_loop<Name, Pass, Inputs, Arguments, States, Stop>;
   code_of<Name, Untuned, Inputs>();
-  add_to_program<compiled>();
-  return compiled::code;
+  return compiled<loop_kind<Name, Pass, Inputs, Arguments, States, Stop>>::code();
 }
 
 /// The steps of a call of `iterate`, and which of them are recorded.

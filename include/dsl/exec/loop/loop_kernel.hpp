@@ -156,16 +156,6 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
   }
 }
 
-template <class Pass, int Inputs, int States, int Stop>
-DSL_DETAIL_SMALL void simulate_loop(const void* arguments, simulated_thread& self) {
-  constexpr int operands = Inputs + Pass::targets;
-  using given =
-      std::conditional_t<runs_by_tiles<Pass, States>, tiled_loop_arguments<operands, States>,
-                         loop_arguments<operands>>;
-  run_loop<Pass, Inputs, States, Stop>(*static_cast<const given*>(arguments),
-                                       simulated_memory{&self}, simulated_team{&self});
-}
-
 }  // namespace dsl::detail
 
 #if defined(__CUDACC__)
@@ -191,3 +181,27 @@ __global__ void __launch_bounds__(
 
 }  // namespace dsl::kernels
 #endif
+
+namespace dsl::detail {
+
+template <class Pass, int Operands, int States, int Stop>
+struct loop_kernel {
+  using given =
+      std::conditional_t<runs_by_tiles<Pass, States>, tiled_loop_arguments<Operands, States>,
+                         loop_arguments<Operands>>;
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_loop<Pass, Operands - Pass::targets, States, Stop>(
+        *static_cast<const given*>(arguments), simulated_memory{&self}, simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    if constexpr (runs_by_tiles<Pass, States>)
+      return reinterpret_cast<const void*>(
+          &kernels::tiled_loop<Name, States, Stop, Operands, Pass>);
+    else return reinterpret_cast<const void*>(&kernels::loop<Name, States, Stop, Operands, Pass>);
+  }
+#endif
+};
+
+}  // namespace dsl::detail

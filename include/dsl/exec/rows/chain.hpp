@@ -27,27 +27,56 @@ struct chain_code {
   const chain_kernels* kernels[kernel_targets];
 };
 
-template <class Name, class Chain> DSL_DETAIL_RARE void add_chain_kernels();
-
-#if defined(__CUDACC__)
-// The pass is spelled anew from its parts: nvcc's stub would name it through the chain, whose types
-// are not defined yet.
-template <class Name, int Inputs, int Operands, std::uint64_t Key, class... Calls>
-const void* kernel_by_patches(pass<Key, Calls...>) {
-  return kernel_of_pass<pass_kernel<pass<Key, Calls...>, Inputs, patched_arguments<Operands>>, Name,
-                        pass<Key, Calls...>>();
+// A phase's kernel with patches. The pass is taken apart, because nvcc's stub would name it through
+// the chain, whose types are not defined yet.
+template <kernel_target Target, class Name, int Inputs, int Operands, std::uint64_t Key,
+          class... Calls>
+const void* patches_entry(pass<Key, Calls...>) {
+  using bare = pass<Key, Calls...>;
+  return entry_point<Target, pass_kernel<pass<Key, Calls...>, Inputs, patched_arguments<Operands>>,
+                     named_by_pass<Name, bare>>();
 }
-template <class Name, int Inputs, int Operands, std::uint64_t Key, class... Calls, class Policy>
-const void* kernel_by_patches(tuned<pass<Key, Calls...>, Policy>) {
-  return kernel_of_pass<
-      pass_kernel<tuned<pass<Key, Calls...>, Policy>, Inputs, patched_arguments<Operands>>, Name,
-      tuned<pass<Key, Calls...>, Policy>>();
+template <kernel_target Target, class Name, int Inputs, int Operands, std::uint64_t Key,
+          class... Calls, class Policy>
+const void* patches_entry(tuned<pass<Key, Calls...>, Policy>) {
+  using with_policy = tuned<pass<Key, Calls...>, Policy>;
+  return entry_point<
+      Target, pass_kernel<tuned<pass<Key, Calls...>, Policy>, Inputs, patched_arguments<Operands>>,
+      named_by_pass<Name, with_policy>>();
 }
-#endif
 
-template <class Name, class Chain> struct compiled_chain;
+// The kernels of a chain for a target: those of rows, `linear` or null and `strided` for all phases
+// alike.
+template <kernel_target Target, class Name, int Operands, class... Phase>
+chain_kernels kernels_of_rows(pass_chain<Phase...>) {
+  using chain = pass_chain<Phase...>;
+  using naming = named_by_phases<Name, Phase...>;
+  constexpr int all = chain_operands<chain>::count;
+  chain_kernels made{{architectures_of(Target), {}}, row_policy_of<chain>(capability_of(Target))};
+  if constexpr (can_run_rows<chain>) {
+    const auto add = [&made](row_kernel number, const void* entry) {
+      made.kernel[static_cast<int>(number)] = entry;
+    };
+    add(row_kernel::any,
+        entry_point<Target, chain_kernel<chain_part::rows, pass_chain<Phase...>, all>, naming>());
+    add(row_kernel::whole,
+        entry_point<Target, chain_kernel<chain_part::rows_in_vectors, pass_chain<Phase...>, all>,
+                    naming>());
+    add(row_kernel::columns,
+        entry_point<Target, chain_kernel<chain_part::columns, pass_chain<Phase...>, all>,
+                    naming>());
+  }
+  return made;
+}
+template <kernel_target Target, class Name, chain_part Part, int Operands, class... Phase>
+const void* phase_entry(pass_chain<Phase...>) {
+  return entry_point<Target, chain_kernel<Part, pass_chain<Phase...>, Operands>,
+                     named_by_phases<Name, Phase...>>();
+}
+
+template <class Name, class Chain> struct chain_kind;
 template <class Name, class... Phase>
-struct compiled_chain<Name, pass_chain<Phase...>> {
+struct chain_kind<Name, pass_chain<Phase...>> {
   template <class P> using tuned_pass = tuned_by_name<typename P::pass, Name>;
   template <class P> using tuned_phase = typename P::template with_pass<tuned_pass<P>>;
   using tuned_chain = pass_chain<tuned_phase<Phase>...>;
@@ -61,9 +90,8 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
      ...);
     return most;
   }();
-  template <class P> static constexpr kernel_choice kernels_of =
+  template <class P> static constexpr kernel_choice chosen =
       kernels_of_phase<tuned_chain, tuned_phase<P>>;
-  static constexpr bool has_linear = (kernels_of<Phase>.linear || ...);
 
   static constexpr const phase_input* inputs[phases] = {Phase::input...};
   static constexpr bool of_rows[phases] = {is_of_rows<Phase>...};
@@ -75,143 +103,77 @@ struct compiled_chain<Name, pass_chain<Phase...>> {
           all.loaded[k].is_loaded ? lanes_of_chain<tuned_chain> * size_of(all.loaded[k].type) : 0;
     return bytes;
   }();
-  static chain_code code;
+
+  using code_type = chain_code;
+  struct kernels_type : chain_kernels { std::array<pass_kernels, phases> of_phases; };
+  static constexpr bool has_kernels = true;
+
+  static constexpr chain_code made() {
+    return {phases,
+            phase.data(),
+            inputs,
+            of_rows,
+            all.leaves,
+            lanes_of_chain<tuned_chain>,
+            vector_bytes.data(),
+            accumulator_bytes_of<pass_chain<Phase...>>,
+            can_run_rows<tuned_chain>,
+            {}};
+  }
+  static void add_host(chain_code&) { add_host(numbers{}); }
+  template <kernel_target Target>
+  static kernels_type kernels() {
+    return kernels<Target>(numbers{});
+  }
+
+ private:
   template <class P>
   static constexpr program_code code_of_phase(int number) {
-    program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs, kernels_of<P>);
-    made.chain = &code;
+    program_code made = code_without_kernels<Name, tuned_pass<P>>(P::inputs, chosen<P>);
+    made.chain = &compiled<chain_kind>::shared.code;
     made.phase = number;
     made.kernel_operands = operands;
     return made;
   }
   template <std::size_t... P>
-  static constexpr std::array<program_code, phases> uncompiled(std::index_sequence<P...>) {
+  static constexpr std::array<program_code, phases> code_of_phases(std::index_sequence<P...>) {
     return {code_of_phase<Phase>(static_cast<int>(P))...};
   }
-  static inline constinit std::array<program_code, phases> phase = uncompiled(numbers{});
+  static inline constinit std::array<program_code, phases> phase = code_of_phases(numbers{});
 
-  // The entry points for a target. One object, because each would take a section of its own.
-  struct all_kernels {
-    std::array<pass_kernels, phases> of_phases;
-    chain_kernels of_rows;
-  };
-  static constexpr all_kernels without_entry_points(const char* architectures,
-                                                    int compute_capability) {
-    return {
-        {pass_kernels{{architectures, {}}, pass_policy<tuned_pass<Phase>>(compute_capability)}...},
-        {{architectures, {}}, row_policy_of<tuned_chain>(compute_capability)}};
-  }
-  template <kernel_target Target>
-  static inline constinit all_kernels kernels =
-      Target == kernel_target::sim
-          ? without_entry_points(nullptr, 0)
-          : without_entry_points(DSL_DETAIL_ARCHITECTURES, lowest_capability());
-
-  template <unsigned BackEnds>
-  DSL_DETAIL_RARE static void add() {
-    if constexpr (has_cuda(BackEnds)) add_chain_kernels<Name, pass_chain<Phase...>>();
-    if constexpr (has_host(BackEnds)) add_host(numbers{});
-    if constexpr (has_sim(BackEnds)) add_sim();
-  }
   template <std::size_t... P>
   static void add_host(std::index_sequence<P...>) {
     ((phase[P].host = &host_code_of<tuned_pass<Phase>>), ...);
   }
-  static void add_sim() {
-    const void* linear = nullptr;
-    if constexpr (has_linear)
-      linear =
-          reinterpret_cast<const void*>(&simulated_phase<tuned_chain, linear_arguments<operands>>);
-    add_kernels<kernel_target::sim>(
-        linear,
-        reinterpret_cast<const void*>(&simulated_phase<tuned_chain, strided_arguments<operands>>),
-        {simulated_patches<Phase>()...}, numbers{});
-    if constexpr (can_run_rows<tuned_chain>)
-      add_row_kernels<kernel_target::sim>(
-          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, false>),
-          reinterpret_cast<const void*>(&simulated_rows<tuned_chain, true>),
-          reinterpret_cast<const void*>(&simulated_columns<tuned_chain>));
-  }
-  // All phases share the other kernels; a kernel with patches belongs to one phase.
-  template <class P>
-  static const void* simulated_patches() {
-    if constexpr (!kernels_of<P>.patches) return nullptr;
-    else
-      return reinterpret_cast<const void*>(
-          &simulated_pass<tuned_pass<P>, P::inputs, patched_arguments<operands>>);
-  }
-#if defined(__CUDACC__)
-  template <class P>
-  static const void* patches_kernel() {
-    if constexpr (!kernels_of<P>.patches) return nullptr;
-    else return kernel_by_patches<Name, P::inputs, operands>(tuned_pass<P>{});
-  }
-  static std::array<const void*, phases> patches_kernels() { return {patches_kernel<Phase>()...}; }
-#endif
-  template <kernel_target Target>
-  static void add_row_kernels(const void* of_any_rows, const void* in_vectors,
-                              const void* of_columns) {
-    chain_kernels& made = kernels<Target>.of_rows;
-    made.kernel[static_cast<int>(row_kernel::any)] = of_any_rows;
-    made.kernel[static_cast<int>(row_kernel::whole)] = in_vectors;
-    made.kernel[static_cast<int>(row_kernel::columns)] = of_columns;
-    code.kernels[static_cast<int>(Target)] = &made;
-  }
+  // All phases share their kernels but those with patches.
   template <kernel_target Target, std::size_t... P>
-  static void add_kernels(const void* linear, const void* strided,
-                          const std::array<const void*, phases>& patches,
-                          std::index_sequence<P...>) {
-    std::array<pass_kernels, phases>& made = kernels<Target>.of_phases;
-    ((made[P].kernel[pass_linear_or_patches] = kernels_of<Phase>.linear ? linear : patches[P],
-      made[P].kernel[pass_strided] = strided,
-      phase[P].kernels[static_cast<int>(Target)] = &made[P]),
+  static kernels_type kernels(std::index_sequence<P...>) {
+    constexpr int target = static_cast<int>(Target);
+    kernels_type made{kernels_of_rows<Target, Name, operands>(tuned_chain{}), {}};
+    const void* linear = nullptr;
+    if constexpr ((chosen<Phase>.linear || ...))
+      linear = phase_entry<Target, Name, chain_part::linear_phase, operands>(tuned_chain{});
+    const void* const strided =
+        phase_entry<Target, Name, chain_part::phase, operands>(tuned_chain{});
+    const auto entry_of = [linear]<class Q>(std::type_identity<Q>) {
+      if constexpr (chosen<Q>.patches)
+        return patches_entry<Target, Name, Q::inputs, operands>(tuned_pass<Q>{});
+      else return chosen<Q>.linear ? linear : nullptr;
+    };
+    ((made.of_phases[P] = {{architectures_of(Target),
+                            {entry_of(std::type_identity<Phase>{}), strided}},
+                           pass_policy<tuned_pass<Phase>>(capability_of(Target))},
+      phase[P].kernels[target] = &compiled<chain_kind>::shared.kernels[target].of_phases[P]),
      ...);
+    return made;
   }
 };
-template <class Name, class... Phase>
-inline constinit chain_code compiled_chain<Name, pass_chain<Phase...>>::code{
-    phases,
-    phase.data(),
-    inputs,
-    of_rows,
-    all.leaves,
-    lanes_of_chain<tuned_chain>,
-    vector_bytes.data(),
-    accumulator_bytes_of<pass_chain<Phase...>>,
-    can_run_rows<tuned_chain>,
-    {}};
-
-#if defined(__CUDACC__)
-template <class Name, class Chain>
-void add_chain_kernels() {
-  using compiled = compiled_chain<Name, Chain>;
-  using chain = typename compiled::tuned_chain;
-  const void* linear = nullptr;
-  if constexpr (compiled::has_linear)
-    linear =
-        kernel_of_chain<chain_kernel<chain_part::linear_phase, chain, compiled::operands>, Name>(
-            chain{});
-  compiled::template add_kernels<kernel_target::cuda>(
-      linear,
-      kernel_of_chain<chain_kernel<chain_part::phase, chain, compiled::operands>, Name>(chain{}),
-      compiled::patches_kernels(), typename compiled::numbers{});
-  if constexpr (can_run_rows<chain>)
-    compiled::template add_row_kernels<kernel_target::cuda>(
-        kernel_of_chain<chain_kernel<chain_part::rows, chain, compiled::all.count>, Name>(chain{}),
-        kernel_of_chain<chain_kernel<chain_part::rows_in_vectors, chain, compiled::all.count>,
-                        Name>(chain{}),
-        kernel_of_chain<chain_kernel<chain_part::columns, chain, compiled::all.count>, Name>(
-            chain{}));
-}
-#endif
 
 /// The code of a chain. Each phase's `program_code` has as many inputs as the phase has words; a
 /// position among the elements of a reduction counts as one.
 template <class Name, class Chain>
 const chain_code& code_of_chain() {
-  using compiled = compiled_chain<Name, Chain>;
-  add_to_program<compiled>();
-  return compiled::code;
+  return compiled<chain_kind<Name, Chain>>::code();
 }
 
 }  // namespace dsl::detail

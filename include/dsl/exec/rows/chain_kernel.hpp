@@ -45,12 +45,6 @@ DSL_DETAIL_KERNEL_FN void run_phase(std::type_identity<pass_chain<Phase...>>, co
   ((number++ == args.phase ? run(std::type_identity<Phase>{}) : void()), ...);
 }
 
-template <class Chain, class Arguments>
-DSL_DETAIL_SMALL void simulated_phase(const void* arguments, simulated_thread& self) {
-  run_phase(std::type_identity<Chain>{}, *static_cast<const Arguments*>(arguments),
-            simulated_memory{&self}, simulated_team{&self});
-}
-
 /// Whether there is a kernel for all phases of a chain: only if no neighbours are read.
 template <class Chain> inline constexpr bool can_run_rows = false;
 template <class... Phase>
@@ -89,18 +83,6 @@ DSL_DETAIL_KERNEL_FN void run_columns(const row_arguments_of<Chain>& args, Memor
                                       Team team) {
   column_body<Chain, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
 }
-template <class Chain>
-DSL_DETAIL_SMALL void simulated_columns(const void* arguments, simulated_thread& self) {
-  run_columns<Chain>(*static_cast<const row_arguments_of<Chain>*>(arguments),
-                     simulated_memory{&self}, simulated_team{&self});
-}
-
-template <class Chain, bool InVectors>
-DSL_DETAIL_SMALL void simulated_rows(const void* arguments, simulated_thread& self) {
-  run_rows<Chain, InVectors>(*static_cast<const row_arguments_of<Chain>*>(arguments),
-                             simulated_memory{&self}, simulated_team{&self});
-}
-
 /// The first program that calls functors; all such programs call the same ones.
 template <class... Program> struct first_that_calls { using type = no_program; };
 template <std::uint64_t Key, class... Others>
@@ -114,16 +96,19 @@ template <class... Phase> struct chain_words {
   static constexpr name_words value = words_of_passes(Phase::pass::view()...);
 };
 
-/// Kernel::with_name<Name>(); an unnamed chain gets a name made of the operations of all phases.
-template <class Kernel, class Name, class... Phase>
-const void* kernel_of_chain(pass_chain<Phase...>) {
-  using calls = typename first_that_calls<typename Phase::pass::elements...,
-                                          typename Phase::pass::results...>::type;
-  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
-  else
-    return kernel_with_name<Kernel>(
-        std::type_identity<named_formula_t<chain_words<Phase...>, calls>>{});
-}
+/// Names a chain's kernels: `Name`, or one made of the operations of all phases.
+template <class Name, class... Phase>
+struct named_by_phases {
+  template <class Kernel>
+  static const void* entry() {
+    using calls = typename first_that_calls<typename Phase::pass::elements...,
+                                            typename Phase::pass::results...>::type;
+    if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+    else
+      return kernel_with_name<Kernel>(
+          std::type_identity<named_formula_t<chain_words<Phase...>, calls>>{});
+  }
+};
 
 }  // namespace dsl::detail
 
@@ -174,6 +159,7 @@ __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
 }
 
 }  // namespace dsl::kernels
+#endif
 
 namespace dsl::detail {
 
@@ -183,6 +169,26 @@ enum class chain_part { phase, linear_phase, rows, rows_in_vectors, columns };
 template <chain_part Part, class Chain, int Operands> struct chain_kernel;
 template <chain_part Part, class... Phase, int Operands>
 struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    using chain = pass_chain<Phase...>;
+    const simulated_memory memory{&self};
+    const simulated_team team{&self};
+    const auto given = [&]<class Arguments>(std::type_identity<Arguments>) -> const Arguments& {
+      return *static_cast<const Arguments*>(arguments);
+    };
+    if constexpr (Part == chain_part::phase)
+      run_phase(std::type_identity<chain>{},
+                given(std::type_identity<strided_arguments<Operands>>{}), memory, team);
+    else if constexpr (Part == chain_part::linear_phase)
+      run_phase(std::type_identity<chain>{},
+                given(std::type_identity<linear_arguments<Operands>>{}), memory, team);
+    else if constexpr (Part == chain_part::columns)
+      run_columns<chain>(given(std::type_identity<row_arguments<Operands>>{}), memory, team);
+    else
+      run_rows<chain, Part == chain_part::rows_in_vectors>(
+          given(std::type_identity<row_arguments<Operands>>{}), memory, team);
+  }
+#if defined(__CUDACC__)
   template <class Name>
   static const void* with_name() {
     if constexpr (Part == chain_part::phase)
@@ -199,7 +205,7 @@ struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
     else
       return reinterpret_cast<const void*>(&kernels::columns<Name, Operands, pass_chain<Phase...>>);
   }
+#endif
 };
 
 }  // namespace dsl::detail
-#endif

@@ -13,8 +13,8 @@ inline constexpr int kernel_targets = 2;
 template <int Count>
 struct entry_points {
   // Architectures that nvcc compiled for, "800,900"; null in the simulator.
-  const char* architectures;
-  const void* kernel[Count];
+  const char* architectures = nullptr;
+  const void* kernel[Count] = {};
 };
 
 }  // namespace dsl::detail

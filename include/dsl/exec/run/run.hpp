@@ -4,10 +4,8 @@
 #include <vector>
 
 #include <dsl/exec/host/host.hpp>
-#include <dsl/exec/run/back_ends.hpp>
-#include <dsl/exec/run/cuda.hpp>
-#include <dsl/exec/run/entry_points.hpp>
-#include <dsl/exec/run/sim.hpp>
+#include <dsl/exec/run/compiled.hpp>
+#include <dsl/exec/run/pass_kernels.hpp>
 #include <dsl/exec/run/work.hpp>
 
 namespace dsl::detail {
@@ -87,93 +85,50 @@ constexpr program_code code_without_kernels(int inputs, const kernel_choice& ker
       {}};
 }
 
-template <class Name, class Pass, int Inputs, bool Halos> DSL_DETAIL_RARE void add_kernels();
-
 template <class Name, class Pass, int Inputs, bool Halos = reads_halos<Pass, false>()>
-struct compiled_program {
-  static constexpr int operands = Inputs + Pass::targets;
-  static constexpr kernel_choice kernels{
+struct pass_kind {
+  using code_type = program_code;
+  using kernels_type = pass_kernels;
+  static constexpr bool has_kernels = true;
+  static constexpr kernel_choice chosen{
       .linear = Pass::view().neighbours.nodes == 0 && pass_policy<Pass>(0).has_linear,
       .patches = takes_patches_first<Pass>,
       .finish = may_finish_apart(
           Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators)),
       .halos = Halos};
-  using first =
-      std::conditional_t<kernels.patches, patched_arguments<operands>, linear_arguments<operands>>;
 
-  // One object, because each would take a section of its own.
-  struct shared_by_files {
-    program_code code;
-    pass_kernels simulated;
-  };
-  static inline constinit shared_by_files data{code_without_kernels<Name, Pass>(Inputs, kernels),
-                                               {{}, pass_policy<Pass>(0)}};
-
-  template <bool Exists, class Arguments>
-  static const void* simulated() {
-    if constexpr (Exists)
-      return reinterpret_cast<const void*>(&simulated_pass<Pass, Inputs, Arguments>);
-    else return nullptr;
-  }
-  static const void* simulated_last() {
-    if constexpr (kernels.finish)
-      return reinterpret_cast<const void*>(&simulated_finish<Pass, Inputs>);
-    else return nullptr;
-  }
-
-  template <unsigned BackEnds>
-  DSL_DETAIL_RARE static void add() {
-    if constexpr (has_cuda(BackEnds)) add_kernels<Name, Pass, Inputs, Halos>();
-    if constexpr (has_host(BackEnds)) data.code.host = &host_code_of<Pass>;
-    if constexpr (has_sim(BackEnds)) {
-      data.simulated.kernel[pass_linear_or_patches] =
-          simulated<kernels.linear || kernels.patches, first>();
-      data.simulated.kernel[pass_strided] = simulated<true, strided_arguments<operands>>();
-      data.simulated.kernel[pass_finish] = simulated_last();
-      data.simulated.kernel[pass_halos] = simulated<kernels.halos, haloed_arguments<operands>>();
-      data.code.kernels[static_cast<int>(kernel_target::sim)] = &data.simulated;
-    }
+  static constexpr program_code made() { return code_without_kernels<Name, Pass>(Inputs, chosen); }
+  static void add_host(program_code& code) { code.host = &host_code_of<Pass>; }
+  template <kernel_target Target>
+  static pass_kernels kernels() {
+    constexpr int operands = Inputs + Pass::targets;
+    using naming = named_by_pass<Name, Pass>;
+    constexpr pass_kernels none{{architectures_of(Target), {}},
+                                pass_policy<Pass>(capability_of(Target))};
+    pass_kernels made = none;
+    // The arguments' types are spelled out for nvcc's stub, which reads them as they are written.
+    if constexpr (chosen.patches)
+      made.kernel[pass_linear_or_patches] =
+          entry_point<Target, pass_kernel<Pass, Inputs, patched_arguments<operands>>, naming>();
+    else if constexpr (chosen.linear)
+      made.kernel[pass_linear_or_patches] =
+          entry_point<Target, pass_kernel<Pass, Inputs, linear_arguments<operands>>, naming>();
+    made.kernel[pass_strided] =
+        entry_point<Target, pass_kernel<Pass, Inputs, strided_arguments<operands>>, naming>();
+    if constexpr (chosen.finish)
+      made.kernel[pass_finish] = entry_point<Target, finish_kernel<Pass, Inputs>, naming>();
+    if constexpr (chosen.halos)
+      made.kernel[pass_halos] =
+          entry_point<Target, pass_kernel<Pass, Inputs, haloed_arguments<operands>>, naming>();
+    return made;
   }
 };
-
-#if defined(__CUDACC__)
-/// The kernels that nvcc compiled for a pass.
-template <class Name, class Pass, int Inputs, bool Halos>
-inline constinit pass_kernels cuda_kernels{{DSL_DETAIL_ARCHITECTURES, {}},
-                                           pass_policy<Pass>(lowest_capability())};
-
-template <class Name, class Pass, int Inputs, bool Halos>
-void add_kernels() {
-  using compiled = compiled_program<Name, Pass, Inputs, Halos>;
-  constexpr int operands = compiled::operands;
-  pass_kernels& made = cuda_kernels<Name, Pass, Inputs, Halos>;
-  constexpr kernel_choice kernels = compiled::kernels;
-  // The arguments' type is spelled out: nvcc's stub would name `compiled::first` before the pass is
-  // defined.
-  if constexpr (kernels.patches)
-    made.kernel[pass_linear_or_patches] =
-        kernel_of_pass<pass_kernel<Pass, Inputs, patched_arguments<operands>>, Name, Pass>();
-  else if constexpr (kernels.linear)
-    made.kernel[pass_linear_or_patches] =
-        kernel_of_pass<pass_kernel<Pass, Inputs, linear_arguments<operands>>, Name, Pass>();
-  made.kernel[pass_strided] =
-      kernel_of_pass<pass_kernel<Pass, Inputs, strided_arguments<operands>>, Name, Pass>();
-  if constexpr (kernels.finish)
-    made.kernel[pass_finish] = kernel_of_pass<finish_kernel<Pass, Inputs>, Name, Pass>();
-  if constexpr (kernels.halos)
-    made.kernel[pass_halos] =
-        kernel_of_pass<pass_kernel<Pass, Inputs, haloed_arguments<operands>>, Name, Pass>();
-  compiled::data.code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
-}
-#endif
 
 /// `HasPlanes`: some arrays have more than one dimension.
 template <class Name, class Untuned, int Inputs, bool HasPlanes = false>
 const program_code& code_of() {
   using Pass = tuned_by_name<Untuned, Name>;
-  using compiled = compiled_program<Name, Pass, Inputs, reads_halos<Pass, HasPlanes>()>;
-  add_to_program<compiled>();
-  return compiled::data.code;
+  return compiled<pass_kind<Name, Pass, Inputs, reads_halos<Pass, HasPlanes>()>>::code();
 }
 
 /// Whether a pass of one operand only moves elements, or stores one value everywhere: the library

@@ -1,8 +1,7 @@
 // Runs a scan on operands: lays them out, chooses a method, and calls the back end of their device.
 #pragma once
 
-#include <dsl/exec/run/back_ends.hpp>
-#include <dsl/exec/run/entry_points.hpp>
+#include <dsl/exec/run/compiled.hpp>
 #include <dsl/exec/scan/scan_host.hpp>
 #include <dsl/exec/scan/scan_kernel.hpp>
 
@@ -50,97 +49,55 @@ scan_plan plan_scan(const scan_code& code, const operand* operands, const scan_r
 /// if the target has another shape.
 void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool flat);
 
-template <class Scan> void add_scan_kernels();
-
-template <class Scan>
-struct compiled_scan {
-  using linear = linear_arguments<Scan::inputs + 1>;
-  using strided = strided_arguments<Scan::inputs + 1>;
-  static constexpr int lanes = lanes_of_scan<typename Scan::pass>;
-
-  static inline constinit scan_code code{
-      Scan::pass::view(), Scan::combine::view(),        Scan::inputs, lanes,
-      Scan::target,       sizeof(typename Scan::value), nullptr,      {}};
-
-  template <unsigned BackEnds>
-  static void add() {
-    if constexpr (has_cuda(BackEnds)) add_scan_kernels<Scan>();
-    if constexpr (has_host(BackEnds)) {
-      static constexpr scan_host_code compiled = scan_host_loop<Scan>::code();
-      code.host = &compiled;
-    }
-    if constexpr (has_sim(BackEnds)) add_sim();
-  }
-
- private:
-  static void add_sim() {
-    constexpr scan_policy policy = scan_policy_of<typename Scan::pass>(0);
-    static const scan_kernels made{
-        {nullptr,
-         {reinterpret_cast<const void*>(&simulate_scan_rows<Scan, false, linear>),
-          reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, linear>),
-          reinterpret_cast<const void*>(&simulate_scan_rows<Scan, true, strided>),
-          reinterpret_cast<const void*>(&simulate_scan_columns<Scan, strided>),
-          reinterpret_cast<const void*>(
-              &simulate_scan_column_totals<typename Scan::combine, typename Scan::value,
-                                           policy.totals_run, policy.totals_ahead>)}},
-        policy};
-    code.kernels[static_cast<int>(kernel_target::sim)] = &made;
-  }
-};
-
-#if defined(__CUDACC__)
-template <class Arguments, bool Rows, class Scan>
-struct scan_rows_kernel {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::scan_rows<Name, Arguments, Rows, Scan>);
-  }
-};
-template <class Arguments, class Scan>
-struct scan_columns_kernel {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(&kernels::scan_columns<Name, Arguments, Scan>);
-  }
-};
-template <dtype Value, int Run, int Ahead, class Operator>
-struct scan_totals_kernel {
-  template <class Name>
-  static const void* with_name() {
-    return reinterpret_cast<const void*>(
-        &kernels::scan_column_totals<Name, Value, Run, Ahead, Operator>);
-  }
-};
-template <class Pass, class Operator, dtype Target, int Inputs>
-scan_kernels make_scan_kernels(scan_program<Pass, Operator, Target, Inputs>) {
+// The scan is taken apart, so that nvcc's stub can spell its parts.
+template <kernel_target T, class Pass, class Operator, dtype Target, int Inputs>
+scan_kernels kernels_of_scan(scan_program<Pass, Operator, Target, Inputs>) {
   using scan = scan_program<Pass, Operator, Target, Inputs>;
   using linear = linear_arguments<Inputs + 1>;
   using strided = strided_arguments<Inputs + 1>;
   using elements = typename Pass::elements;
-  constexpr scan_policy policy = device_scan_policy<scan>;
+  constexpr scan_policy policy = scan_policy_of<Pass>(capability_of(T));
+  using naming = named_by_scan<elements, Operator>;
   using totals = scan_totals_kernel<elements::output(0).type(), policy.totals_run,
                                     policy.totals_ahead, Operator>;
-  return {{DSL_DETAIL_ARCHITECTURES,
-           {kernel_of_scan<scan_rows_kernel<linear, false, scan>, elements, Operator>(),
-            kernel_of_scan<scan_rows_kernel<linear, true, scan>, elements, Operator>(),
-            kernel_of_scan<scan_rows_kernel<strided, true, scan>, elements, Operator>(),
-            kernel_of_scan<scan_columns_kernel<strided, scan>, elements, Operator>(),
-            kernel_of_scan<totals, no_program, Operator>()}},
+  return {{architectures_of(T),
+           {entry_point<T, scan_rows_kernel<linear, false, scan>, naming>(),
+            entry_point<T, scan_rows_kernel<linear, true, scan>, naming>(),
+            entry_point<T, scan_rows_kernel<strided, true, scan>, naming>(),
+            entry_point<T, scan_columns_kernel<strided, scan>, naming>(),
+            entry_point<T, totals, named_by_scan<no_program, Operator>>()}},
           policy};
 }
+
 template <class Scan>
-void add_scan_kernels() {
-  static const scan_kernels made = make_scan_kernels(Scan{});
-  compiled_scan<Scan>::code.kernels[static_cast<int>(kernel_target::cuda)] = &made;
-}
-#endif
+struct scan_kind {
+  using code_type = scan_code;
+  using kernels_type = scan_kernels;
+  static constexpr bool has_kernels = true;
+
+  static constexpr scan_code made() {
+    return {Scan::pass::view(),
+            Scan::combine::view(),
+            Scan::inputs,
+            lanes_of_scan<typename Scan::pass>,
+            Scan::target,
+            sizeof(typename Scan::value),
+            nullptr,
+            {}};
+  }
+  static void add_host(scan_code& code) {
+    static constexpr scan_host_code loop = scan_host_loop<Scan>::code();
+    code.host = &loop;
+  }
+  template <kernel_target Target>
+  static scan_kernels kernels() {
+    return kernels_of_scan<Target>(Scan{});
+  }
+};
 
 template <class Scan>
 const scan_code& scan_code_of() {
-  using compiled = compiled_scan<Scan>;
-  add_to_program<compiled>();
-  return compiled::code;
+  return compiled<scan_kind<Scan>>::code();
 }
 
 }  // namespace dsl::detail

@@ -251,23 +251,6 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_totals_arguments& ar
   });
 }
 
-template <class Scan, bool Rows, class Arguments>
-DSL_DETAIL_SMALL void simulate_scan_rows(const void* arguments, simulated_thread& self) {
-  run_scan_rows<Scan, Rows>(*static_cast<const scan_arguments<Arguments>*>(arguments),
-                            simulated_memory{&self}, simulated_team{&self});
-}
-template <class Scan, class Arguments>
-DSL_DETAIL_SMALL void simulate_scan_columns(const void* arguments, simulated_thread& self) {
-  run_scan_columns<Scan>(*static_cast<const scan_arguments<Arguments>*>(arguments),
-                         simulated_memory{&self}, simulated_team{&self});
-}
-template <class Operator, class V, int Run, int Ahead>
-DSL_DETAIL_SMALL void simulate_scan_column_totals(const void* arguments, simulated_thread& self) {
-  run_scan_column_totals<Operator, V, Run, Ahead>(
-      *static_cast<const scan_totals_arguments*>(arguments), simulated_memory{&self},
-      simulated_team{&self});
-}
-
 #if defined(__CUDACC__)
 template <class Scan> inline constexpr scan_policy device_scan_policy =
     scan_policy_of<typename Scan::pass>(lowest_capability());
@@ -301,3 +284,49 @@ __global__ void __launch_bounds__(detail::scan_block_threads)
 
 }  // namespace dsl::kernels
 #endif
+
+namespace dsl::detail {
+
+template <class Arguments, bool Rows, class Scan>
+struct scan_rows_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_scan_rows<Scan, Rows>(*static_cast<const scan_arguments<Arguments>*>(arguments),
+                              simulated_memory{&self}, simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::scan_rows<Name, Arguments, Rows, Scan>);
+  }
+#endif
+};
+template <class Arguments, class Scan>
+struct scan_columns_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_scan_columns<Scan>(*static_cast<const scan_arguments<Arguments>*>(arguments),
+                           simulated_memory{&self}, simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(&kernels::scan_columns<Name, Arguments, Scan>);
+  }
+#endif
+};
+template <dtype Value, int Run, int Ahead, class Operator>
+struct scan_totals_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_scan_column_totals<Operator, value_t<Value>, Run, Ahead>(
+        *static_cast<const scan_totals_arguments*>(arguments), simulated_memory{&self},
+        simulated_team{&self});
+  }
+#if defined(__CUDACC__)
+  template <class Name>
+  static const void* with_name() {
+    return reinterpret_cast<const void*>(
+        &kernels::scan_column_totals<Name, Value, Run, Ahead, Operator>);
+  }
+#endif
+};
+
+}  // namespace dsl::detail

@@ -191,21 +191,27 @@ const void* kernel_with_name(std::type_identity<kernels::formula<Operations...>>
   return Kernel::template with_name<kernels::formula<Operations...>>();
 }
 
-/// Kernel::with_name<Name>(); an unnamed pass gets a name made of its operations.
-template <class Kernel, class Name, class Pass>
-const void* kernel_of_pass() {
-  if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
-  else
-    return kernel_with_name<Kernel>(
-        std::type_identity<named_formula_t<pass_name<Pass>, typename Pass::elements>>{});
-}
+/// Names a pass's kernels: `Name`, or one made of the pass's operations if it is `unnamed`.
+template <class Name, class Pass>
+struct named_by_pass {
+  template <class Kernel>
+  static const void* entry() {
+    if constexpr (!std::is_same_v<Name, unnamed>) return Kernel::template with_name<Name>();
+    else
+      return kernel_with_name<Kernel>(
+          std::type_identity<named_formula_t<pass_name<Pass>, typename Pass::elements>>{});
+  }
+};
 /// The same for a scan. For the kernel that combines the totals of the others, `Elements` is
 /// no_program.
-template <class Kernel, class Elements, class Rule>
-const void* kernel_of_scan() {
-  return kernel_with_name<Kernel>(
-      std::type_identity<named_formula_t<scan_name<Elements, Rule>, Elements>>{});
-}
+template <class Elements, class Rule>
+struct named_by_scan {
+  template <class Kernel>
+  static const void* entry() {
+    return kernel_with_name<Kernel>(
+        std::type_identity<named_formula_t<scan_name<Elements, Rule>, Elements>>{});
+  }
+};
 
 }  // namespace detail
 }  // namespace dsl

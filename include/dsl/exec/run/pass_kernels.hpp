@@ -1,9 +1,10 @@
-// The CUDA back end: one kernel template, in files that nvcc compiles.
+// Kernels of passes: on the GPU, in files that nvcc compiles, and in the simulator, which runs the
+// same functions on the CPU, with a fiber for each thread, and checks every access.
 #pragma once
 
 #include <dsl/exec/map/pass_kernel.hpp>
 #include <dsl/exec/team/cuda_team.hpp>
-#include <dsl/exec/team/kernel_name.hpp>
+#include <dsl/exec/team/sim_team.hpp>
 
 namespace dsl {
 
@@ -50,11 +51,18 @@ __global__ void __launch_bounds__(detail::finish_threads)
 
 }  // namespace kernels
 
+#endif  // __CUDACC__
+
 namespace detail {
 
-/// The kernel of a pass for one kind of arguments, for `kernel_launch`.
+/// The kernel of a pass for one kind of arguments.
 template <class Pass, int Inputs, class Arguments>
 struct pass_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    run_pass<Pass, Inputs>(*static_cast<const Arguments*>(arguments), simulated_memory{&self},
+                           simulated_team{&self});
+  }
+#if defined(__CUDACC__)
   template <class Name>
   static const void* with_name() {
     if constexpr (takes_patches<Arguments>)
@@ -63,19 +71,24 @@ struct pass_kernel {
       return reinterpret_cast<const void*>(&kernels::reduce<Name, Arguments, Inputs, Pass>);
     else return reinterpret_cast<const void*>(&kernels::map<Name, Arguments, Inputs, Pass>);
   }
+#endif
 };
-/// The same for the kernel that combines partial results.
+/// The kernel that combines partial results.
 template <class Pass, int Inputs>
 struct finish_kernel {
+  DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
+    using given = linear_arguments<Inputs + Pass::targets>;
+    run_finish<Pass, Inputs>(*static_cast<const given*>(arguments), simulated_memory{&self},
+                             simulated_team{&self});
+  }
+#if defined(__CUDACC__)
   template <class Name>
   static const void* with_name() {
     return reinterpret_cast<const void*>(
         &kernels::finish<Name, linear_arguments<Inputs + Pass::targets>, Inputs, Pass>);
   }
+#endif
 };
 
 }  // namespace detail
-
-#endif  // __CUDACC__
-
 }  // namespace dsl
