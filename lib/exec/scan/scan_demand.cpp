@@ -1,6 +1,6 @@
 #include "exec/scan/scan.hpp"
 
-#include "exec/plan/words.hpp"
+#include "exec/plan/indexed_program.hpp"
 
 namespace dsl::detail {
 
