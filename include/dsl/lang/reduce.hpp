@@ -293,8 +293,7 @@ struct reducer {
 /// scope, is the name of the reduction in explanations and errors. Throws shape_error if there are
 /// no elements and no init, overflow_error if the dtype cannot hold an integer init.
 /// ```cpp
-/// struct length_of;  // explanations say length_of(a)
-/// const auto length = dsl::reduce<length_of>([](auto a, auto b) { return hypot(a, b); }, 0.0);
+/// const auto length = dsl::reduce([](auto a, auto b) { return hypot(a, b); }, 0.0);
 /// dsl::scalar<double> of_all = length(x);
 /// dsl::array<double> of_rows = length(m, dsl::axis(1));
 /// ```
