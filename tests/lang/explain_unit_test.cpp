@@ -12,6 +12,12 @@
 #include "exec/plan/text.hpp"
 #include "exec/run/calibration.hpp"
 
+// Names of reductions; the first 32 characters of a name are shown.
+struct length_of;
+namespace other_names {
+template <class T> struct a_name_of_32_characters_followed_by_more;
+}  // namespace other_names
+
 namespace {
 
 using namespace dsl::detail;
@@ -103,9 +109,28 @@ TEST(words_of_formulas, name_equal_arrays_once) {
       y(dsl::extents<1>{4}, dsl::backend::host);
   EXPECT_EQ(word(dsl::sum(y - x * y)), "sum(a - b * a)");
   EXPECT_EQ(word(dsl::sum(x * x(dsl::slice(0, dsl::end, -1)))), "sum(a * b)");
-  // Quotients that are no mean keep their name.
+}
+
+TEST(words_of_formulas, are_names_of_reductions_only_where_these_were_called) {
+  const dsl::array<float> x(dsl::extents<1>{4}, dsl::backend::host);
+  EXPECT_EQ(word(sqrt(dsl::sum(x * x))), "sqrt(sum(a * a))");
+  EXPECT_EQ(word(sqrt(dsl::sum(abs2(x)))), "sqrt(sum(abs2(a)))");
+  EXPECT_EQ(word(dsl::norm<2>(x)), "norm(a)");
+  EXPECT_EQ(word(dsl::norm<1>(x)), "norm<1>(a)");
+  EXPECT_EQ(word(dsl::norm<dsl::inf>(x)), "norm<inf>(a)");
   EXPECT_EQ(word(dsl::sum(x) / 4), "sum(a) / 4");
-  EXPECT_EQ(word(sqrt(dsl::sum(x))), "sqrt(sum(a))");
+  EXPECT_EQ(word(dsl::sum(where(isnan(x), 0, x))), "sum(where(isnan(a), 0, a))");
+  EXPECT_EQ(word(dsl::dot(x, 2 * x)), "sum(a * (2 * a))");
+}
+
+TEST(words_of_formulas, are_the_names_of_users_reductions) {
+  const dsl::array<float> x(dsl::extents<1>{4}, dsl::backend::host);
+  const auto hypotenuse = [](auto a, auto b) { return hypot(a, b); };
+  EXPECT_EQ(word(dsl::reduce(hypotenuse)(x)), "reduce(a)");
+  EXPECT_EQ(word(dsl::reduce<length_of>(hypotenuse)(x)), "length_of(a)");
+  EXPECT_EQ(word(2 * dsl::reduce<length_of>(hypotenuse, 1.0f)(x + 1)), "2 * length_of(a + 1)");
+  using long_name = other_names::a_name_of_32_characters_followed_by_more<int>;
+  EXPECT_EQ(word(dsl::reduce<long_name>(hypotenuse)(x)), "a_name_of_32_characters_followed(a)");
 }
 
 struct explained : testing::Test {
@@ -131,6 +156,17 @@ struct explained : testing::Test {
     return found;
   }
 };
+
+TEST_F(explained, names_reductions_in_every_kernel_of_a_statement) {
+  const auto of_rows = dsl::axis(1);
+  dsl::scalar<float> s;
+  EXPECT_EQ(lines(dsl::explain(s, dsl::sum(dsl::mean(m, of_rows))), "kernel "),
+            (std::vector<std::string>{"1: mean(a, axis(1))", "2: out = sum(mean(a, axis(1)))"}));
+  const auto length = dsl::reduce<length_of>([](auto u, auto v) { return hypot(u, v); });
+  EXPECT_EQ(lines(dsl::explain(s, dsl::max(length(m, of_rows))), "kernel "),
+            (std::vector<std::string>{"1: length_of(a, axis(1))",
+                                      "2: out = max(length_of(a, axis(1)))"}));
+}
 
 TEST_F(explained, says_what_one_kernel_does) {
   const auto x = a(dsl::slice(0, 1000)), shifted = a(dsl::slice(1, 1001));

@@ -75,6 +75,10 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
     }
     copied[i] = to.add(n.code, n.type, n.word);
   }
+  for (const result_name& name : from.names())
+    if (copied[name.result] >= 0 && places.of_node[name.result] < 0 && copied[name.of] >= 0)
+      to.name({copied[name.result], copied[name.of], name.ddof < 0 ? -1 : copied[name.ddof],
+               name.text});
   return copied;
 }
 

@@ -5,6 +5,7 @@
 
 #include <dsl/ir/literal.hpp>
 #include <dsl/ir/op.hpp>
+#include <dsl/ir/result_name.hpp>
 #include <dsl/ir/sequence.hpp>
 
 namespace dsl::detail {
@@ -121,6 +122,17 @@ class graph {
   constexpr const reduction_rule& rule_at(int i) const;
   constexpr int reduction_count() const { return reductions_.size(); }
 
+  /// Names a result. Equal results are one node, which has the last name that it was given.
+  constexpr void name(const result_name& given) {
+    for (int i = 0; i < names_.size(); ++i)
+      if (names_[i].result == given.result) {
+        names_[i] = given;
+        return;
+      }
+    names_.push_back(given);
+  }
+  constexpr const sequence<result_name>& names() const { return names_; }
+
   // Numbers start at 1.
   sequence<index_space> spaces;
   // The current index space's number.
@@ -192,6 +204,7 @@ class graph {
   sequence<node> nodes_;
   sequence<traced_reduction> reductions_;
   sequence<reduction_rule> rules_;
+  sequence<result_name> names_;
   sequence<int> table_ = sequence<int>(128, 0);  // node number + 1; 0: free
 };
 

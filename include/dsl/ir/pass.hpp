@@ -17,6 +17,22 @@ struct target_word {
   constexpr int output() const { return static_cast<int>(word >> 1); }
 };
 
+/// A word of a pass's names, before the words of a `packed_name`: the result that is named, in the
+/// results' program; the elements that are reduced, in the elements' program; ddof, in the results'
+/// program, or `no_reference`.
+struct name_head {
+  std::uint64_t word;
+  static constexpr name_head make(reference result, reference of, reference ddof, int words) {
+    return {result.word | of.word << 16 | ddof.word << 32 |
+            static_cast<std::uint64_t>(words) << 48};
+  }
+  constexpr reference result() const { return reference::of(word, 0); }
+  constexpr reference of() const { return reference::of(word, 1); }
+  constexpr reference ddof() const { return reference::of(word, 2); }
+  /// The number of words of text that follow.
+  constexpr int words() const { return static_cast<int>(word >> 48); }
+};
+
 /// A reduction's rule: a program whose inputs are two tuples of values (op::value 0, 1, ... for the
 /// first, then for the second), and two words for each value of the identity. `First`: number
 /// of the elements' output that is the tuple's first value. `NeedsElements`: reducing no elements
@@ -50,6 +66,9 @@ struct pass_view {
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
+  // The names of results: a `name_head` each, and its text.
+  const std::uint64_t* names = nullptr;
+  int name_words = 0;
   // In the elements' program.
   neighbours_read neighbours{};
   constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
@@ -65,22 +84,25 @@ struct pass_view {
 };
 
 /// The components of a pass.
-template <class Elements, class Results, class Targets, class Reductions> struct pass_parts;
-template <class Elements, class Results, std::uint64_t... T, class... F>
-struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>> {
+template <class Elements, class Results, class Targets, class Reductions, class Names>
+struct pass_parts;
+template <class Elements, class Results, std::uint64_t... T, class... F, std::uint64_t... N>
+struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>, words<N...>> {
   using elements = Elements;
   using results = Results;
   using reductions = pass_reductions<F...>;
   static constexpr int targets = sizeof...(T);
   static constexpr bool needs_elements = (F::needs_elements || ...);
+  static constexpr int name_words = sizeof...(N);
   static constexpr std::array<std::uint64_t, targets + 1> target_words() { return {T..., 0}; }
+  static constexpr std::array<std::uint64_t, name_words + 1> names() { return {N..., 0}; }
   static constexpr std::array<program_view, sizeof...(F) + 1> rules() {
     return {F::combine::view()..., program_view{}};
   }
   static constexpr std::array<int, sizeof...(F) + 1> firsts() { return {F::first..., 0}; }
   static constexpr std::uint64_t key() {
     word_key made{sizeof...(F)};
-    for (const std::uint64_t word : {Elements::key, Results::key, T...}) made.add(word);
+    for (const std::uint64_t word : {Elements::key, Results::key, T..., N...}) made.add(word);
     (F::add_to(made), ...);
     return made.value;
   }
@@ -97,6 +119,7 @@ struct pass {
   static constexpr auto target_words = parts::target_words();
   static constexpr auto rules = parts::rules();
   static constexpr auto firsts = parts::firsts();
+  static constexpr auto names = parts::names();
   static constexpr pass_view view() {
     // Arrays that are pointed to are emitted into the object file.
     constexpr bool reduces = reductions::count > 0;
@@ -108,6 +131,8 @@ struct pass {
             parts::needs_elements,
             target_words.data(),
             targets,
+            parts::name_words > 0 ? names.data() : nullptr,
+            parts::name_words,
             neighbours_in(elements::view())};
   }
   static constexpr bool is_result(int i) {
@@ -123,14 +148,15 @@ struct keyed_pass<Parts, program<Key, Calls...>> {
     return std::type_identity<Parts>{};
   }
 };
-template <class Elements, class Results, class Targets, class Reductions> using pass_with =
-    typename keyed_pass<pass_parts<Elements, Results, Targets, Reductions>, Elements>::type;
+template <class Elements, class Results, class Targets, class Reductions, class Names = words<>>
+using pass_with =
+    typename keyed_pass<pass_parts<Elements, Results, Targets, Reductions, Names>, Elements>::type;
 
 inline constexpr std::size_t max_program_nodes = 4096, max_program_outputs = 32,
                              max_reductions = 32;
 
 /// Where a pass's components begin within an image of several passes.
-struct pass_place { std::size_t program, target, reduction, identity; };
+struct pass_place { std::size_t program, target, reduction, identity, name; };
 
 /// The programs of several passes, one pass after another. Each pass has the elements' program, the
 /// results' program and the rules of its reductions.
@@ -138,12 +164,12 @@ template <std::size_t Nodes, std::size_t Words, std::size_t Programs = max_reduc
           std::size_t Passes = 1>
 struct pass_image {
   std::size_t nodes = 0, programs = 0, outputs = 0, targets = 0, identities = 0, reductions = 0,
-              passes = 0;
+              names = 0, passes = 0;
   // False: the statement takes several passes, and the image is otherwise empty.
   bool is_one_pass = true;
   std::array<std::uint32_t, Nodes> heads{};
   std::array<std::uint64_t, Nodes> payloads{};
-  std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{};
+  std::array<std::uint64_t, Words> output_words{}, target_words{}, identity_words{}, name_words{};
   // For each program the end of its nodes and the end of its outputs, after two zeros.
   std::array<int, 2 * Programs + 2> ends{};
   std::array<int, Programs> firsts{};
@@ -153,13 +179,14 @@ struct pass_image {
   // The compilers' cost of a pack expansion grows with the size of the object that it reads from.
   template <std::size_t N, std::size_t W, std::size_t P, std::size_t K>
   constexpr pass_image<N, W, P, K> exact() const {
-    pass_image<N, W, P, K> to{nodes,      programs,   outputs, targets,
-                              identities, reductions, passes,  is_one_pass};
+    pass_image<N, W, P, K> to{nodes,      programs, outputs, targets,    identities,
+                              reductions, names,    passes,  is_one_pass};
     copy_front(heads, to.heads);
     copy_front(payloads, to.payloads);
     copy_front(output_words, to.output_words);
     copy_front(target_words, to.target_words);
     copy_front(identity_words, to.identity_words);
+    copy_front(name_words, to.name_words);
     copy_front(ends, to.ends);
     copy_front(firsts, to.firsts);
     copy_front(needs_elements, to.needs_elements);
@@ -167,7 +194,8 @@ struct pass_image {
     return to;
   }
   constexpr std::size_t words() const {
-    return outputs > identities ? outputs : identities;
+    const std::size_t most = outputs > identities ? outputs : identities;
+    return most > names ? most : names;
   }  // each target has an output
 };
 
@@ -210,6 +238,23 @@ constexpr roomy_image without_programs() {
   none.passes = none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
   none.places[1].program = 2;
   return none;
+}
+
+/// Adds the names of a graph's results, given the places of its nodes in the programs of the
+/// elements and of the results. Names for which there is no room are left out.
+template <class Image>
+constexpr void add_names(const graph& g, const sequence<reference>& elements,
+                         const sequence<reference>& results, Image& to) {
+  for (const result_name& name : g.names()) {
+    const reference result = results[name.result], of = elements[name.of];
+    const int words = name.text.words();
+    if (result.word == no_reference.word || of.word == no_reference.word ||
+        to.names + static_cast<std::size_t>(words) + 1 > to.name_words.size())
+      continue;
+    to.name_words[to.names++] =
+        name_head::make(result, of, name.ddof < 0 ? no_reference : results[name.ddof], words).word;
+    for (int i = 0; i < words; ++i) to.name_words[to.names++] = name.text.word[i];
+  }
 }
 
 /// Adds a graph's pass: the programs of the outputs that are computed for each element and of those
@@ -263,8 +308,9 @@ constexpr bool add_pass(const graph& g, Image& to) {
     }
   }
   frozen_programs f;
-  freeze(g, elements, number, f);
-  freeze(g, results, number, f);
+  const sequence<reference> in_elements = freeze(g, elements, number, f),
+                            in_results = freeze(g, results, number, f);
+  add_names(g, in_elements, in_results, to);
   for (int j = 0; j < kept.size(); ++j) {
     const reduction_rule& rule = g.rule_at(g.reduction_at(kept[j]).rule);
     freeze(rule.combine, rule.combine.outputs, number, f);
@@ -290,7 +336,7 @@ constexpr bool add_pass(const graph& g, Image& to) {
   }
   for (int i = 0; i < f.outputs.size(); ++i) to.output_words[to.outputs++] = f.outputs[i];
   to.programs += static_cast<std::size_t>(f.ends.size() / 2);
-  to.places[++to.passes] = {to.programs, to.targets, to.reductions, to.identities};
+  to.places[++to.passes] = {to.programs, to.targets, to.reductions, to.identities, to.names};
   return true;
 }
 
@@ -337,12 +383,14 @@ struct pass_spelled {
   template <std::size_t J> using reduction_at =
       decltype(spell_reduction<J>(std::make_index_sequence<2 * count(2 + J, 1)>{}));
 
-  template <std::size_t... T, std::size_t... J>
+  template <std::size_t... T, std::size_t... J, std::size_t... N>
   static pass_with<program_at<0>, program_at<1>, words<Of::exact.target_words[from.target + T]...>,
-                   pass_reductions<reduction_at<J>...>>
-      spell_pass(std::index_sequence<T...>, std::index_sequence<J...>);
+                   pass_reductions<reduction_at<J>...>,
+                   words<Of::exact.name_words[from.name + N]...>>
+      spell_pass(std::index_sequence<T...>, std::index_sequence<J...>, std::index_sequence<N...>);
   using type = decltype(spell_pass(std::make_index_sequence<end.target - from.target>{},
-                                   std::make_index_sequence<end.program - from.program - 2>{}));
+                                   std::make_index_sequence<end.program - from.program - 2>{},
+                                   std::make_index_sequence<end.name - from.name>{}));
 };
 
 // Traces only once: tracing a long formula takes a good part of the compilers' time.

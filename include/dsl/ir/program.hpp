@@ -37,6 +37,8 @@ struct reference {
   constexpr dtype type() const { return static_cast<dtype>(word & 0xf); }
   constexpr int slot() const { return static_cast<int>(word >> 4); }
 };
+/// No operand: a program has at most 4095 values of one dtype.
+inline constexpr reference no_reference{0xffff};
 
 /// A program at run time, for printing and counting.
 struct program_view {
@@ -188,12 +190,13 @@ struct frozen_programs {
 inline constexpr int position_in_reduction = 0xffff;
 
 /// Adds a program: the nodes that `roots` need, in order, with slots numbered for each dtype.
-/// `reductions` maps the graph's reductions to their new numbers.
-constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence<int>& reductions,
-                      frozen_programs& to) {
+/// `reductions` maps the graph's reductions to their new numbers. Returns the place of each node,
+/// or `no_reference` if it is not needed.
+constexpr sequence<reference> freeze(const graph& g, const sequence<int>& roots,
+                                     const sequence<int>& reductions, frozen_programs& to) {
   const sequence<char> live = needed_by(g, roots);
   int used[dtype_count] = {};
-  sequence<reference> place(g.size(), reference{0});
+  sequence<reference> place(g.size(), no_reference);
   sequence<char> shared(g.size(), 0);  // the same for all elements
   const auto put = [&](op code, dtype type, std::uint64_t payload) {
     int& slot = used[static_cast<int>(type)];
@@ -236,6 +239,7 @@ constexpr void freeze(const graph& g, const sequence<int>& roots, const sequence
   for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(place[roots[i]].word);
   to.ends.push_back(to.heads.size());
   to.ends.push_back(to.outputs.size());
+  return place;
 }
 
 }  // namespace dsl::detail

@@ -246,7 +246,7 @@ constexpr weak_dtype traced_type() {
 }  // namespace detail
 
 /// A reduction with a user's operator; the result of `reduce`.
-template <class F, class... Init>
+template <class Name, class F, class... Init>
 struct reducer {
   detail::tuple<Init...> init;
 
@@ -272,8 +272,8 @@ struct reducer {
   constexpr auto reduce(const A& a, const Options&... options) const {
     return detail::unpack(
         [&](const auto&... first) {
-          return detail::reduce_by<detail::user_reduction<F>>(detail::tuple<Options...>(options...),
-                                                              a, first...);
+          return detail::reduce_by<detail::user_reduction<Name, F>>(
+              detail::tuple<Options...>(options...), a, first...);
         },
         init);
   }
@@ -289,27 +289,28 @@ struct reducer {
 /// axis(...) and keep_dims. Its result is lazy and has the operand's dtype, widened by an init of a
 /// higher kind. Nothing runs and nothing waits before the assignment. The order of the elements is
 /// fixed, so that results are the same from run to run, but it is not their order in memory: see
-/// docs/reductions.md for operators that do not commute. Throws shape_error if there are no
-/// elements and no init, overflow_error if the dtype cannot hold an integer init.
+/// docs/reductions.md for operators that do not commute. `Name`, a type declared at namespace
+/// scope, is the name of the reduction in explanations and errors. Throws shape_error if there are
+/// no elements and no init, overflow_error if the dtype cannot hold an integer init.
 /// ```cpp
 /// const auto length = dsl::reduce([](auto a, auto b) { return hypot(a, b); }, 0.0);
 /// dsl::scalar<double> of_all = length(x);
 /// dsl::array<double> of_rows = length(m, dsl::axis(1));
 /// ```
-template <class F, element T>
-constexpr reducer<F, T> reduce(F, T init) {
+template <class Name = detail::unnamed, class F, element T>
+constexpr reducer<Name, F, T> reduce(F, T init) {
   static_assert(detail::is_stateless<F>,
                 "reduce takes an operator of two elements without captures or members");
   return {detail::tuple<T>(init)};
 }
-template <class F, class T>
+template <class Name = detail::unnamed, class F, class T>
   requires(!element<T>)
 constexpr refused reduce(F, const T&) {
   detail::want_element<T>();
   return {};
 }
-template <class F>
-constexpr reducer<F> reduce(F) {
+template <class Name = detail::unnamed, class F>
+constexpr reducer<Name, F> reduce(F) {
   static_assert(detail::is_stateless<F>,
                 "reduce takes an operator of two elements without captures or members");
   return {};

@@ -50,6 +50,14 @@ constexpr symbol<D> reduce_by(symbol<D, W> s, V identity, bool needs_elements = 
   return get<0>(reduce_together(needs_elements, combine, tuple{identity}, s));
 }
 
+/// Gives the result of a reduction of `of` its name, for explanations and errors. `ddof` is the
+/// node of its argument ddof, or -1.
+template <dtype R, class S>
+constexpr symbol<R> named(const packed_name& name, symbol<R> result, const S& of, int ddof = -1) {
+  result.owner->name({result.id, of.id, ddof, name});
+  return result;
+}
+
 /// Number of elements that are reduced to one value.
 constexpr symbol<dtype::int64> count_of(graph* g) {
   if (g->counts_groups) return reduce_by<op::add>(constant<dtype::int64>(g, 1), std::int64_t{0});
@@ -117,14 +125,14 @@ template <dtype D>
 struct sum_as {
   template <class... S> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) {
-    return reduce_by<op::add>(as<D>(s), value_t<D>{});
+    return named("sum", reduce_by<op::add>(as<D>(s), value_t<D>{}), s);
   }
 };
 template <dtype D>
 struct prod_as {
   template <class... S> using calls = tuple<>;
   template <class S> static constexpr auto trace(tracer&, S s) {
-    return reduce_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1));
+    return named("prod", reduce_by<op::multiply>(as<D>(s), math::convert<value_t<D>>(1)), s);
   }
 };
 
@@ -151,18 +159,24 @@ constexpr auto without_nan(S s, int instead) {
 }
 struct nansum_function : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) {
-    return sum_function::trace(t, without_nan(s, 0));
+    return named("nansum", sum_function::trace(t, without_nan(s, 0)), s);
   }
 };
 struct nanprod_function : without_calls {
   template <class S> static constexpr auto trace(tracer& t, S s) {
-    return prod_function::trace(t, without_nan(s, 1));
+    return named("nanprod", prod_function::trace(t, without_nan(s, 1)), s);
   }
 };
 
 template <bool Max, bool IgnoreNan>
 struct extremum : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr const char* name = IgnoreNan ? (Max ? "nanmax" : "nanmin") : (Max ? "max" : "min");
+    return named(name, reduce(s), s);
+  }
+
+ private:
+  template <class S> static constexpr auto reduce(S s) {
     constexpr dtype D = type_of<S>;
     if constexpr (kind_of(D) == kind::complex) {
       const auto combine = [](const auto& x, const auto& y) {
@@ -197,17 +211,18 @@ struct ptp_function : without_calls {
 
 struct any_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
-    return reduce_by<op::logical_or>(as<dtype::boolean>(s), false);
+    return named("any", reduce_by<op::logical_or>(as<dtype::boolean>(s), false), s);
   }
 };
 struct all_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
-    return reduce_by<op::logical_and>(as<dtype::boolean>(s), true);
+    return named("all", reduce_by<op::logical_and>(as<dtype::boolean>(s), true), s);
   }
 };
 struct count_nonzero_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
-    return reduce_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0});
+    return named("count_nonzero",
+                 reduce_by<op::add>(as<dtype::int64>(as<dtype::boolean>(s)), std::int64_t{0}), s);
   }
 };
 
@@ -221,7 +236,8 @@ struct mean_of : without_calls {
       n = reduce_by<op::add>(as<dtype::int64>(negation(is_nan(s))), std::int64_t{0});
       total = reduce_by<op::add>(as<C>(without_nan(s, 0)), value_t<C>{});
     }
-    return as<mean_dtype(type_of<S>)>(apply<op::divide>(total, as<real_of(C)>(n)));
+    return named(IgnoreNan ? "nanmean" : "mean",
+                 as<mean_dtype(type_of<S>)>(apply<op::divide>(total, as<real_of(C)>(n))), s);
   }
 };
 using mean_function = mean_of<false>;
@@ -232,6 +248,14 @@ enum class norm_order { sum, euclidean, greatest };
 template <norm_order Order>
 struct norm_function : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr const char* name = Order == norm_order::sum         ? "norm<1>"
+                                 : Order == norm_order::euclidean ? "norm"
+                                                                  : "norm<inf>";
+    return named(name, reduce(s), s);
+  }
+
+ private:
+  template <class S> static constexpr auto reduce(S s) {
     constexpr dtype C = mean_accumulator(type_of<S>), R = real_of(C),
                     Result = real_of(mean_dtype(type_of<S>));
     const auto x = as<C>(s);
@@ -247,14 +271,14 @@ struct norm_function : without_calls {
 template <bool Conjugate>
 struct dot_function : without_calls {
   static constexpr const char* same_elements = Conjugate ? "vdot" : "dot";
-  template <class A, class B> static constexpr auto trace(tracer&, A a, B b) {
+  template <class A, class B> static constexpr auto trace(tracer& t, A a, B b) {
     const auto product = [&] {
       if constexpr (Conjugate && kind_of(type_of<A>) == kind::complex)
         return apply<op::multiply>(apply<op::conj>(a), b);
       else return apply<op::multiply>(a, b);
     }();
     constexpr dtype D = type_of<std::remove_cvref_t<decltype(product)>>;
-    return reduce_by<op::add>(as<D>(product), value_t<D>{});
+    return sum_as<D>::trace(t, product);
   }
 };
 
@@ -263,6 +287,13 @@ struct dot_function : without_calls {
 template <bool Max, bool IgnoreNan>
 struct extremum_position : without_calls {
   template <class S> static constexpr auto trace(tracer&, S s) {
+    constexpr const char* name =
+        IgnoreNan ? (Max ? "nanargmax" : "nanargmin") : (Max ? "argmax" : "argmin");
+    return named(name, reduce(s), s);
+  }
+
+ private:
+  template <class S> static constexpr symbol<dtype::int64> reduce(S s) {
     constexpr dtype D = type_of<S>;
     constexpr std::int64_t none = 0x7fffffffffffffff;
     constexpr bool ignores = IgnoreNan && may_be_nan<S>;
@@ -302,9 +333,28 @@ using argmax_function = extremum_position<true, false>;
 using nanargmin_function = extremum_position<false, true>;
 using nanargmax_function = extremum_position<true, true>;
 
+/// The name of a type without its namespaces and template arguments. It is part of a pass, so that
+/// all compilers of a file must find the same name: nvcc's front end and g++ spell unnamed
+/// namespaces and template arguments differently.
+template <class Name>
+constexpr packed_name name_of_type() {
+  const char* begin = find_after(spelled<Name>(), "F = ");
+  int depth = 0;  // of brackets
+  for (const char* at = begin; *at != 0 && (depth > 0 || (*at != ']' && *at != ';')); ++at) {
+    if (*at == '<' || *at == '(' || *at == '{') ++depth;
+    if (*at == '>' || *at == ')' || *at == '}') --depth;
+    if (depth == 0 && *at == ':') begin = at + 1;
+  }
+  const char* end = begin;
+  while (*end == '_' || (*end >= '0' && *end <= '9') || (*end >= 'A' && *end <= 'Z') ||
+         (*end >= 'a' && *end <= 'z'))
+    ++end;
+  return {begin, static_cast<int>(end - begin)};
+}
+
 /// A reduction with a user's operator. It has no identity; instead a flag says whether there has
 /// been an element.
-template <class F>
+template <class Name, class F>
 struct user_reduction {
   template <class S> static constexpr bool is_traced =
       is_callable<F, symbol<type_of<S>>, symbol<type_of<S>>>;
@@ -327,16 +377,21 @@ struct user_reduction {
   template <class... S> using calls = typename calls_for<S...>::type;
 
   template <class S> static constexpr auto trace(tracer& t, S s) {
-    return reduce<type_of<S>>(t, s, true).first;
+    return named(name(), reduce<type_of<S>>(t, s, true).first, s);
   }
   template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
     constexpr dtype D = state_with<S, Init>;
     const auto all = reduce<D>(t, s, false);
     const auto first = convert_operand<D, false>(init);
-    return choose(all.second, operate(t, first, all.first, all.second), first);
+    const auto made = choose(all.second, operate(t, first, all.first, all.second), first);
+    return named(name(), made, s);
   }
 
  private:
+  static constexpr packed_name name() {
+    if constexpr (std::is_same_v<Name, unnamed>) return "reduce";
+    else return name_of_type<Name>();
+  }
   // Applies the operator if both operands exist. A functor is called only then, because it may trap
   // or loop forever on other values.
   template <dtype D>

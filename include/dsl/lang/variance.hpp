@@ -30,12 +30,14 @@ struct variance : without_calls {
     s.owner->has_variance = true;
     if (s.owner->reads_rows_again) {
       if constexpr (ignores) elements = reduce_by<op::add>(n, value_t<R>(0));
-      const auto mean = as<C>(apply<op::divide>(reduce_by<op::add>(x, value_t<C>{}), elements));
+      const auto mean =
+          named(IgnoreNan ? "nanmean" : "mean",
+                as<C>(apply<op::divide>(reduce_by<op::add>(x, value_t<C>{}), elements)), s);
       auto about_mean = as<C>(apply<op::subtract>(x, mean));
       if constexpr (ignores)
         about_mean = choose(is_nan(s), constant<C>(s.owner, value_t<C>{}), about_mean);
-      return finished<S>(
-          as<R>(reduce_by<op::add>(as<R>(inner_product(about_mean, about_mean)), value_t<R>(0))),
+      return finished(
+          s, as<R>(reduce_by<op::add>(as<R>(inner_product(about_mean, about_mean)), value_t<R>(0))),
           elements, ddof);
     }
     const auto combine = [](const auto& a, const auto& b) {
@@ -72,21 +74,27 @@ struct variance : without_calls {
                                   apply<op::divide>(inner_product(sum, sum), counted), zero);
     const auto about_mean = apply<op::add>(
         apply<op::max>(apply<op::subtract>(squares, taken_off), zero), zero);  // 0, not -0
-    if (ignores || s.owner->counts_groups) return finished<S>(about_mean, counted, ddof);
-    return finished<S>(about_mean, elements, ddof);
+    if (ignores || s.owner->counts_groups) return finished(s, about_mean, counted, ddof);
+    return finished(s, about_mean, elements, ddof);
   }
   template <class S> static constexpr auto trace(tracer& t, S s) {
-    return trace(t, s, constant<dtype::int64>(s.owner, 0));
+    return named(name, trace(t, s, constant<dtype::int64>(s.owner, 0)), s);
   }
 
  private:
+  static constexpr const char* name =
+      Root ? (IgnoreNan ? "nanstd" : "std") : (IgnoreNan ? "nanvar" : "var");
   template <class S, class R, class N>
-  static constexpr auto finished(R squares, R elements, N ddof) {
+  static constexpr auto finished(S s, R squares, R elements, N ddof) {
     const auto zero = constant<type_of<R>>(squares.owner, value_t<type_of<R>>(0));
-    const auto free = apply<op::max>(apply<op::subtract>(elements, as<type_of<R>>(ddof)), zero);
-    const auto result = apply<op::divide>(squares, free);
-    if constexpr (Root) return as<real_of(mean_dtype(type_of<S>))>(apply<op::sqrt>(result));
-    else return as<real_of(mean_dtype(type_of<S>))>(result);
+    const auto taken_off = as<type_of<R>>(ddof);
+    const auto free = apply<op::max>(apply<op::subtract>(elements, taken_off), zero);
+    const auto result = [&] {
+      const auto quotient = apply<op::divide>(squares, free);
+      if constexpr (Root) return apply<op::sqrt>(quotient);
+      else return quotient;
+    }();
+    return named(name, as<real_of(mean_dtype(type_of<S>))>(result), s, taken_off.id);
   }
   /// The sums of n elements relative to another origin:
   /// sum(d + m) = sum(d) + n m

@@ -6,7 +6,6 @@
 #include "exec/by_key/by_key_work.hpp"
 #include "exec/by_key/selection_work.hpp"
 #include "exec/explain/explain.hpp"
-#include "exec/plan/words.hpp"
 
 namespace dsl::detail {
 

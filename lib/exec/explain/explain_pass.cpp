@@ -44,14 +44,14 @@ class lister : public formula_speller {
     operation(of_results, node);
     made.text = take();
     text_.clear();
-    made.type = name((of_results ? words().results() : words().elements()).at(node).type());
+    made.type = name((of_results ? named().results() : named().elements()).at(node).type());
     operations.push_back(std::move(made));
     return numbers_[{of_results, node}] = static_cast<int>(operations.size()) - 1;
   }
   /// As `visit`; a target that is an operand or a number itself becomes an operation that copies
   /// it.
   int visit_target(int i) {
-    const bool of_results = target_word{words().pass().targets[i]}.is_result();
+    const bool of_results = target_word{named().pass().targets[i]}.is_result();
     const int node = node_of_target(i);
     if (const int number = visit(of_results, node); number >= 0) return number;
     listed_operation made;
@@ -60,7 +60,7 @@ class lister : public formula_speller {
     this->node(of_results, node);
     made.text = take();
     text_.clear();
-    made.type = name(words().pass().type(i));
+    made.type = name(named().pass().type(i));
     operations.push_back(std::move(made));
     return static_cast<int>(operations.size()) - 1;
   }
@@ -82,12 +82,12 @@ class lister : public formula_speller {
   }
   std::vector<std::pair<bool, int>> inputs_of(bool of_results, int node) const {
     if (of_results)
-      if (const reduction_word word = words().word_of(node); word.name != nullptr) {
-        std::vector<std::pair<bool, int>> of{{false, word.of}};
-        if (word.ddof >= 0) of.push_back({true, word.ddof});
+      if (const named_reduction known = named().reduction_of(node); !known.name.empty()) {
+        std::vector<std::pair<bool, int>> of{{false, known.of}};
+        if (known.ddof >= 0) of.push_back({true, known.ddof});
         return of;
       }
-    const indexed_program& p = of_results ? words().results() : words().elements();
+    const indexed_program& p = of_results ? named().results() : named().elements();
     std::vector<std::pair<bool, int>> all;
     if (p.code(node) == op::result) {
       for (int i = 0; i < node; ++i)
@@ -100,7 +100,7 @@ class lister : public formula_speller {
     return all;
   }
   std::string name_of_leaf(bool of_results, int node) const {
-    const indexed_program& p = of_results ? words().results() : words().elements();
+    const indexed_program& p = of_results ? named().results() : named().elements();
     if (p.code(node) == op::convert) node = p.operand(node, 0);
     if (p.code(node) > op::load_scalar || p.code(node) == op::value) return {};
     const operand& o = operands_[operand_read(p.view(), node)];

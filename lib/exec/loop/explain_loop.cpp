@@ -5,7 +5,6 @@
 #include <dsl/exec/loop/loop.hpp>
 
 #include "exec/explain/explain.hpp"
-#include "exec/plan/words.hpp"
 #include "exec/run/executor.hpp"
 
 namespace dsl::detail {

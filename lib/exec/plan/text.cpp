@@ -104,14 +104,14 @@ bool formula_speller::is_leaf(bool of_results, int node) const {
          is_complex_constant(p, node);
 }
 
-void formula_speller::reduction(const reduction_word& word) {
-  text_ += word.name;
+void formula_speller::reduction(const named_reduction& r) {
+  text_ += r.name;
   text_ += "(";
-  node(false, word.of);
+  node(false, r.of);
   if (!axes_.empty()) text_ += ", " + axes_;
-  if (word.ddof >= 0) {
+  if (r.ddof >= 0) {
     text_ += ", ddof(";
-    node(true, word.ddof);
+    node(true, r.ddof);
     text_ += ")";
   }
   text_ += ")";
@@ -139,8 +139,8 @@ int precedence(const op_info& row) {
 
 // Spells the formula of the earlier pass in the place of the value.
 void formula_speller::value(const value_source& source, int outer) {
-  const worded_pass earlier(*source.pass);
-  const worded_pass* const pass = std::exchange(pass_, &earlier);
+  const named_pass earlier(*source.pass);
+  const named_pass* const pass = std::exchange(pass_, &earlier);
   const operand* const operands = std::exchange(operands_, source.operands);
   const std::string axes = std::exchange(axes_, spell_axes(source.reduced, source.rank));
   node(true, node_of_target(source.output), outer);
@@ -262,9 +262,10 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
   const std::uint64_t payload = p.payload(node_number);
   const dtype type = p.at(node_number).type();
   const op_info& row = info(code);
-  if (const reduction_word word = of_results ? pass_->word_of(node_number) : reduction_word{};
-      word.name != nullptr) {
-    reduction(word);
+  if (const named_reduction known =
+          of_results ? pass_->reduction_of(node_number) : named_reduction{};
+      !known.name.empty()) {
+    reduction(known);
   } else if (code == op::count) {
     text_ += "count";
   } else if (is_placed(code)) {

@@ -3,7 +3,7 @@
 
 #include <dsl/exec/plan/operand.hpp>
 
-#include "exec/plan/words.hpp"
+#include "exec/plan/reduction_names.hpp"
 #include "mem/text.hpp"
 
 namespace dsl {
@@ -65,7 +65,7 @@ class formula_speller {
   void operation(bool of_results, int node, int outer = 0);
   std::string take();
 
-  const worded_pass& words() const { return *pass_; }
+  const named_pass& named() const { return *pass_; }
   /// Whether a node is an operand or a number, which is written where it is used.
   bool is_leaf(bool of_results, int node) const;
 
@@ -78,7 +78,7 @@ class formula_speller {
   const indexed_program& program(bool of_results) const {
     return of_results ? pass_->results() : pass_->elements();
   }
-  void reduction(const reduction_word& word);
+  void reduction(const named_reduction& r);
   void operand_of(op code, dtype type, std::uint64_t number, int outer);
   void step(const path_step& s, const operand* of);
   void neighbour(const indexed_program& p, int node, int outer);
@@ -86,8 +86,8 @@ class formula_speller {
   void complex_number(double re, double im, bool is_float);
   void literal_of(dtype type, std::uint64_t bits, std::uint64_t second = 0);
 
-  worded_pass own_;
-  const worded_pass* pass_;
+  named_pass own_;
+  const named_pass* pass_;
   const operand* operands_;
   const operand_names* names_;
   std::size_t limit_;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "exec/explain/explain.hpp"
-#include "exec/plan/words.hpp"
+#include "exec/plan/indexed_program.hpp"
 #include "exec/scan/scan_work.hpp"
 
 namespace dsl::detail {
