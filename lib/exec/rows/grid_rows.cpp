@@ -20,9 +20,6 @@ namespace dsl::detail {
 
 namespace {
 
-int power_of_two_from(std::int64_t n) {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
 int whole_warps(std::int64_t threads) {
   return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32);
 }
