@@ -323,7 +323,7 @@ operand evaluation::passes::result_operand(const pass_of_space& of, std::size_t 
                                            const operand& elements) const {
   operand o = elements;
   if (codes_[of.number]->pass.view.is_result(static_cast<int>(output)))
-    lie_along(o, spaces_[of.outputs[output].space - 1].axes);
+    align_with_axes(o, spaces_[of.outputs[output].space - 1].axes);
   else o.kind = operand_kind::array;  // A target of rank 0 is an array of one element here.
   o.needs_elements = of.outputs[output].needs_elements;
   return o;
