@@ -53,7 +53,8 @@ constexpr bool may_end(std::type_identity<tuple<S&...>>,
 }
 
 /// Whether a formula's outputs can be assigned to a loop's variables; if not, a compile-time error
-/// says why. `Lowered`: lowered_step.
+/// says why. `Lowered`: lowered_step. It is passed on in qualified calls, because argument-dependent
+/// look-up would instantiate it.
 template <class Formula, class... S, class Lowered>
 constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
                                std::type_identity<Lowered> step) {
@@ -62,7 +63,7 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
                 "a loop's formula gives as many values as there are variables in its state");
   if constexpr (!as_many) {
     return false;
-  } else if constexpr (may_assign<Formula>(variables, step)) {
+  } else if constexpr (detail::may_assign<Formula>(variables, step)) {
     constexpr bool is_one_kernel = Lowered::type::is_one_pass,
                    reduces_parameters = reductions_in<Formula> > 0;
     static_assert(is_one_kernel || !reduces_parameters,
@@ -84,7 +85,7 @@ constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions c
                         std::type_identity<Lowered> step) {
   if constexpr (std::same_as<Formula, refused>) return false;
   else if constexpr (!may_end<Formula>(variables, conditions)) return false;
-  else return gives_variables<Formula>(variables, step);
+  else return detail::gives_variables<Formula>(variables, step);
 }
 
 /// Whether a formula takes the number of arguments that a loop passes, as far as that is known; if
@@ -359,8 +360,8 @@ auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const
     using step = lowered_step<std::remove_const_t<decltype(variables)>, formula_type,
                               std::remove_const_t<decltype(conditions)>,
                               decltype(of_leaves<S...>(filter(only_records{}, arguments...)))>;
-    if constexpr (may_loop<formula_type>(identity_of(variables), identity_of(conditions),
-                                         std::type_identity<step>{})) {
+    if constexpr (detail::may_loop<formula_type>(identity_of(variables), identity_of(conditions),
+                                                 std::type_identity<step>{})) {
       return use(variables, formula, conditions);
     } else {
       return refused{};
