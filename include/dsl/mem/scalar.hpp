@@ -23,7 +23,7 @@ class scalar {
   /// Evaluates an expression on its device, without waiting.
   template <detail::lazy E>
     requires detail::is_one_value<E>
-  scalar(const E& expression) : scalar(T{}, device_of(expression)) {
+  scalar(const E& expression) : scalar(T{}, detail::device_of_operands(expression)) {
     *this = expression;
   }
   /// Throws memory_error if `other` was moved from.
@@ -53,7 +53,7 @@ class scalar {
     requires detail::is_one_value<E>
   scalar& operator=(const E& expression) {
     if (!owner_) return *this = scalar(expression);
-    assign(view(), expression);
+    detail::evaluate_into(view(), expression);
     return *this;
   }
 
