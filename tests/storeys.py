@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks which parts of include/ and lib/ know which others, by their includes and by their names.
 
-usage: storeys.py [--objects FILE...] FOLDER...
+usage: storeys.py [--nm NM --objects FILE...] FOLDER...
 
 Includes only go down the storeys: python, ode -> lang -> exec -> mem -> ir. In lib/, each back end
 (cuda, host, sim) may include exec and below, and no other back end; files outside the storeys are
@@ -12,11 +12,11 @@ Two kinds of use need no include, and are checked by name:
 
 - A template may call a function that no file below it declares. The compiler then looks the name up
   where the template is instantiated, by the types of the arguments.
-- A file may declare a function that another storey defines. It then knows that storey, although it
-  includes none of its files. HOOKS are the exceptions.
+- A file may declare a function that another storey or room defines. It then knows that one,
+  although it includes none of its files. DEFINED_ABOVE lists the files that may.
 
-The object files of the library show the second kind again, as the linker sees it: symbols that a
-storey uses and one above it defines.
+The library's object files show the second kind as the linker sees it: a symbol that a storey uses,
+and one above it defines. Rooms are not seen there if the library is compiled a folder at a time.
 
 Every header may be included twice, and no file has more than 460 lines.
 """
@@ -41,8 +41,21 @@ RANK = {
 }
 MOST_LINES = 460
 
-# Files whose functions are declared for storeys above, which define them.
-HOOKS = {"include/dsl/mem/lazy.hpp"}
+# Files that declare functions or variables for the storeys or rooms beside them to define. An entry
+# that nothing needs is an error.
+DEFINED_ABOVE = {
+    "mem/lazy.hpp": ["lang"],  # what arrays need of expressions
+    "mem/back_end.hpp": ["top"],  # the table of all back ends
+    "exec/team/sim_team.hpp": ["sim"],  # a simulated thread
+    "exec/host/half_lanes.hpp": ["host"],  # compiled for each set of vector instructions
+    # Rooms of exec:
+    "exec/plan/plan.hpp": ["exec/run"],
+    "exec/plan/text.hpp": ["exec/run"],
+    "exec/explain/explanation.hpp": ["exec/statement", "exec/loop", "exec/scan", "exec/by_key"],
+    "exec/run/run.hpp": ["exec/statement"],
+    "exec/run/executor.hpp": ["exec/loop"],
+    "exec/run/grid_executor.hpp": ["exec/loop"],
+}
 
 
 class Place:
@@ -51,6 +64,7 @@ class Place:
     def __init__(self, path):
         # dsl/mem/array.hpp, lib/mem/text.hpp, mem/text.hpp: mem; dsl/dsl.hpp, back_ends.cpp: top.
         parts = re.sub(r"^(.*/)?(include/dsl|lib)/|^dsl/", "", path).split("/")
+        self.path = "/".join(parts)
         self.storey = parts[0] if len(parts) > 1 else "top"
         self.room = parts[1] if self.storey == "exec" and len(parts) == 3 else ""
 
@@ -122,12 +136,12 @@ NO_TYPE = frozenset("""
 
 
 def is_type_end(word):
-    """Whether a declared name may follow the word: `T name`, `T& name`, `T<U> name`, `T... name`."""
+    """Whether a declared name may follow: `T name`, `T& name`, `T<U> name`, `T... name`."""
     return (cpp.is_word(word) and word not in NO_TYPE) or word in ("&", "*", ">", "...", "&&")
 
 
 def local_names(words):
-    """The names that functions declare in themselves: parameters, variables, structured bindings."""
+    """The names that functions declare inside: parameters, variables, structured bindings."""
     names = set()
     for k in range(1, len(words) - 1):
         if cpp.is_word(words[k]) and words[k + 1] in ("=", "{", ";", ",", ")", "[", ":") \
@@ -144,7 +158,7 @@ def local_names(words):
 
 
 def calls(words):
-    """The positions of names that are called without an object: f(...), f<...>(...), detail::f(...)."""
+    """The positions of names called without an object: f(...), f<...>(...), detail::f(...)."""
     for k, word in enumerate(words):
         if not cpp.is_word(word) or word[0].isdigit() or k + 1 == len(words):
             continue
@@ -179,7 +193,8 @@ def check_names(sources, complain):
     for i, source in enumerate(sources):
         for entity in source.entities:
             anywhere[entity.name[-1]].add(i)
-            if source.words[entity.first] != "#" and all(is_namespace(part) for part in entity.name[:-1]):
+            is_macro = source.words[entity.first] == "#"
+            if not is_macro and all(is_namespace(part) for part in entity.name[:-1]):
                 at_namespace[entity.name[-1]].add(i)
     for source in sources:
         local = local_names(source.words)
@@ -194,49 +209,103 @@ def check_names(sources, complain):
                      + source.place.why_unknown(Place(where[0])))
 
 
-def check_definitions(sources, complain):
-    """Finds functions that a file declares and only files define which it may not know."""
+def check_definitions(sources, used, complain):
+    """Finds functions and variables that a file declares, and that others define which it may not
+    know.
+
+    A class that is declared and not defined is no such case: nothing of it is used but its name.
+
+    Gives the names that are declared so, by DEFINED_ABOVE, and adds the entries needed to `used`.
+    """
     declared, defined = collections.defaultdict(list), collections.defaultdict(list)
     for source in sources:
         for entity in source.entities:
             words = source.words[entity.first:entity.last]
-            if words[0] == "#" or "(" not in words or words[0] in ("using", "typedef", "friend", "concept"):
-                continue
-            (defined if words[-1] == "}" else declared)[entity.name].append((source, entity))
+            is_name = words[-3:-2] and words[-3] in ("class", "struct", "union", "enum")
+            if words[0] not in ("#", "using", "typedef", "friend", "concept") and not is_name:
+                has_body = words[-1] == "}" or words[-2:] == ["}", ";"] or (
+                    "=" in words and "(" not in words[:words.index("=")])
+                (defined if has_body else declared)[entity.name].append((source, entity))
+    allowed = set()
     for name, found in declared.items():
-        if name not in defined:
-            continue
         for source, entity in found:
-            if source.path in HOOKS or not all(
-                    source.place.why_unknown(by.place) for by, _ in defined[name]):
+            above = DEFINED_ABOVE.get(source.place.path, [])
+            if above:
+                allowed.add("::".join(name))
+            why = [source.place.why_unknown(by.place) for by, _ in defined[name]]
+            if not why or not all(why):
                 continue
-            by = defined[name][0][0]
-            complain(source.path, source.line_of(entity.first),
-                     f"declares {'::'.join(name)}, which {by.path} defines, "
-                     + source.place.why_unknown(by.place))
+            by = next((str(by.place) for by, _ in defined[name] if str(by.place) in above), "")
+            if by:
+                used.add((source.place.path, by))
+            else:
+                complain(source.path, source.line_of(entity.first),
+                         f"declares {'::'.join(name)}, which {defined[name][0][0].path} defines, "
+                         + why[0])
+    return allowed
+
+
+# ---- object files
+
+def place_of_object(path):
+    """dsl.dir/Unity/unity_exec_cxx.cxx.o: exec; dsl.dir/lib/exec/run/copy.cpp.o: exec/run."""
+    unity = re.search(r"/Unity/unity_(\w+?)_c\w+\.", path)
+    return Place(f"lib/{unity[1]}/x" if unity else "lib/" + path.rsplit("/lib/", 1)[-1])
+
+
+def check_objects(nm, paths, allowed, complain):
+    """Finds symbols of a storey or room above; `allowed` are those that a file below declares."""
+    defined, undefined = {}, []
+    for path in paths:
+        listed = subprocess.run([nm, "-P", path], stdout=subprocess.PIPE, text=True, check=True)
+        for line in listed.stdout.splitlines():
+            symbol, kind = line.split()[:2]
+            if kind == "U":
+                undefined.append((path, symbol))
+            elif kind in "TDBR":
+                defined[symbol] = path
+    found = []
+    for path, symbol in undefined:
+        if symbol not in defined:
+            continue
+        by = place_of_object(defined[symbol])
+        if why := place_of_object(path).why_unknown(by):
+            found.append((path, symbol, by, why))
+    spelled = subprocess.run(["c++filt"], input="\n".join(symbol for _, symbol, _, _ in found),
+                             stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    for (path, _, by, why), name in zip(found, spelled):
+        if re.sub(r"[(\[].*", "", name) not in allowed:
+            complain(path, 0, f"uses {name}, of lib/{by}, {why}")
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--nm", default="nm")
     parser.add_argument("--objects", nargs="*", default=[])
     parser.add_argument("folders", nargs="+")
     given = parser.parse_args()
     complaints = []
 
     def complain(path, line, what):
-        complaints.append((path, line, what))
+        complaints.append(f"{path}:{line}: {what}" if line else f"{path}: {what}")
 
     paths = sorted(str(p) for f in given.folders for p in pathlib.Path(f).rglob("*")
-                   if p.is_file() and p.suffix != ".py" and "__pycache__" not in str(p))
+                   if p.is_file() and p.suffix not in (".py", ".pyc"))
     sources = [Source(p) for p in paths]
     includes = sum(check_form(source, complain) for source in sources)
     known = [s for s in sources if s.place.storey in LEVEL]
     check_names(known, complain)
-    check_definitions(known, complain)
-    for path, line, what in complaints:
-        print(f"{path}:{line}: {what}")
-    print(f"{len(sources)} files, {includes} includes among them")
+    used = set()
+    allowed = check_definitions(known, used, complain)
+    check_objects(given.nm, given.objects, allowed, complain)
+    for path, above in DEFINED_ABOVE.items():
+        for place in above:
+            file = next((s.path for s in known if s.place.path == path), "")
+            if file and (path, place) not in used:
+                complain(file, 0, f"declares nothing that {place} defines: see DEFINED_ABOVE")
+    print(*complaints, f"{len(sources)} files, {includes} includes among them", sep="\n")
     sys.exit(bool(complaints) or not sources or not includes)
 
 
-main()
+if __name__ == "__main__":
+    main()
