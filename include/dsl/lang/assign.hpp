@@ -37,6 +37,17 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   }
 }
 
+template <class Target, class Source>
+auto evaluate_into(Target&& target, const Source& source) {
+  if constexpr (lazy<Source> && !is_scan<Source> && !stands_alone<Source>)
+    assign_all({}, tuple<std::remove_reference_t<Target>&>(target), source);
+  else assign(target, source);
+}
+template <lazy E>
+auto device_of_operands(const E& expression) {
+  return device_of(expression);
+}
+
 }  // namespace detail
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the
@@ -205,6 +216,11 @@ inline refused eval(const refused&) { return {}; }
 template <detail::viewable A>
 auto eval(const A& x) {
   return eval(detail::as_operand(x));
+}
+
+template <detail::lazy E>
+auto detail::evaluate(const E& expression) {
+  return eval(expression);
 }
 
 }  // namespace dsl

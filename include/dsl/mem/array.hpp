@@ -42,7 +42,7 @@ class array : public detail::in_device_memory<T> {
   template <detail::lazy E>
   array(const E& expression) {
     detail::require_rank<Rank, E::rank>();
-    if constexpr (E::rank == Rank) assign(*this, expression);
+    if constexpr (E::rank == Rank) detail::evaluate_into(*this, expression);
   }
   template <detail::viewable A>
     requires(A::rank != Rank || !std::same_as<typename A::value_type, T>)
@@ -84,7 +84,7 @@ class array : public detail::in_device_memory<T> {
   /// written. Throws shape_error if the shapes differ, before anything is written.
   template <detail::lazy E>
   array& operator=(const E& expression) {
-    assign(*this, expression);
+    detail::evaluate_into(*this, expression);
     return *this;
   }
   template <detail::viewable A>
@@ -94,7 +94,7 @@ class array : public detail::in_device_memory<T> {
   /// Sets every element to a scalar.
   template <detail::fills<T> V>
   array& operator=(const V& value) {
-    assign(view(), value);
+    detail::evaluate_into(view(), value);
     return *this;
   }
   /// These do not compile; the message names the valid sources.

@@ -6,15 +6,11 @@
 
 #include <dsl/ir/promotion.hpp>
 #include <dsl/mem/buffer.hpp>
+#include <dsl/mem/lazy.hpp>
 
 namespace dsl {
 
 namespace detail {
-
-/// A lazily evaluated expression of lang. mem lies below lang and knows expressions only by this
-/// marker.
-template <class E>
-concept lazy = requires { typename E::lazy_expression; };
 
 /// A type with a view of its elements: an array, a scalar in device memory, one element of an
 /// array.

@@ -25,9 +25,6 @@ concept printed_from_memory = requires(const X& x) { to_text(x); };
 
 }  // namespace detail
 
-// From lang: evaluates an expression to an array or a scalar.
-template <detail::lazy E> auto eval(const E& expression);
-
 /// Prints the elements as NumPy does: brackets, aligned columns, 8 digits after the point, lines of
 /// 75 characters. Arrays of more than 1000 elements are abbreviated to the first and last three
 /// along each axis, and only these are copied to the host. Waits. Throws memory_error for a view
@@ -37,7 +34,7 @@ template <class Stream, class X>
   requires(detail::printed_from_memory<X> || detail::lazy<X>) && requires(Stream& s) { s.put('c'); }
 Stream& operator<<(Stream& stream, const X& x) {
   if constexpr (detail::printed_from_memory<X>) stream << detail::to_text(x).c_str();
-  else stream << eval(x);
+  else stream << detail::evaluate(x);
   return stream;
 }
 

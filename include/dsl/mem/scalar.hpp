@@ -25,8 +25,8 @@ class scalar {
   /// Evaluates an expression on its device, without waiting.
   template <detail::lazy E>
     requires detail::is_one_value<E>
-  scalar(const E& expression) : scalar(T{}, device_of(expression)) {
-    assign(view(), expression);
+  scalar(const E& expression) : scalar(T{}, detail::device_of_operands(expression)) {
+    detail::evaluate_into(view(), expression);
   }
   /// Throws memory_error if `other` was moved from.
   scalar(const scalar& other) : owner_(other.new_memory()) { copy_from(other); }
@@ -55,7 +55,7 @@ class scalar {
     requires detail::is_one_value<E>
   scalar& operator=(const E& expression) {
     if (!owner_) return *this = scalar(expression);
-    assign(view(), expression);
+    detail::evaluate_into(view(), expression);
     return *this;
   }
 

@@ -12,10 +12,6 @@ namespace dsl {
 
 namespace detail {
 
-/// Whether an expression is one value. lang specialises it for formulas that reduce their array
-/// arguments.
-template <class E> inline constexpr bool is_one_value = E::rank == 0;
-
 /// n values on the host. Throws memory_error.
 template <class T>
 std::vector<T> host_vector(std::int64_t n) {
@@ -122,11 +118,11 @@ class view : public detail::in_device_memory<T> {
   template <detail::lazy E>
     requires(!std::same_as<E, view>)
   const view& operator=(const E& expression) const {
-    assign(*this, expression);
+    detail::evaluate_into(*this, expression);
     return *this;
   }
   const view& operator=(const view& other) const {
-    assign(*this, other);
+    detail::evaluate_into(*this, other);
     return *this;
   }
   template <detail::viewable A>
@@ -136,7 +132,7 @@ class view : public detail::in_device_memory<T> {
   /// Sets every element to a scalar.
   template <detail::fills<T> V>
   const view& operator=(const V& value) const {
-    assign(*this, value);
+    detail::evaluate_into(*this, value);
     return *this;
   }
   /// Does not compile; the message names the valid sources.
@@ -341,7 +337,7 @@ class element_reference {
   template <detail::lazy E>
     requires detail::is_one_value<E>
   const element_reference& operator=(const E& expression) const {
-    assign(at_, expression);
+    detail::evaluate_into(at_, expression);
     return *this;
   }
 
