@@ -53,8 +53,8 @@ constexpr bool may_end(std::type_identity<tuple<S&...>>,
 }
 
 /// Whether a formula's outputs can be assigned to a loop's variables; if not, a compile-time error
-/// says why. `Lowered`: lowered_step. It is passed on in qualified calls, because argument-dependent
-/// look-up would instantiate it.
+/// says why. `Lowered`: lowered_step. It is passed on in qualified calls, because
+/// argument-dependent look-up would instantiate it.
 template <class Formula, class... S, class Lowered>
 constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
                                std::type_identity<Lowered> step) {
