@@ -181,10 +181,9 @@ template <class Variables, class Formula, class Conditions, class Records> struc
 template <class... S, class Formula, class Conditions, class Records>
 struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
  private:
-  using step = decltype(step_formula(std::declval<const tuple<S&...>&>(),
-                                     std::declval<const Formula&>(),
-                                     std::declval<const Conditions&>(),
-                                     std::declval<const Records&>()));
+  using step =
+      decltype(step_formula(std::declval<const tuple<S&...>&>(), std::declval<const Formula&>(),
+                            std::declval<const Conditions&>(), std::declval<const Records&>()));
   template <class... Extra>
   static auto lower(const tuple<Extra...>&) {
     using all = lowered<types_of_targets<S..., Extra...>, step>;
