@@ -53,8 +53,8 @@ constexpr bool may_end(std::type_identity<tuple<S&...>>,
 }
 
 /// Whether a formula's outputs can be assigned to a loop's variables; if not, a compile-time error
-/// says why. `Lowered`: lowered_step. It is passed on in qualified calls, because argument-dependent
-/// look-up would instantiate it.
+/// says why. `Lowered`: lowered_step. It is passed on in qualified calls, because
+/// argument-dependent look-up would instantiate it.
 template <class Formula, class... S, class Lowered>
 constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
                                std::type_identity<Lowered> step) {
@@ -181,10 +181,9 @@ template <class Variables, class Formula, class Conditions, class Records> struc
 template <class... S, class Formula, class Conditions, class Records>
 struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
  private:
-  using step = decltype(step_formula(std::declval<const tuple<S&...>&>(),
-                                     std::declval<const Formula&>(),
-                                     std::declval<const Conditions&>(),
-                                     std::declval<const Records&>()));
+  using step =
+      decltype(step_formula(std::declval<const tuple<S&...>&>(), std::declval<const Formula&>(),
+                            std::declval<const Conditions&>(), std::declval<const Records&>()));
   template <class... Extra>
   static auto lower(const tuple<Extra...>&) {
     using all = lowered<types_of_targets<S..., Extra...>, step>;
