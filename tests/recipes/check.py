@@ -121,7 +121,7 @@ def main():
         "cmake_minimum_required(VERSION 3.25)\nproject(recipes LANGUAGES CXX)\n"
         f"add_subdirectory({sources} dsl)\n{programs}")
     run("cmake", "-S", project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-        "-DDSL_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={given.compiler}", "-DCMAKE_CXX_FLAGS=-O1")
+        "-DDSL_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={given.compiler}", "-DCMAKE_CXX_FLAGS_RELEASE=-O1")
     run("cmake", "--build", build, "--target", *(r.name for r in recipes))
     for recipe in recipes:
         run(build / recipe.name)

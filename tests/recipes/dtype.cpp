@@ -1,8 +1,9 @@
 // A new dtype, the storage of float8 (E5M2): rounding, promotion, formulas, reductions, scans,
-// sorting and printing.
+// sorting, random numbers and printing.
 #include "expect.hpp"
 
 #include <dsl/by_key.hpp>
+#include <dsl/random.hpp>
 #include <dsl/scan.hpp>
 
 #include <cmath>
@@ -42,13 +43,17 @@ int main() {
     const dsl::array<float8> x = dsl::cast<float8>(dsl::arange<float>(100) / 8);
     const dsl::array<float8> y = x * 3 + 1;
     for (std::size_t i = 0; i < 100; ++i)
-      EXPECT(values(y)[i] == static_cast<float>(nearest(3 * static_cast<float>(nearest(
-                                 static_cast<double>(i) / 8)) + 1)));
+      EXPECT(values(y)[i] == static_cast<float>(nearest(
+                                 3 * static_cast<float>(nearest(static_cast<double>(i) / 8)) + 1)));
     EXPECT(static_cast<float>(dsl::eval(dsl::max(x)).value()) == 12);
     const dsl::array<float8> ones = dsl::cast<float8>(dsl::full<float>(1, 16));
     EXPECT(static_cast<float>(dsl::eval(dsl::sum(ones)).value()) == 16);
     EXPECT(values(dsl::eval(dsl::cumsum(ones(dsl::slice(0, 4))))) ==
            (std::vector<float>{1, 2, 3, 4}));
+    const dsl::array<float8> mixed = dsl::cast<float8>(dsl::to_device({3.0f, -1.0f, 0.0f, -8.0f}));
+    EXPECT(values(dsl::sort(mixed)) == (std::vector<float>{-8, -1, 0, 3}));
+    const dsl::array<float8> drawn = dsl::random::uniform<float8>(dsl::random::key(7), 100);
+    for (const float u : values(drawn)) EXPECT(u >= 0 && u < 1 && u * 8 == std::floor(u * 8));
     std::ostringstream text;
     text << ones(dsl::slice(0, 2));
     EXPECT(text.str() == "[1. 1.]");
