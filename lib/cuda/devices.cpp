@@ -10,7 +10,7 @@
 
 #include "cuda/back_end.hpp"
 #include "cuda/calls.hpp"
-#include "cuda/outside_waits.hpp"
+#include "cuda/process_waits.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -109,9 +109,9 @@ const device_properties& cuda_back_end::properties(int index) {
 
 void cuda_back_end::synchronize_device(int index) {
   const current_device on(index);
-  outside_waits::wait([] { return false; });
+  process_waits::wait([] { return false; });
   check(cudaDeviceSynchronize(), "waiting for a device");
-  outside_waits::require_all();
+  process_waits::require_all();
   forget_launches(index);
 }
 

@@ -3,7 +3,7 @@
 
 #include "cuda/back_end.hpp"
 #include "cuda/calls.hpp"
-#include "cuda/outside_waits.hpp"
+#include "cuda/process_waits.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -91,7 +91,7 @@ void cuda_back_end::copy(void* to, const void* from, std::size_t bytes, directio
   const cudaMemcpyKind kind = way == direction::to_device ? cudaMemcpyHostToDevice
                               : way == direction::to_host ? cudaMemcpyDeviceToHost
                                                           : cudaMemcpyDeviceToDevice;
-  if (outside_waits::exist() && waits_to_copy(to, from, bytes, way)) wait_for_others(stream);
+  if (process_waits::exist() && waits_to_copy(to, from, bytes, way)) wait_for_others(stream);
   check(cudaMemcpyAsync(to, from, bytes, kind, native(stream)), "a copy", stream);
 }
 

@@ -28,7 +28,7 @@ block_range mesh_waits::waits_of(const kernel_launch& k, const std::vector<std::
   streams_.insert(&on);
   block_range how;
   how.most_ticks = most_ticks;
-  how.given_up = words_ + place;
+  how.timeout_flag = words_ + place;
   return how;
 }
 

@@ -24,7 +24,7 @@ void check(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
                     (more != nullptr && *more != '\0' ? std::string(" (") + more + ")" : ""));
 }
 
-class nccl_group final : public gpu_group, private cuda::outside_waits {
+class nccl_group final : public gpu_group, private cuda::process_waits {
  public:
   nccl_group(process_group& processes, device own)
       : processes_(processes), gpu_(own.index), rank_(processes.rank()), size_(processes.size()) {
@@ -75,7 +75,7 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     });
   }
 
-  std::uint64_t* given_up() const override { return outside_waits::given_up(); }
+  std::uint64_t* timeout_flag() const override { return process_waits::timeout_flag(); }
   shared_memory share(std::size_t bytes) override {
     const cuda::current_device on(gpu_);
     int reached = 0;
@@ -122,7 +122,7 @@ class nccl_group final : public gpu_group, private cuda::outside_waits {
     const cudaStream_t on = cuda::native(stream);
     if (cuda::recorded_graph* const graph = cuda::recorded_graph::current())
       graph->add(together, *this);
-    else outside_waits::queue(on, 1, [&] { together(on); });
+    else process_waits::queue(on, 1, [&] { together(on); });
   }
   // Whether all processes have reached this point without failing.
   bool all_have(bool own) {

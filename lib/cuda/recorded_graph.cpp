@@ -42,7 +42,7 @@ void recorded_graph::queue_on(cudaStream_t stream) {
   note_launch(gpus_[0], stream, noted_);
 }
 
-void recorded_graph::add(const std::function<void(cudaStream_t)>& queue, outside_waits& waits) {
+void recorded_graph::add(const std::function<void(cudaStream_t)>& queue, process_waits& waits) {
   if (executable_ != nullptr) return;
   waits_ = &waits;
   const current_device on(gpus_[0]);

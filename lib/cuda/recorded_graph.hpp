@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cuda/mesh_stream.hpp"
-#include "cuda/outside_waits.hpp"
+#include "cuda/process_waits.hpp"
 
 namespace dsl::detail::cuda {
 
@@ -38,7 +38,7 @@ class recorded_graph : public kernel_graph {
 
   /// Adds the work that `queue` queues on a stream of the first member's GPU, after its last
   /// kernel. It must be the same each time the graph is recorded. It waits for other processes.
-  void add(const std::function<void(cudaStream_t)>& queue, outside_waits& waits);
+  void add(const std::function<void(cudaStream_t)>& queue, process_waits& waits);
 
  protected:
   /// Calls `queue_on` with the stream, with the first member's GPU current.
@@ -58,7 +58,7 @@ class recorded_graph : public kernel_graph {
   cudaGraphExec_t executable_ = nullptr;
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<cudaGraph_t> captured_;
-  outside_waits* waits_ = nullptr;
+  process_waits* waits_ = nullptr;
   // For each member, its last kernel, and its last kernel that touched others' memory.
   std::vector<cudaGraphNode_t> last_, foreign_;
   std::size_t next_ = 0;

@@ -1,14 +1,14 @@
 // A GPU's streams and events.
 #include "cuda/back_end.hpp"
 #include "cuda/calls.hpp"
-#include "cuda/outside_waits.hpp"
+#include "cuda/process_waits.hpp"
 
 namespace dsl::detail {
 
 using namespace cuda;
 
 void cuda::wait_for_others(void* stream) {
-  outside_waits::wait([stream] { return cudaStreamQuery(native(stream)) != cudaErrorNotReady; });
+  process_waits::wait([stream] { return cudaStreamQuery(native(stream)) != cudaErrorNotReady; });
 }
 
 void* cuda_back_end::create_stream(int index) {
@@ -37,7 +37,7 @@ void cuda_back_end::synchronize(int index, void* stream) {
   const current_device on(index);
   wait_for_others(stream);
   check(cudaStreamSynchronize(native(stream)), "waiting for a stream", stream);
-  outside_waits::require_all();
+  process_waits::require_all();
   forget_launches(index, stream);
 }
 void cuda_back_end::synchronize_quietly(int index, void* stream) noexcept {
@@ -71,10 +71,10 @@ void* cuda_back_end::record_event(int index, void* stream) {
   return made;
 }
 void cuda_back_end::wait_for_event(void* event) {
-  outside_waits::wait(
+  process_waits::wait(
       [&] { return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady; });
   check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "waiting for a stream");
-  outside_waits::require_all();
+  process_waits::require_all();
 }
 bool cuda_back_end::is_reached(void* event) {
   const cudaError_t status = cudaEventQuery(static_cast<cudaEvent_t>(event));

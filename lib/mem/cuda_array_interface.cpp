@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mem/mapping.hpp"
 #include "mem/npy_header.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
@@ -15,15 +16,14 @@ constexpr const char* what = "a CUDA array interface ";
 
 mapping mapping_of(const cuda_array_interface& from, std::int64_t size) {
   mapping m{from.rank, {}, {}, 0};
-  std::int64_t step = 1;
-  for (int d = from.rank - 1; d >= 0; --d) {
-    m.extents[d] = from.shape[d];
-    m.strides[d] = from.has_strides ? from.strides[d] / size : step;
-    if (from.has_strides && from.strides[d] % size != 0)
+  std::copy_n(from.shape, from.rank, m.extents);
+  if (!from.has_strides) return row_major(m);
+  for (int d = 0; d < from.rank; ++d) {
+    m.strides[d] = from.strides[d] / size;
+    if (from.strides[d] % size != 0)
       raise<shape_error>(std::string(what) + "whose stride " + std::to_string(from.strides[d]) +
                          " is no multiple of " + std::to_string(size) +
                          ", the bytes of an element");
-    step *= from.shape[d];
   }
   return m;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "mem/back_end.hpp"
+#include "mem/mapping.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -137,12 +138,9 @@ dlpack_elements read_dlpack(const dlpack::tensor& t) {
                     dtype_of_tensor(t.dtype),
                     {t.ndim, {}, {}, 0},
                     device_of_tensor(t.device)};
-  std::int64_t step = 1;
-  for (int d = t.ndim - 1; d >= 0; --d) {
-    e.elements.extents[d] = t.shape[d];
-    e.elements.strides[d] = t.strides != nullptr ? t.strides[d] : step;
-    step *= t.shape[d];
-  }
+  std::copy_n(t.shape, t.ndim, e.elements.extents);
+  if (t.strides != nullptr) std::copy_n(t.strides, t.ndim, e.elements.strides);
+  else set_row_major(e.elements.strides, t.shape, t.ndim);
   return e;
 }
 

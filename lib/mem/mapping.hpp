@@ -14,14 +14,16 @@ inline bool strides_merge(std::int64_t outer_stride, std::int64_t stride, std::i
   return !__builtin_mul_overflow(stride, extent, &end) && outer_stride == end;
 }
 
+/// The strides of `rank` dimensions in row-major order, of which the innermost has stride `step`.
+inline void set_row_major(std::int64_t* strides, const std::int64_t* extents, int rank,
+                          std::int64_t step = 1) {
+  for (int d = rank - 1; d >= 0; step *= extents[d--]) strides[d] = step;
+}
+
 /// The same extents, contiguous in row-major order.
 inline mapping row_major(mapping of) {
-  std::int64_t step = 1;
   of.offset = 0;
-  for (int d = of.rank - 1; d >= 0; --d) {
-    of.strides[d] = step;
-    step *= of.extents[d];
-  }
+  set_row_major(of.strides, of.extents, of.rank);
   return of;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "mem/mapping.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -268,13 +269,9 @@ struct excerpt {
 
 excerpt excerpt_of(const mapping& whole) {
   excerpt e{whole, whole, element_count(whole) > threshold};
-  std::int64_t step = 1;
-  for (int d = whole.rank - 1; d >= 0; --d) {
-    if (e.shortened) e.shown.extents[d] = std::min<std::int64_t>(whole.extents[d], 2 * edge);
-    e.shown.strides[d] = step;
-    step *= e.shown.extents[d];
-  }
-  e.shown.offset = 0;
+  for (int d = 0; d < whole.rank && e.shortened; ++d)
+    e.shown.extents[d] = std::min<std::int64_t>(whole.extents[d], 2 * edge);
+  e.shown = row_major(e.shown);
   return e;
 }
 

@@ -20,8 +20,8 @@ never more than MOST_LINES, and one error, or as many as "errors" says; the firs
 contains the sentence. "nvcc compiles" in "lines" means that nvcc accepts the case. A case with an
 #include of its own is compiled without the prelude.
 
---quick takes the first case for each sentence and compiles those of a file together; the cases'
-names in the errors tell them apart. --record writes the numbers of lines into the files. --show
+--quick takes the first case for each sentence and compiles them together, after the preludes of all
+files; the cases' names in the errors tell them apart. --record writes the numbers of lines into the files. --show
 prints the compiler's output.
 --page FILE: the sentences in the table of that page must be those of the cases.
 """
@@ -125,6 +125,7 @@ class Compiler:
             command.append("-arch=sm_80")
         if together:
             command[command.index("-c")] = "-ptx"
+            command.append("-Xcudafe=--error_limit=1000")
         result = subprocess.run(
             command + options + [str(source)],
             stdout=subprocess.PIPE,
@@ -196,13 +197,14 @@ def gcc_blocks_of(output):
     return ["\n".join(block) for block in joined]
 
 
-def check_together(compiler, file, cases, show):
-    """The errors of a file's cases, by name."""
-    text = cases[0].prelude[:]
+def check_together(compiler, cases, show):
+    """The errors of cases of several files, by name."""
+    preludes = {case.file: case.prelude for case in cases}
+    text = [line for prelude in preludes.values() for line in prelude]
     for case in cases:
         text += [f"namespace {case.name} {{", f'#line 1 "{case.name}"'] + case.code + ["}"]
     code, output = compiler.run(
-        file.stem, "\n".join(text) + "\n", [], together=compiler.kind == "nvcc"
+        "together", "\n".join(text) + "\n", [], together=compiler.kind == "nvcc"
     )
     if show:
         print(output)
@@ -219,7 +221,7 @@ def check_together(compiler, file, cases, show):
             wrong[case.name] = [f"{len(mine[0].splitlines())} lines"]
         blocks = [b for b in blocks if b not in mine]
     if blocks:
-        wrong[file.stem] = [f"an error of no case: {errors_of(b)[0]}" for b in blocks]
+        wrong["together"] = [f"an error of no case: {errors_of(b)[0]}" for b in blocks]
     return wrong
 
 
@@ -304,9 +306,8 @@ def main():
                 for c in cases
                 if given.quick and not c.alone and c.lines.get(compiler.kind) is not None
             ]
-            for file in sorted({c.file for c in together}):
-                mine = [c for c in together if c.file == file]
-                jobs.append((mine, pool.submit(check_together, compiler, file, mine, given.show)))
+            if together:
+                jobs.append((together, pool.submit(check_together, compiler, together, given.show)))
             for case in cases:
                 if case not in together:
                     jobs.append(([case], pool.submit(check_alone, compiler, case, given.show)))

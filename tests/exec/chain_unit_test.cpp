@@ -59,7 +59,7 @@ TEST(chain, softmax_of_rows) {
       all[1].source = &sources[0];
       all[2].source = &sources[1];
       operand results[] = {all[1], all[2]};
-      for (operand& o : results) lie_along(o, {2, 2});
+      for (operand& o : results) align_with_axes(o, {2, 2});
       const operand bound[3][4] = {
           {all[0], results[0]}, {all[0], all[1], results[1]}, {all[0], all[1], all[2], all[3]}};
       for (int p = 0; p < 3; ++p) std::copy_n(bound[p], 4, of_phase[p]);

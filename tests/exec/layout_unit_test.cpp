@@ -261,7 +261,7 @@ TEST(layout, of_a_reduction_has_each_element_with_its_result) {
     const random_operand in = make_random_operand(shape, dsl::dtype::int32, where, false, engine),
                          out = make_random_operand(kept, dsl::dtype::int32, where, false, engine);
     operand all[] = {in.is, out.is};
-    lie_along(all[1], {rank, axes});
+    align_with_axes(all[1], {rank, axes});
     geometry g;
     lay_out(g, all, 1, 1, 4, pass_view{});
     std::int64_t results = 1;

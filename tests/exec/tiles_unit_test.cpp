@@ -109,7 +109,7 @@ TEST(tiles, have_each_element_once) {
     random_operand out =
         make_random_operand(kept_shape, dsl::dtype::float32, dsl::backend::sim, false, engine);
     operand all[] = {in.is, out.is};
-    if (reduces) lie_along(all[1], {rank, axes});
+    if (reduces) align_with_axes(all[1], {rank, axes});
     geometry g;
     const program_code code = code_without_kernels(reduces, 1 << draw_below(engine, 5));
     const dsl::reduction_policy policy = draw_policy(reduces, engine);
@@ -330,7 +330,7 @@ TEST(tiles, sums_have_each_element_once) {
     std::vector<std::uint64_t> want(to, to + out.size);
     add_sums(want, out, {&in, 1}, shape, axes);
     operand all[] = {in.is, out.is};
-    lie_along(all[1], {rank, axes});
+    align_with_axes(all[1], {rank, axes});
     dsl::launch fixed;
     if (where.kind == dsl::backend::sim)
       fixed = draw_launch(engine, std::max<std::int64_t>(1, out.size));
@@ -366,7 +366,7 @@ TEST(tiles, partial_results_of_two_devices_are_combined) {
     add_sums(want, out, in, shape, axes);
     const auto pass_of = [&](const random_operand& from) {
       operand all[] = {from.is, out.is};
-      lie_along(all[1], {rank, axes});
+      align_with_axes(all[1], {rank, axes});
       return bound_pass(code, all, {});
     };
     bound_pass passes[] = {pass_of(in[0]), pass_of(in[1])};

@@ -87,7 +87,7 @@ std::vector<outcome> run(const dsl::detail::program_code& kernel, const operand&
     const dsl::dtype type = kernel.pass.view.type(i);
     targets.emplace_back(results * dsl::size_of(type));
     operands.push_back(in_memory(type, extents, in_rows(extents), targets.back()));
-    dsl::detail::lie_along(operands.back(), reduced);
+    dsl::detail::align_with_axes(operands.back(), reduced);
   }
   std::vector<outcome> got;
   try {

@@ -58,11 +58,11 @@ constexpr int number_in_expression(int output) {
 
 /// Whether the ranks of reduced and of elementwise outputs fit their targets.
 struct fit { bool reductions = true, elements = true; };
-template <class... E, class... Targets, std::size_t... I>
+template <class Lowered, class... E, class... Targets, std::size_t... I>
 constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence<I...>) {
   fit all;
   const auto add = [&all]<class Target, class Source>(int output) {
-    if (lowered<types_of_targets<Targets...>, E...>::is_reduced(output))
+    if (Lowered::type::is_reduced(output))
       all.reductions = all.reductions && Target::rank == output_ranks<Source>::of_values;
     else
       all.elements = all.elements &&
@@ -77,9 +77,19 @@ constexpr fit fit_of(std::type_identity<tuple<Targets&...>>, std::index_sequence
   return all;
 }
 
-/// Whether expressions may be assigned to targets; if not, a compile-time error says why.
-template <class... E, class... Targets>
-constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
+/// Expressions lowered for targets. Lowering them takes long and assumes valid expressions, so it
+/// waits until `type` is used.
+template <class Targets, class... E> struct lowered_for;
+template <class... Targets, class... E>
+struct lowered_for<tuple<Targets&...>, E...> {
+  using type = lowered<types_of_targets<Targets...>, E...>;
+};
+
+/// Whether expressions may be assigned to targets; if not, a compile-time error says why. `Lowered`
+/// is their `lowered_for`, or that of a statement whose first outputs are theirs.
+template <class... E, class... Targets, class Lowered = lowered_for<tuple<Targets&...>, E...>>
+constexpr bool may_assign(std::type_identity<tuple<Targets&...>>,
+                          std::type_identity<Lowered> = {}) {
   constexpr bool writable = (is_writable<Targets> && ...),
                  as_many = sizeof...(Targets) == std::tuple_size_v<outputs_of<E...>>;
   static_assert(writable, "the target is const: an array that is, or a view that only reads");
@@ -115,8 +125,8 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>) {
     static_assert(dtypes.as_they_are || !dtypes.by_casts,
                   "the target's dtype is narrower than the expression's: use dsl::cast");
     if constexpr (dtypes.as_they_are) {
-      constexpr fit fits = fit_of<E...>(std::type_identity<tuple<Targets&...>>{},
-                                        std::index_sequence_for<Targets...>{});
+      constexpr fit fits = fit_of<Lowered, E...>(std::type_identity<tuple<Targets&...>>{},
+                                                 std::index_sequence_for<Targets...>{});
       static_assert(fits.reductions,
                     "a reduction is one value: assign it to a dsl::scalar; along axes, to an array "
                     "of as many dimensions as are left");

@@ -213,7 +213,7 @@ class assigned<tuple<Targets&...>, E...> {
   void add_target(bound_target<Target>& target, operand*& at) {
     operand* const mine = at;
     add_leaves(as_operand(target.elements()), at);
-    if constexpr (pass::is_result(I)) lie_along(*mine, axes_[expression_of(I)]);
+    if constexpr (pass::is_result(I)) align_with_axes(*mine, axes_[expression_of(I)]);
     else
       // A scalar target of an elementwise expression is an array of rank 0.
       mine->kind = operand_kind::array;

@@ -153,7 +153,7 @@ struct pass_by_key<tuple<First, Groups...>, tuple<All...>, Targets...> {
     at = operands + inputs;
     unpack(
         [&](auto&... t) {
-          (give_line(t, request.groups, where), ...);
+          (give_elements(t, request.groups, where), ...);
           (add_leaves(as_operand(t.elements()), at), ...);
         },
         to);

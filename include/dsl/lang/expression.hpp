@@ -235,6 +235,12 @@ constexpr auto make_expression(const T&... x) {
   return made;
 }
 
+/// The same for operands that were checked when another expression took them.
+template <class Function, class... T>
+constexpr expression<Function, operand_t<T>...> make_checked_expression(const T&... x) {
+  return {{}, {as_operand(x)...}};
+}
+
 // Lifts expressions of dsl::constant, which consist of constants only, next to symbols.
 template <class T>
 constexpr auto lift(graph* g, const value_leaf<T>& x) {

@@ -34,30 +34,6 @@ std::int32_t number_of(const Leaf& leaf, const tuple<S&...>& variables) {
 template <class Formula, class... S> inline constexpr bool gives_single_values =
     has_reductions<Formula> || ((S::rank == 0) && ...);
 
-/// Whether a formula's outputs can be assigned to a loop's variables; if not, a compile-time error
-/// says why.
-template <class Formula, class... S>
-constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables) {
-  constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
-  static_assert(as_many,
-                "a loop's formula gives as many values as there are variables in its state");
-  if constexpr (!as_many) {
-    return false;
-  } else if constexpr (may_assign<Formula>(variables)) {
-    constexpr bool is_one_kernel = lowered<types_of_targets<S...>, Formula>::is_one_pass,
-                   reduces_parameters = reductions_in<Formula> > 0;
-    static_assert(is_one_kernel || !reduces_parameters,
-                  "a reduction among a loop's parameters is evaluated before it: give its value, "
-                  "dsl::eval(...)");
-    static_assert(is_one_kernel || reduces_parameters,
-                  "in a loop a formula cannot use its reductions for its elements: give their "
-                  "values to the next step, in a dsl::scalar");
-    return is_one_kernel;
-  } else {
-    return false;
-  }
-}
-
 /// Whether a condition can end this loop; if not, a compile-time error says why.
 template <class Formula, class... S, class... Conditions>
 constexpr bool may_end(std::type_identity<tuple<S&...>>,
@@ -76,13 +52,40 @@ constexpr bool may_end(std::type_identity<tuple<S&...>>,
   }
 }
 
+/// Whether a formula's outputs can be assigned to a loop's variables; if not, a compile-time error
+/// says why. `Lowered`: lowered_step. It is passed on in qualified calls, because argument-dependent
+/// look-up would instantiate it.
+template <class Formula, class... S, class Lowered>
+constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
+                               std::type_identity<Lowered> step) {
+  constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
+  static_assert(as_many,
+                "a loop's formula gives as many values as there are variables in its state");
+  if constexpr (!as_many) {
+    return false;
+  } else if constexpr (detail::may_assign<Formula>(variables, step)) {
+    constexpr bool is_one_kernel = Lowered::type::is_one_pass,
+                   reduces_parameters = reductions_in<Formula> > 0;
+    static_assert(is_one_kernel || !reduces_parameters,
+                  "a reduction among a loop's parameters is evaluated before it: give its value, "
+                  "dsl::eval(...)");
+    static_assert(is_one_kernel || reduces_parameters,
+                  "in a loop a formula cannot use its reductions for its elements: give their "
+                  "values to the next step, in a dsl::scalar");
+    return is_one_kernel;
+  } else {
+    return false;
+  }
+}
+
 /// Whether a formula, a condition and variables make a loop; if not, a compile-time error says or
-/// has said why.
-template <class Formula, class... S, class Conditions>
-constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions conditions) {
+/// has said why. `Lowered`: lowered_step.
+template <class Formula, class... S, class Conditions, class Lowered>
+constexpr bool may_loop(std::type_identity<tuple<S&...>> variables, Conditions conditions,
+                        std::type_identity<Lowered> step) {
   if constexpr (std::same_as<Formula, refused>) return false;
   else if constexpr (!may_end<Formula>(variables, conditions)) return false;
-  else return gives_variables<Formula>(variables);
+  else return detail::gives_variables<Formula>(variables, step);
 }
 
 /// Whether a formula takes the number of arguments that a loop passes, as far as that is known; if
@@ -140,11 +143,11 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
         leaves);
     if (!unpack([](const auto&... leaf) { return ((leaf.value >= 0) || ...); }, which))
       throw_endless_condition();
-    return unpack([](const auto&... x) { return make_expression<step>(x...); },
+    return unpack([](const auto&... x) { return make_checked_expression<step>(x...); },
                   concatenate(e.operands, leaves, which, tuple<step_number>{}));
   } else if constexpr (sizeof...(Recorders) > 0) {
     using step = loop_step<Function, arguments, state_types, never, Recorders...>;
-    return unpack([](const auto&... x) { return make_expression<step>(x...); }, e.operands);
+    return unpack([](const auto&... x) { return make_checked_expression<step>(x...); }, e.operands);
   } else {
     return e;
   }
@@ -170,6 +173,29 @@ auto scalars_for_outputs(const Step&) {
   }(std::make_index_sequence<(
              std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
 }
+
+/// The step of a loop, lowered for the variables and what else it computes. A loop's formula is
+/// checked by means of its step, so that it is not lowered a second time. Only a step that takes
+/// several passes leaves it open whether the formula does: then `type` is the formula, lowered.
+template <class Variables, class Formula, class Conditions, class Records> struct lowered_step;
+template <class... S, class Formula, class Conditions, class Records>
+struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
+ private:
+  using step = decltype(step_formula(std::declval<const tuple<S&...>&>(),
+                                     std::declval<const Formula&>(),
+                                     std::declval<const Conditions&>(),
+                                     std::declval<const Records&>()));
+  template <class... Extra>
+  static auto lower(const tuple<Extra...>&) {
+    using all = lowered<types_of_targets<S..., Extra...>, step>;
+    if constexpr (all::is_one_pass) return std::type_identity<all>{};
+    else return std::type_identity<lowered<types_of_targets<S...>, Formula>>{};
+  }
+
+ public:
+  using type = typename decltype(lower(
+      scalars_for_outputs<sizeof...(S)>(std::declval<const step&>())))::type;
+};
 
 // Deduced for the reason given at `code_for`.
 template <int Inputs, int Arguments, int States, int Stop, class Name, std::uint64_t Key,
@@ -226,7 +252,8 @@ tuple<H...> new_histories(std::type_identity<tuple<H...>>, [[maybe_unused]] std:
   return {new_history(std::type_identity<H>{}, count)...};
 }
 
-template <class... S, class Formula, class Conditions, class... Recorders, class... Samples>
+template <bool Records, class... S, class Formula, class Conditions, class... Recorders,
+          class... Samples>
 DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& variables,
                               const Formula& formula, const Conditions& until,
                               const tuple<const record_option<Recorders>&...>& recorders,
@@ -238,7 +265,7 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
   loop ready = bind_loop<leaf_count<Formula>, (stops > 0)>(variables, extra, step, fixed, how);
   unpack([&](const auto&... x) { (require_sample(get<0>(variables), x), ...); }, samples);
 
-  using of_state = scalar_histories<S...>;
+  using of_state = std::conditional_t<Records, scalar_histories<S...>, tuple<>>;
   using of_records = decltype(histories_of_outputs(
       std::declval<
           outputs_of<decltype(vectorized<unnamed, Recorders>{}(std::declval<S&>()...))...>>()));
@@ -329,8 +356,12 @@ auto with_formula(const vectorized<Name, F>& f, const loop_state<S...>& s, const
     const auto parameters = filter(only_parameters{}, arguments...);
     const auto conditions = filter(only_conditions{}, arguments...);
     const auto formula = f(get<I>(s.variables)..., get<K>(parameters)...);
-    if constexpr (may_loop<std::remove_const_t<decltype(formula)>>(identity_of(variables),
-                                                                   identity_of(conditions))) {
+    using formula_type = std::remove_const_t<decltype(formula)>;
+    using step = lowered_step<std::remove_const_t<decltype(variables)>, formula_type,
+                              std::remove_const_t<decltype(conditions)>,
+                              decltype(of_leaves<S...>(filter(only_records{}, arguments...)))>;
+    if constexpr (detail::may_loop<formula_type>(identity_of(variables), identity_of(conditions),
+                                                 std::type_identity<step>{})) {
       return use(variables, formula, conditions);
     } else {
       return refused{};
@@ -390,7 +421,7 @@ auto iterate(std::integral auto steps, const vectorized<Name, F>& f, const loop_
                                                  option_or(every(1), arguments...).steps);
     const auto watches = filter(only_progress{}, arguments...);
     const auto watch = watch_of(watches);
-    auto histories = run_loop(
+    auto histories = run_loop<!(std::same_as<Arguments, no_histories> || ...)>(
         plan, variables, formula, conditions, of_leaves<S...>(filter(only_records{}, arguments...)),
         filter(only_samples{}, arguments...),
         std::tuple_size_v<decltype(watches)> > 0 ? &watch : nullptr,

@@ -101,6 +101,9 @@ progress_option<F> progress(F report) {
 
 namespace detail {
 
+/// An option of `iterate`, for callers that discard its histories: none are made.
+struct no_histories {};
+
 template <class T> inline constexpr bool is_until = false;
 template <class C> inline constexpr bool is_until<until_option<C>> = true;
 template <class T> inline constexpr bool is_record = false;
@@ -112,7 +115,8 @@ template <class F> inline constexpr bool is_progress<progress_option<F>> = true;
 template <class T>
 inline constexpr bool is_loop_option =
     is_until<T> || is_record<T> || is_sample<T> || is_progress<T> || std::is_same_v<T, every> ||
-    std::is_same_v<T, from_step> || std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
+    std::is_same_v<T, from_step> || std::is_same_v<T, no_histories> ||
+    std::is_same_v<T, strategy> || std::is_same_v<T, launch>;
 
 // References to the values whose types pass a test, as a tuple.
 template <class Test, class... T>

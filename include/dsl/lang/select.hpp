@@ -152,7 +152,7 @@ void assign_selection(const tuple<Targets&...>& targets,
       with_selection(e, [&to](const auto& selection) {
         const source_of_selection from(selection);
         // Targets without memory get room for all elements.
-        unpack([&from](auto&... t) { (give_line(t, from.elements, from.where), ...); }, to);
+        unpack([&from](auto&... t) { (give_elements(t, from.elements, from.where), ...); }, to);
         select_into(selection, get<values>(to).elements(), get<I>(to).elements()...);
       });
       unpack([](auto&... t) { (t.adopt(), ...); }, to);

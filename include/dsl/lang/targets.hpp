@@ -97,14 +97,14 @@ tuple<bound_target<Targets>...> bind_targets(const tuple<Targets&...>& targets,
   return unpack([imagined](auto&... target) { return bind_each(imagined, target...); }, targets);
 }
 
-// Gives a target without memory a line of elements, or one value.
+// Gives a target without memory the given number of elements, or one value.
 template <class T, int R>
-void give_line(bound_target<array<T, R>>& to, std::int64_t elements, device where) {
+void give_elements(bound_target<array<T, R>>& to, std::int64_t elements, device where) {
   static_assert(R == 1);
   if (to.needs_memory()) to.made = array<T, 1>(dsl::extents<1>{elements}, where);
 }
 template <class Target>
-void give_line(bound_target<Target>& to, std::int64_t, device where) {
+void give_elements(bound_target<Target>& to, std::int64_t, device where) {
   geometry g;
   g.where = where;
   to.give_memory(g, 0, pass_view{}, nullptr);

@@ -44,7 +44,7 @@ class gpu_group {
   };
   /// A word in which kernels record a timeout while waiting for kernels of other processes. If it
   /// is not 0, the host's next wait throws device_error.
-  virtual std::uint64_t* given_up() const = 0;
+  virtual std::uint64_t* timeout_flag() const = 0;
   /// Allocates zeroed memory of the same size in each process, until the program ends. Null if a
   /// GPU cannot access another's memory. Waits for all processes.
   virtual shared_memory share(std::size_t bytes) = 0;

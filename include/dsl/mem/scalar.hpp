@@ -16,18 +16,20 @@ class scalar {
   /// Zero, on the current device.
   scalar() : scalar(T{}) {}
   /// A value on the current device, or on `where`, without waiting.
-  scalar(const T& value, device where = device::current())
+  // Not by operator=, which constructs a scalar if it has no memory: compilers inline the two into
+  // each other several times.
+  __attribute__((noinline)) scalar(const T& value, device where = device::current())
       : owner_(detail::buffer_ref::allocate(sizeof(T), where)) {
-    *this = value;
+    detail::fill(owner_, data(), &value, sizeof(T), 1);
   }
   /// Evaluates an expression on its device, without waiting.
   template <detail::lazy E>
     requires detail::is_one_value<E>
   scalar(const E& expression) : scalar(T{}, detail::device_of_operands(expression)) {
-    *this = expression;
+    detail::evaluate_into(view(), expression);
   }
   /// Throws memory_error if `other` was moved from.
-  scalar(const scalar& other) : owner_(other.new_memory()) { *this = other; }
+  scalar(const scalar& other) : owner_(other.new_memory()) { copy_from(other); }
   scalar(scalar&&) noexcept = default;
   /// Uses existing memory of one element.
   explicit scalar(detail::buffer_ref owner) noexcept : owner_(std::move(owner)) {}
@@ -36,7 +38,7 @@ class scalar {
   scalar& operator=(const scalar& other) {
     if (this == &other) return *this;
     if (!owner_) owner_ = other.new_memory();
-    detail::copy(owner_, data(), other.owner_, other.data(), sizeof(T));
+    copy_from(other);
     return *this;
   }
   scalar& operator=(scalar&& other) noexcept {
@@ -76,6 +78,9 @@ class scalar {
   device where() const noexcept { return owner_.where(); }
 
  private:
+  void copy_from(const scalar& other) {
+    detail::copy(owner_, data(), other.owner_, other.data(), sizeof(T));
+  }
   detail::buffer_ref new_memory() const {
     detail::require_memory(owner_, "a copy of a scalar");
     return detail::buffer_ref::allocate(sizeof(T), where());

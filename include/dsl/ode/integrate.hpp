@@ -253,7 +253,8 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
         iterate(begins ? wanted.most_steps : 0, step,
                 state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
                 wanted.largest_step, others..., until(!at.h, at.steps),
-                every(wanted.most_steps > 0 ? wanted.most_steps : 1));
+                every(wanted.most_steps > 0 ? wanted.most_steps : 1),
+                dsl::detail::no_histories{});
       },
       all);
   unpack(

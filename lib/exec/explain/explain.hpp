@@ -46,7 +46,7 @@ struct explained_statement {
   bool is_loop = false;
   std::int64_t steps = 1;
   // Seconds of a loop's call that no step takes.
-  double beside_steps = 0;
+  double overhead_seconds = 0;
   std::string note;  // How a loop runs.
   double seconds() const;
 };

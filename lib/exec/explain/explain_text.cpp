@@ -176,7 +176,7 @@ std::string as_dot(const explained_statement& s) {
 double explained_statement::seconds() const {
   double all = kernels.empty() ? __builtin_nan("") : 0;
   for (const explained_kernel& k : kernels) all += k.predicted.seconds;
-  return all * static_cast<double>(steps) + beside_steps;
+  return all * static_cast<double>(steps) + overhead_seconds;
 }
 
 }  // namespace dsl::detail

@@ -57,7 +57,7 @@ prediction predict(const kernel_demand& work, device where) {
   return p;
 }
 
-double seconds_beside_steps(device where) {
+double loop_overhead_seconds(device where) {
   const calibration* const c = calibration_of(where);
   return c == nullptr ? 0 : c->launch + c->wait;
 }

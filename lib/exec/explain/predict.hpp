@@ -59,6 +59,6 @@ prediction predict(const kernel_demand& work, device where);
 prediction predict_step(const kernel_demand& work, const loop_plan& plan);
 /// Seconds of a loop's call outside its steps, with the wait for its end; 0 if the device was not
 /// measured.
-double seconds_beside_steps(device where);
+double loop_overhead_seconds(device where);
 
 }  // namespace dsl::detail

@@ -15,7 +15,7 @@ explanation explain_loop(const loop& of, std::int64_t steps) {
   s.where = of.where();
   s.is_loop = true;
   s.steps = std::max<std::int64_t>(1, steps);
-  if (steps > 0) s.beside_steps = seconds_beside_steps(s.where);
+  if (steps > 0) s.overhead_seconds = loop_overhead_seconds(s.where);
   s.note = name_of(p.loop);
   const program_code& code = of.code();
   const operand_names names(of.operands(), code.inputs);

@@ -2,6 +2,9 @@
 // own way.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+
 #include <dsl/exec/plan/operand.hpp>
 
 #include "mem/back_end.hpp"
@@ -33,6 +36,12 @@ class layout_services : public kernel_services {
 /// The number of pieces of `length` that cover n: n / length, rounded up.
 inline std::int64_t pieces(std::int64_t n, std::int64_t length) {
   return (n + length - 1) / length;
+}
+
+/// The smallest power of two from n on, or `most`, a power of two, if that is smaller.
+inline int power_of_two_from(std::int64_t n, int most = 1 << 30) {
+  return static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(n, 1, most))));
 }
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }

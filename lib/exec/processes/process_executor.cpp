@@ -194,7 +194,7 @@ class process_executor final : public executor {
     part.range.blocks = static_cast<std::uint32_t>(blocks);
     part.range.member = mesh->rank();
     part.range.members = mesh->size();
-    part.range.given_up = mesh->gpus()->given_up();
+    part.range.timeout_flag = mesh->gpus()->timeout_flag();
     part.range.most_ticks = block_range::ticks_in(seconds_to_wait_for_processes());
     const std::size_t bytes = bytes_of_sums(own, blocks);
     part.cells =

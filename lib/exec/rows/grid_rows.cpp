@@ -20,9 +20,6 @@ namespace dsl::detail {
 
 namespace {
 
-int power_of_two_from(std::int64_t n) {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
 int whole_warps(std::int64_t threads) {
   return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32);
 }
@@ -259,7 +256,7 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   row_schedule s{};
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const std::int64_t across = pieces(inner, p.rows_a_block);
-  const int crew = p.threads_a_row * p.rows_side_by_side;
+  const int group_threads = p.threads_a_row * p.rows_side_by_side;
   s.tiles = g.results / inner * across;
   s.rows = inner;
   s.count = static_cast<std::int32_t>(g.count);
@@ -268,21 +265,23 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.of_parts = divisor::of(s.parts);
   s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(g.count, p));
   s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
-  s.log2_crew = crew == p.block ? 31 : std::countr_zero(static_cast<unsigned>(crew));
-  s.crew = crew;
-  s.along = p.threads_a_row;
-  s.crews = p.staged ? p.rows_a_block : p.block / crew;
-  s.lane_step = p.in_vectors ? 1 : s.along;
+  s.log2_group_threads =
+      group_threads == p.block ? 31 : std::countr_zero(static_cast<unsigned>(group_threads));
+  s.group_threads = group_threads;
+  s.row_threads = p.threads_a_row;
+  s.thread_groups = p.staged ? p.rows_a_block : p.block / group_threads;
+  s.lane_step = p.in_vectors ? 1 : s.row_threads;
   s.thread_step = p.in_vectors ? p.lanes : 1;
-  s.vector_step = s.along * p.lanes;
+  s.vector_step = s.row_threads * p.lanes;
   s.of_step = divisor::of(p.staged                          ? s.count
-                          : p.kernel == row_kernel::columns ? s.along
+                          : p.kernel == row_kernel::columns ? s.row_threads
                           : p.in_vectors                    ? s.vector_step
                                                             : s.lane_step);
   s.vectors = p.vectors;
   s.staged = p.staged ? 1 : 0;
   s.in_vectors = p.in_vectors ? 1 : 0;
-  s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.along * p.lanes * s.vectors ? 1 : 0;
+  s.whole =
+      g.count == static_cast<std::int64_t>(s.parts) * s.row_threads * p.lanes * s.vectors ? 1 : 0;
   s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
   s.in_cluster = p.in_cluster ? 1 : 0;
   s.shared_sums = sums;

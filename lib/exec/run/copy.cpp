@@ -3,6 +3,7 @@
 
 #include "exec/run/divided.hpp"
 #include "mem/buffer.hpp"
+#include "mem/mapping.hpp"
 
 namespace dsl::detail {
 
@@ -51,11 +52,9 @@ operand temporary_for(const operand& target, buffer_ref& memory, bool imagined) 
     o.memory = memory.get();
     o.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   }
-  std::int64_t step = 1;
-  for (int d = o.rank - 1; d >= 0; --d) {
-    o.strides[d] = (o.reduced >> d & 1) != 0 ? 0 : step;
-    step *= o.extents[d];
-  }
+  set_row_major(o.strides, o.extents, o.rank);
+  for (int d = 0; d < o.rank; ++d)
+    if ((o.reduced >> d & 1) != 0) o.strides[d] = 0;
   return o;
 }
 

@@ -1,6 +1,6 @@
 // Runs passes on a grid of blocks of threads.
 #include <algorithm>
-#include <cstdio>
+#include <bit>
 #include <utility>
 
 #include <dsl/exec/reduce/pairs.hpp>
@@ -61,11 +61,7 @@ reduction_plan bound_pass::plan_for(const grid_executor& devices) const {
 
 namespace {
 
-int log2_of(int power) {
-  int n = 0;
-  while ((1 << n) < power) ++n;
-  return n;
-}
+int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(std::max(power, 1))); }
 
 tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   tiling t{};

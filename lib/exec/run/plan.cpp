@@ -182,12 +182,6 @@ namespace detail {
 
 namespace {
 
-int power_of_two_from(std::int64_t n, int most) {
-  int p = 1;
-  while (p < n && p < most) p *= 2;
-  return p;
-}
-
 // Threads along a row: the largest power of two that divides a block, but no more than the row
 // needs.
 int columns_of(std::int64_t inner, int lanes, int block) {

@@ -148,7 +148,7 @@ operand position_operand() {
   return o;
 }
 
-void lie_along(operand& result, const reduction_axes& reduction) {
+void align_with_axes(operand& result, const reduction_axes& reduction) {
   const operand own = result;
   const bool keeps_axes = own.rank == reduction.rank;
   result.kind = operand_kind::result;

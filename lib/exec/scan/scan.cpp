@@ -53,9 +53,9 @@ void lay_out_in_order(scan_space& s, const operand* operands, int inputs, int ou
     g.layouts[k] = {};
     if (has_elements(operands[k])) g.layouts[k] = layout_of(g, operands[k]);
     if (operands[k].kind == operand_kind::position) {
-      std::int64_t step = 1;
-      for (int d = g.shape_rank - 1; d >= 0; step *= g.shape[d--])
-        g.layouts[k].strides[d] = g.shape[d] == 1 ? 0 : step;
+      set_row_major(g.layouts[k].strides, g.shape, g.shape_rank);
+      for (int d = 0; d < g.shape_rank; ++d)
+        if (g.shape[d] == 1) g.layouts[k].strides[d] = 0;
     }
   }
   int order[max_rank];
@@ -130,13 +130,9 @@ void fit_scan_target(operand& target, const std::int64_t* shape, int rank, bool 
                        spell_shape(target.extents, target.rank));
   }
   if (!flat) return;
-  std::int64_t step = target.strides[0];
   target.rank = rank;
-  for (int d = rank - 1; d >= 0; --d) {
-    target.extents[d] = shape[d];
-    target.strides[d] = step;
-    step *= shape[d];
-  }
+  std::copy_n(shape, rank, target.extents);
+  set_row_major(target.strides, shape, rank, target.strides[0]);
 }
 
 }  // namespace dsl::detail

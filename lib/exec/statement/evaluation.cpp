@@ -281,11 +281,7 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
     v.kind = v.rank == 0 ? operand_kind::device_scalar : operand_kind::array;
     if (v.rank > 0)
       shape_target(v.extents, v.rank, g, spaces_[o.space - 1].axes.axes, pass, of.inputs.data());
-    std::int64_t step = 1;
-    for (int d = v.rank - 1; d >= 0; --d) {
-      v.strides[d] = step;
-      step *= v.extents[d];
-    }
+    set_row_major(v.strides, v.extents, v.rank);
     const auto size = static_cast<std::size_t>(size_of(v.type));
     const std::int64_t count = element_count(v.extents, v.rank, size_of(v.type));
     // On a mesh of processes, a value that is reduced along the divided axis is complete in each
@@ -327,7 +323,7 @@ operand evaluation::passes::result_operand(const pass_of_space& of, std::size_t 
                                            const operand& elements) const {
   operand o = elements;
   if (codes_[of.number]->pass.view.is_result(static_cast<int>(output)))
-    lie_along(o, spaces_[of.outputs[output].space - 1].axes);
+    align_with_axes(o, spaces_[of.outputs[output].space - 1].axes);
   else o.kind = operand_kind::array;  // A target of rank 0 is an array of one element here.
   o.needs_elements = of.outputs[output].needs_elements;
   return o;

@@ -1,6 +1,7 @@
 #include "exec/statement/statement.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -56,19 +57,21 @@ void bound_pass::assign_all(bound_pass* passes, int count, const std::vector<lat
   note_run(passes, count, later);
   std::vector<late_copy> copies = redirect_targets(passes, count, false);
   copies.insert(copies.begin(), later.begin(), later.end());
+  if (count == 1) {
+    const work* const only = passes;
+    return queue_all(&only, 1, copies);
+  }
   // Chains whose rows stay on chip, and the other passes, in order.
-  std::vector<row_chain> chains;
-  chains.reserve(static_cast<std::size_t>(count));
+  std::vector<std::unique_ptr<row_chain>> chains;
   std::vector<const work*> all;
   for (int i = 0; i < count; ++i) {
-    std::optional<row_chain> chain;
-    if (count > 1) chain = row_chain::of(passes + i, count - i, later);
-    if (!chain) {
+    if (auto chain = row_chain::of(passes + i, count - i, later)) {
+      chains.push_back(std::make_unique<row_chain>(std::move(*chain)));
+      all.push_back(chains.back().get());
+      i += chain->count() - 1;
+    } else {
       all.push_back(passes + i);
-      continue;
     }
-    i += chain->count() - 1;
-    all.push_back(&chains.emplace_back(std::move(*chain)));
   }
   queue_all(all.data(), all.size(), copies);
 }

@@ -48,7 +48,7 @@ struct reductions_of_columns {
 };
 
 /// The work of one thread. It has a vector of adjacent columns, one for each lane, and walks down
-/// every `along`-th row of its block's part; its pointers advance by fixed steps.
+/// every `row_threads`-th row of its block's part; its pointers advance by fixed steps.
 template <class Chain, class Arguments, class Memory, class Team>
 class column_body : row_phases<Chain, Arguments, Memory> {
   using base = row_phases<Chain, Arguments, Memory>;
@@ -87,24 +87,26 @@ class column_body : row_phases<Chain, Arguments, Memory> {
 
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
     outer_index_ = s_.across.divide(tile);
-    const int across = threads_.rows_a_crew();
+    const int across = threads_.rows_a_group();
     const std::int64_t first =
-        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.crews + threads_.crew();
-    column_ = (first * across + threads_.across()) * lanes;
+        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.thread_groups +
+        threads_.thread_group();
+    column_ = (first * across + threads_.row_in_group()) * lanes;
     const int begin = threads_.part() * s_.part,
               length = s_.count - begin < s_.part ? s_.count - begin : s_.part,
-              left = column_ < s_.rows ? length - threads_.along() : 0;
-    row_ = begin + threads_.along();
+              left = column_ < s_.rows ? length - threads_.thread_of_row() : 0;
+    row_ = begin + threads_.thread_of_row();
     rows_ = left > 0 ? static_cast<int>(s_.of_step.divide(static_cast<std::uint32_t>(left - 1))) + 1
                      : 0;
-    is_owner_ = column_ < s_.rows && threads_.along() == 0 && threads_.part() == 0;
+    is_owner_ = column_ < s_.rows && threads_.thread_of_row() == 0 && threads_.part() == 0;
   }
   // The distance from an operand's start to the thread's first element.
   DSL_DETAIL_KERNEL_FN std::int64_t offset_of(int k) const {
     return base::offset_of_row(k, column_) + row_ * args_.strides[k][0];
   }
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t place_of_element(int row, int lane) const {
-    return base::offset_of_row(K, column_ + lane) + (row_ + row * s_.along) * args_.strides[K][0];
+    return base::offset_of_row(K, column_ + lane) +
+           (row_ + row * s_.row_threads) * args_.strides[K][0];
   }
 
   // ---- shared memory: a thread reads only what it has copied itself
@@ -130,7 +132,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
       using T = memory_t<base::template type_of_leaf<Leaf>>;
       if ((s_.kept >> Leaf & 1) == 0) return;
       const T* from = reinterpret_cast<const T*>(args_.operand[Leaf].word) + offset_of(Leaf);
-      const std::int64_t down = s_.along * args_.strides[Leaf][0];
+      const std::int64_t down = s_.row_threads * args_.strides[Leaf][0];
       vector* to = place_of<Leaf>();
       const int step = step_of<Leaf>(), count = down == 0 && rows_ > 1 ? 1 : rows_;
       if (args_.strides[Leaf][1] != 0) {
@@ -224,7 +226,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
     else return reinterpret_cast<element_of<P, I>*>(args_.operand[k].word) + offset_of(k);
   }
   template <int P, int I> DSL_DETAIL_KERNEL_FN std::int64_t step_written() const {
-    return s_.along * args_.strides[operands::target(P, I)][0] *
+    return s_.row_threads * args_.strides[operands::target(P, I)][0] *
            static_cast<int>(sizeof(element_of<P, I>));
   }
   template <int P, int I, class Results>

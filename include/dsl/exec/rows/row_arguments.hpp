@@ -6,8 +6,8 @@
 namespace dsl::detail {
 
 /// How threads share rows. A row is a set of elements that are reduced together. A thread group
-/// works on `across` rows in parallel (row-parallel), and a thread takes every `along`-th vector of
-/// one row (in-row). A thread's vector is `lanes` elements, `lane_step` apart.
+/// works on `across` rows in parallel (row-parallel), and a thread takes every `row_threads`-th
+/// vector of one row (in-row). A thread's vector is `lanes` elements, `lane_step` apart.
 struct row_schedule {
   std::int64_t tiles;  // Tiles of as many rows as a block has at a time.
   std::int64_t rows;   // Rows along the innermost kept dimension.
@@ -15,14 +15,15 @@ struct row_schedule {
   // Elements of a row that a block takes; blocks for each row; rows or tiles that run at once.
   std::int32_t part, parts, groups;
   // Rows of a thread group in parallel; threads of a group, 31 if it is the block.
-  std::int32_t log2_across, log2_crew;
+  std::int32_t log2_across, log2_group_threads;
   // Threads of a thread group, and those of them that share a row.
-  std::int32_t crew, along;
-  std::int32_t crews;                                // Thread groups of a block.
+  std::int32_t group_threads, row_threads;
+  std::int32_t thread_groups;                        // Thread groups of a block.
   std::int32_t lane_step, thread_step, vector_step;  // In elements of the row.
   std::int32_t vectors;                              // Vectors of a row that a thread has.
   divisor of_step;  // The distance between a thread's vectors, or between its elements.
-  // All threads copy a block's `crews` rows to shared memory; there a thread has whole rows.
+  // All threads copy a block's `thread_groups` rows to shared memory; there a thread has whole
+  // rows.
   std::int32_t staged;
   std::int32_t in_vectors;  // Whether all arrays are read and written in whole vectors.
   std::int32_t whole;       // Whether every lane of every thread exists, in each part of each row.

@@ -72,8 +72,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void run_stage(std::uint32_t tile) {
     outer_index_ = s_.across.divide(tile);
     const std::int64_t first =
-        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.crews;
-    const int rows = s_.rows - first < s_.crews ? static_cast<int>(s_.rows - first) : s_.crews;
+        static_cast<std::int64_t>(tile - outer_index_ * s_.across.by) * s_.thread_groups;
+    const int rows =
+        s_.rows - first < s_.thread_groups ? static_cast<int>(s_.rows - first) : s_.thread_groups;
     const auto first_of = [&](int k) {
       y_ = first;
       return offset_of_row(k);
@@ -92,18 +93,19 @@ class row_body : row_phases<Chain, Arguments, Memory> {
 
   // ---- a thread's position
   DSL_DETAIL_KERNEL_FN void enter(std::uint32_t tile) {
-    const int rows = threads_.rows_a_crew();
+    const int rows = threads_.rows_a_group();
     const std::uint32_t around = s_.across.divide(tile);
-    std::int64_t y = static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.crews) +
-                     threads_.crew() * rows + threads_.across();
+    std::int64_t y =
+        static_cast<std::int64_t>(tile - around * s_.across.by) * (rows * s_.thread_groups) +
+        threads_.thread_group() * rows + threads_.row_in_group();
     const bool is_row = y < s_.rows;
-    is_owner_ = is_row && threads_.along() == 0 && threads_.part() == 0;
+    is_owner_ = is_row && threads_.thread_of_row() == 0 && threads_.part() == 0;
     y_ = is_row ? y : s_.rows - 1;
     outer_index_ = around;
     find_offsets(operand_numbers{});
     const int begin = threads_.part() * s_.part,
               length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
-    first_ = threads_.along() * s_.thread_step;
+    first_ = threads_.thread_of_row() * s_.thread_step;
     left_ = is_row ? length - first_ : 0;
     first_ = has_elements() ? begin + first_ : begin;
     if constexpr (any_layout) {

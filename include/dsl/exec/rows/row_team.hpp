@@ -42,15 +42,16 @@ class row_team {
     }
   }
 
-  DSL_DETAIL_KERNEL_FN int crew() const {
-    return s_.crews == 1 ? 0 : team_.thread() >> s_.log2_crew;
+  DSL_DETAIL_KERNEL_FN int thread_group() const {
+    return s_.thread_groups == 1 ? 0 : team_.thread() >> s_.log2_group_threads;
   }
   /// The number of the thread's row in the thread group, and the thread's number in the row.
-  DSL_DETAIL_KERNEL_FN int across() const { return team_.thread() & (rows_a_crew() - 1); }
-  DSL_DETAIL_KERNEL_FN int along() const {
-    return (s_.crews == 1 ? team_.thread() : team_.thread() & (s_.crew - 1)) >> log2_across();
+  DSL_DETAIL_KERNEL_FN int row_in_group() const { return team_.thread() & (rows_a_group() - 1); }
+  DSL_DETAIL_KERNEL_FN int thread_of_row() const {
+    return (s_.thread_groups == 1 ? team_.thread() : team_.thread() & (s_.group_threads - 1)) >>
+           log2_across();
   }
-  DSL_DETAIL_KERNEL_FN int rows_a_crew() const { return 1 << log2_across(); }
+  DSL_DETAIL_KERNEL_FN int rows_a_group() const { return 1 << log2_across(); }
   /// The block's number among those of its row, and the number of the row or tile.
   DSL_DETAIL_KERNEL_FN int part() const { return part_; }
   DSL_DETAIL_KERNEL_FN std::uint32_t group() const { return group_; }
@@ -85,7 +86,7 @@ class row_team {
   template <class Reductions>
   DSL_DETAIL_KERNEL_FN void combine_lanes(typename Reductions::accumulators& mine,
                                           int threads) const {
-    const int rows = rows_a_crew();
+    const int rows = rows_a_group();
     if constexpr (sizeof(typename Reductions::accumulators) <= 16) {
       DSL_DETAIL_UNROLL
       for (int step = 16; step > 0; step /= 2)
@@ -102,9 +103,9 @@ class row_team {
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_block(
       typename Reductions::accumulators mine, int receivers) {
     using accumulators = typename Reductions::accumulators;
-    const int lane = team_.lane(), rows = rows_a_crew();
-    combine_lanes<Reductions>(mine, s_.crew);
-    int threads = s_.crew;
+    const int lane = team_.lane(), rows = rows_a_group();
+    combine_lanes<Reductions>(mine, s_.group_threads);
+    int threads = s_.group_threads;
     if (threads > 32) {
       // Each warp stores its own; a warp may be one turn ahead of another.
       const int warps = threads / 32;
@@ -114,19 +115,19 @@ class row_team {
       team_.synchronize();
       if (!InOneBlock && team_.warp() * 32 >= receivers) return mine;
       mine = Reductions::identities();
-      const accumulators* const of_crew = of_warp + crew() * warps * rows;
+      const accumulators* const of_thread_group = of_warp + thread_group() * warps * rows;
       if constexpr (InOneBlock) {  // A block has at most 32 warps.
-        if (lane < warps) mine = memory_.template load<accumulators>(of_crew + lane);
+        if (lane < warps) mine = memory_.template load<accumulators>(of_thread_group + lane);
       } else {
         DSL_DETAIL_UNROLL_BY_4
         for (int i = lane; i < warps * rows; i += 32)
-          Reductions::add(mine, memory_.template load<accumulators>(of_crew + i));
+          Reductions::add(mine, memory_.template load<accumulators>(of_thread_group + i));
       }
       threads = 32;
       combine_lanes<Reductions>(mine, 32);
     }
     // The first lanes have the result.
-    const int first = (lane & ~(threads - 1)) + across();
+    const int first = (lane & ~(threads - 1)) + row_in_group();
     Reductions::visit([&]<class Reduction, int J>() {
       nth_accumulator<J>(mine) = team_.from_lane(nth_accumulator<J>(mine), first);
     });
@@ -155,17 +156,18 @@ class row_team {
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators combine_cluster(
       const typename Reductions::accumulators& of_block) {
     using sent = in_words<typename Reductions::accumulators>;
-    const unsigned exchange = exchanges_++, count = static_cast<unsigned>(s_.parts * rows_a_crew());
+    const unsigned exchange = exchanges_++,
+                   count = static_cast<unsigned>(s_.parts * rows_a_group());
     sent* of_parts =
-        behind<sent, Exchanged>(inbox(0) + inboxes, exchange % inboxes * count) + across();
+        behind<sent, Exchanged>(inbox(0) + inboxes, exchange % inboxes * count) + row_in_group();
     if (exchange == 0) team_.wait_for_cluster();
     DSL_DETAIL_ROLLED
-    for (int b = along(); b < s_.parts; b += s_.along)
-      team_.send(of_parts + part_ * rows_a_crew(), sent{of_block}, inbox(exchange), b);
+    for (int b = thread_of_row(); b < s_.parts; b += s_.row_threads)
+      team_.send(of_parts + part_ * rows_a_group(), sent{of_block}, inbox(exchange), b);
     team_.receive(inbox(exchange), count * static_cast<unsigned>(sizeof(sent)), exchange / inboxes);
     auto all = Reductions::identities();
     DSL_DETAIL_UNROLL_BY_4
-    for (int b = 0; b < s_.parts; ++b, of_parts += rows_a_crew())
+    for (int b = 0; b < s_.parts; ++b, of_parts += rows_a_group())
       Reductions::add(all, memory_.template load<sent>(of_parts).value);
     return all;
   }
@@ -176,17 +178,17 @@ class row_team {
       const typename Reductions::accumulators& of_block) {
     using accumulators = typename Reductions::accumulators;
     using cell = tagged<accumulators>;
-    const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_crew()),
+    const std::uint32_t rows = static_cast<std::uint32_t>(rows_a_group()),
                         epoch = s_.epoch + exchanges_++, cells = s_.of_parts.by * rows;
     cell* const all = behind<cell, tagged_bytes(Exchanged)>(
                           s_.cells, (epoch & 1) * static_cast<std::uint32_t>(s_.groups) * cells) +
-                      group_ * cells + static_cast<std::uint32_t>(across());
-    if (along() == 0)
+                      group_ * cells + static_cast<std::uint32_t>(row_in_group());
+    if (thread_of_row() == 0)
       team_.publish(all + static_cast<std::uint32_t>(part_) * rows, cell(of_block, epoch));
     team_.pause(static_cast<unsigned>(3 * s_.parts / 2));
     accumulators read = Reductions::identities();
     DSL_DETAIL_ROLLED
-    for (int b = along(); b < s_.parts; b += s_.along) {
+    for (int b = thread_of_row(); b < s_.parts; b += s_.row_threads) {
       cell other;
       do team_.poll(other, all + static_cast<std::uint32_t>(b) * rows);
       while (other.tag() != epoch);

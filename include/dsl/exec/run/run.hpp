@@ -283,6 +283,6 @@ void shape_target(std::int64_t* extents, int rank, const geometry& g, std::uint3
 /// The operand that numbers the elements of a pass.
 operand position_operand();
 /// Aligns the target of a reduction with the axes of its index space that are not reduced.
-void lie_along(operand& result, const reduction_axes& reduction);
+void align_with_axes(operand& result, const reduction_axes& reduction);
 
 }  // namespace dsl::detail

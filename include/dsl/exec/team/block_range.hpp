@@ -27,7 +27,7 @@ struct block_range {
   // tries. It gives up when `most_ticks` of the clock have passed since the first pause, or when
   // another thread has given up. The first one's `given_up_wait` is stored here, in the host's
   // memory. Null, as on one GPU: threads never give up.
-  std::uint64_t* given_up = nullptr;
+  std::uint64_t* timeout_flag = nullptr;
   std::uint32_t most_ticks = 0;
   static constexpr std::uint32_t quick_tries = 4096, pause_nanoseconds = 1000;
   static constexpr int tick_bits = 22;  // A tick is 2^22 nanoseconds.

@@ -272,9 +272,9 @@ struct device_team {
     constexpr unsigned a_look = 1024, has_begun = 1u << 31;
     if (++tries < block_range::quick_tries) return false;
     __nanosleep(block_range::pause_nanoseconds);
-    if (tries % a_look != 0 || range.given_up == nullptr) return false;
+    if (tries % a_look != 0 || range.timeout_flag == nullptr) return false;
     // The first report stays: later ones wait for blocks that have given up themselves.
-    volatile std::uint64_t& word = *range.given_up;
+    volatile std::uint64_t& word = *range.timeout_flag;
     if (word != 0) return true;
     std::uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

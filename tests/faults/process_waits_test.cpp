@@ -10,7 +10,7 @@
 
 #include <dsl/dsl.hpp>
 
-#include "cuda/outside_waits.hpp"
+#include "cuda/process_waits.hpp"
 #include "cuda/recorded_graph.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "mem/buffer.hpp"
@@ -25,7 +25,7 @@ using faults::calls_of;
 const bool has_timeout = setenv("DSL_TIMEOUT", "0.6", 1) == 0;
 const dsl::device gpu = dsl::backend::cuda;
 
-struct other_processes final : cuda::outside_waits {
+struct other_processes final : cuda::process_waits {
   explicit other_processes(int gpu = 0) { begin(gpu); }
   void give_up() override { ++times_given_up; }
   std::string why_lost() override { return lost; }
@@ -37,7 +37,7 @@ other_processes& others() {
   return all;
 }
 
-struct outside_waits : testing::Test {
+struct process_waits : testing::Test {
   void SetUp() override {
     ASSERT_TRUE(has_timeout);
     faults::emulate();
@@ -63,7 +63,7 @@ struct outside_waits : testing::Test {
   }
 };
 
-TEST_F(outside_waits, what_is_over_is_waited_for_by_cuda_alone) {
+TEST_F(process_waits, what_is_over_is_waited_for_by_cuda_alone) {
   queue();
   EXPECT_EQ(calls_of("cuStreamWriteValue32"), 2);
   dsl::stream::current(gpu).synchronize();
@@ -72,7 +72,7 @@ TEST_F(outside_waits, what_is_over_is_waited_for_by_cuda_alone) {
 }
 
 // The default stream is that of the current GPU.
-TEST_F(outside_waits, what_waits_is_queued_on_its_gpu) {
+TEST_F(process_waits, what_waits_is_queued_on_its_gpu) {
   static other_processes& of_gpu_1 = *new other_processes(1);
   int current = -1;
   of_gpu_1.queue(nullptr, 1, [&] { cudaGetDevice(&current); });
@@ -82,13 +82,13 @@ TEST_F(outside_waits, what_waits_is_queued_on_its_gpu) {
   EXPECT_EQ(current, 0);
 }
 
-TEST_F(outside_waits, work_before_it_may_take_as_long_as_it_likes) {
+TEST_F(process_waits, work_before_it_may_take_as_long_as_it_likes) {
   faults::stop_streams(0);
   queue();
   EXPECT_GE(seconds_of_wait(0.8), 0.8);
 }
 
-TEST_F(outside_waits, others_have_the_seconds_for_each_step) {
+TEST_F(process_waits, others_have_the_seconds_for_each_step) {
   faults::stop_streams(1);
   queue();
   EXPECT_GE(seconds_of_wait(0.1), 0.1);
@@ -97,14 +97,14 @@ TEST_F(outside_waits, others_have_the_seconds_for_each_step) {
   EXPECT_GE(seconds_of_wait(1.2), 1.2);
 }
 
-TEST_F(outside_waits, what_could_not_be_queued_is_not_waited_for) {
+TEST_F(process_waits, what_could_not_be_queued_is_not_waited_for) {
   EXPECT_THROW(others().queue(nullptr, 1, [] { throw std::runtime_error("no"); }),
                std::runtime_error);
   dsl::stream::current(gpu).synchronize();
   EXPECT_EQ(calls_of("cudaStreamQuery"), 0);
 }
 
-TEST_F(outside_waits, of_a_captured_stream_nothing_is_known) {
+TEST_F(process_waits, of_a_captured_stream_nothing_is_known) {
   const dsl::stream captured(gpu);
   auto* const stream = static_cast<cudaStream_t>(captured.native());
   cudaGraph_t graph{};
@@ -116,7 +116,7 @@ TEST_F(outside_waits, of_a_captured_stream_nothing_is_known) {
 }
 
 // The queued wait becomes part of the graph, once, between the kernels before and after it.
-TEST_F(outside_waits, a_graph_has_what_waits_for_others) {
+TEST_F(process_waits, a_graph_has_what_waits_for_others) {
   struct graph_of_one final : cuda::recorded_graph {
     graph_of_one() : recorded_graph({0}) {}
     void queue() override { queue_on(nullptr); }
@@ -154,7 +154,7 @@ TEST_F(outside_waits, a_graph_has_what_waits_for_others) {
 }
 
 // In a child process: the loss is permanent.
-TEST_F(outside_waits, others_that_are_lost_for_certain_are_not_waited_for) {
+TEST_F(process_waits, others_that_are_lost_for_certain_are_not_waited_for) {
   const auto wait = [] {
     faults::stop_streams(0);
     queue();
@@ -169,7 +169,7 @@ TEST_F(outside_waits, others_that_are_lost_for_certain_are_not_waited_for) {
   EXPECT_EXIT(wait(), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(outside_waits, what_does_not_end_is_given_up_once_and_every_wait_says_so) {
+TEST_F(process_waits, what_does_not_end_is_given_up_once_and_every_wait_says_so) {
   const dsl::array<float> x(dsl::extents<1>{4}, gpu);
   const dsl::detail::marker behind(dsl::stream::current(gpu));
   faults::stop_streams(1);

@@ -15,10 +15,10 @@ namespace dsl::detail::cuda {
 /// Work of a GPU that waits for GPUs of other processes, which may never come. The host calls this
 /// before it waits for a GPU. It throws device_error if work that has begun does not end within
 /// DSL_TIMEOUT seconds (600 if unset), and on every call after that.
-class outside_waits {
+class process_waits {
  public:
-  outside_waits() = default;
-  outside_waits(const outside_waits&) = delete;
+  process_waits() = default;
+  process_waits(const process_waits&) = delete;
 
   /// Queues work that waits for other processes in each of `steps` steps, one after another, with
   /// the GPU as the current one. If the stream is captured, it is unknown when the work runs, so it
@@ -26,7 +26,7 @@ class outside_waits {
   void queue(cudaStream_t stream, std::int64_t steps, const std::function<void()>& call);
   /// The word in which blocks of a kernel report that their wait for blocks of other processes
   /// timed out; nonzero then.
-  std::uint64_t* given_up() const { return loops_; }
+  std::uint64_t* timeout_flag() const { return loops_; }
 
   /// Whether any such work can exist.
   static bool exist() { return last_begun.load(std::memory_order_acquire) != nullptr; }
@@ -36,7 +36,7 @@ class outside_waits {
   static void require_all();
 
  protected:
-  ~outside_waits() = default;
+  ~process_waits() = default;
   /// Registers this object, whose work runs on the GPU, with all waits. It must live until the
   /// program ends.
   void begin(int gpu);
@@ -55,8 +55,8 @@ class outside_waits {
   void mark(cudaStream_t stream) const;
 
   static constexpr std::uint32_t most = 1024;
-  static std::atomic<outside_waits*> last_begun;
-  outside_waits* begun_before_ = nullptr;
+  static std::atomic<process_waits*> last_begun;
+  process_waits* begun_before_ = nullptr;
   int gpu_ = 0;
   // In page-locked memory: the GPU's progress, odd while it is inside such work; and the reports of
   // kernels' blocks.

@@ -1,4 +1,4 @@
-#include "cuda/outside_waits.hpp"
+#include "cuda/process_waits.hpp"
 
 #include <cstring>
 
@@ -10,9 +10,9 @@
 
 namespace dsl::detail::cuda {
 
-std::atomic<outside_waits*> outside_waits::last_begun{};
+std::atomic<process_waits*> process_waits::last_begun{};
 
-void outside_waits::begin(int gpu) {
+void process_waits::begin(int gpu) {
   gpu_ = gpu;
   const current_device on(gpu_);
   void* made = nullptr;
@@ -25,24 +25,24 @@ void outside_waits::begin(int gpu) {
 }
 
 template <class Call>
-void outside_waits::each(const Call& call) {
-  for (outside_waits* w = last_begun.load(std::memory_order_acquire); w != nullptr;
+void process_waits::each(const Call& call) {
+  for (process_waits* w = last_begun.load(std::memory_order_acquire); w != nullptr;
        w = w->begun_before_)
     call(*w);
 }
-void outside_waits::wait(const std::function<bool()>& is_done) {
-  each([&](outside_waits& w) { w.wait_here(is_done); });
+void process_waits::wait(const std::function<bool()>& is_done) {
+  each([&](process_waits& w) { w.wait_here(is_done); });
 }
-void outside_waits::require_all() {
-  each([](outside_waits& w) { w.require_others(); });
+void process_waits::require_all() {
+  each([](process_waits& w) { w.require_others(); });
 }
 
-void outside_waits::mark(cudaStream_t stream) const {
+void process_waits::mark(cudaStream_t stream) const {
   const auto address = reinterpret_cast<std::uintptr_t>(marks_);
   cuda::check(driver().write_value(stream, address, issued_, 0), "cuStreamWriteValue32");
 }
 
-void outside_waits::queue(cudaStream_t stream, std::int64_t steps,
+void process_waits::queue(cudaStream_t stream, std::int64_t steps,
                           const std::function<void()>& call) {
   require_others();
   const current_device on(gpu_);  // whose default stream it may be
@@ -63,7 +63,7 @@ void outside_waits::queue(cudaStream_t stream, std::int64_t steps,
 }
 
 // Looks at the GPU's progress and at the clock once in many tries.
-void outside_waits::wait_here(const std::function<bool()>& is_done) {
+void process_waits::wait_here(const std::function<bool()>& is_done) {
   using clock = std::chrono::steady_clock;
   require_others();
   std::uint32_t seen = 0;
@@ -81,11 +81,11 @@ void outside_waits::wait_here(const std::function<bool()>& is_done) {
   }
 }
 
-void outside_waits::require_others() {
+void process_waits::require_others() {
   if (are_lost_ || *static_cast<volatile std::uint64_t*>(loops_) != 0) lose();
 }
 
-void outside_waits::lose() {
+void process_waits::lose() {
   const std::lock_guard lock(mutex_);
   if (!are_lost_.exchange(true)) {
     const std::string why = why_lost();
