@@ -15,6 +15,9 @@ works. NAME.txt has its edits:
 
 An entity is found by its name, as tests/mutation/check.py finds it, so that a recipe stays valid if
 files are formatted or changed beside it. --list only applies the edits.
+
+The back end of tests/back_ends/printing/ is built and run by a test of its own. Here the page must
+list the library's headers that it includes.
 """
 import argparse
 import pathlib
@@ -27,6 +30,12 @@ here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
 sys.path.insert(0, str(root / "tests" / "mutation"))
 import cpp
+
+
+def section_of(heading):
+    """A section of the page."""
+    page = (root / "docs" / "how-to-add.md").read_text()
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", page, re.M | re.S)[1]
 
 
 class Edit:
@@ -75,10 +84,17 @@ class Recipe:
 
     def unlisted(self):
         """The edited files that the page's section does not list."""
-        page = (root / "docs" / "how-to-add.md").read_text()
-        section = re.search(rf"^## {self.section}\n(.*?)(?=^## |\Z)", page, re.M | re.S)[1]
+        section = section_of(self.section)
         return sorted({e.file for e in self.edits
                        if f"`{e.file.removeprefix('include/dsl/')}`" not in section})
+
+
+def unlisted_includes():
+    """The library's headers that the back end that prints includes and the page does not list."""
+    folder = root / "tests" / "back_ends" / "printing"
+    included = {name for file in folder.glob("printing.*")
+                for name in re.findall(r'^#include "(.*/.*)"', file.read_text(), re.M)}
+    return sorted(name for name in included if f"`lib/{name}`" not in section_of("A back end"))
 
 
 def copy_sources(folder):
@@ -105,6 +121,8 @@ def main():
                if not given.recipes or p.stem in given.recipes]
     sources, build = given.folder / "sources", given.folder / "build"
     copy_sources(sources)
+    if missing := unlisted_includes():
+        raise SystemExit("docs/how-to-add.md, A back end, does not list " + ", ".join(missing))
     for recipe in recipes:
         if recipe.unlisted():
             raise SystemExit(f"{recipe.name}: docs/how-to-add.md, {recipe.section}, does not list "
@@ -121,7 +139,7 @@ def main():
         "cmake_minimum_required(VERSION 3.25)\nproject(recipes LANGUAGES CXX)\n"
         f"add_subdirectory({sources} dsl)\n{programs}")
     run("cmake", "-S", project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-        "-DDSL_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={given.compiler}", "-DCMAKE_CXX_FLAGS=-O1")
+        "-DDSL_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={given.compiler}", "-DCMAKE_CXX_FLAGS_RELEASE=-O1")
     run("cmake", "--build", build, "--target", *(r.name for r in recipes))
     for recipe in recipes:
         run(build / recipe.name)
