@@ -85,14 +85,14 @@ class host_executor final : public executor {
     made.grid = pieces_of_rows_on_host(rows);
     made.rows = rows.space().results;
     made.row = rows.space().count;
-    rows.set_plan(std::move(made));
+    rows.set_plan(made);
   }
 
   static void plan_loop(const loop_launch& launch) {
     compiled(launch.of());
     loop_plan p{plan_of(launch.of()), launch.how(), {}};
     p.per_element = launch.of().cost_per_element();
-    launch.set_plan(std::move(p));
+    launch.set_plan(p);
   }
   // Runs all steps of a block of elements while the block is in the cache.
   static void run_loop(const loop_launch& launch) {
@@ -109,7 +109,7 @@ class host_executor final : public executor {
       return first_of_array(w.operands(), static_cast<int>(k));
     });
     p.along_columns = w.ordered().columns;
-    w.set_plan(std::move(p));
+    w.set_plan(p);
   }
   static void run_scan(const scan_work& w) {
     require_compiled(w);
@@ -121,7 +121,7 @@ class host_executor final : public executor {
     by_key_plan p{plan_of(w.space(), w.code().lanes)};
     p.groups = p.span = w.request().groups;
     p.tables = static_cast<int>(tables_by_key(w));
-    w.set_plan(std::move(p));
+    w.set_plan(p);
   }
   static void plan_selection(const selection_work& w) {
     require_compiled(w);

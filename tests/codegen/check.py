@@ -262,9 +262,9 @@ def loops_by(compiler, includes, work):
             functions[name].append(line)
     spelled = demangled(labels)
     named = [
-        template_arguments(s[s.index("compiled_") :])
+        template_arguments(s[kind.start() :])
         for s in spelled.values()
-        if re.search(r"compiled_(program|chain|scan)<", s)
+        if (kind := re.search(r"(pass|chain|scan)_kind<", s))
     ]
     rows = collections.defaultdict(dict)
     for mangled, text in spelled.items():

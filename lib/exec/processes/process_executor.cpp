@@ -133,7 +133,7 @@ class process_executor final : public executor {
     const local_operands mine = local(of, false, true);
     loop_plan p = loop_launch(own_loop(of, mine, launch.how()), launch.how()).plan();
     p.elements = (of.space().elements + mesh->size() - 1) / mesh->size();
-    launch.set_plan(std::move(p));
+    launch.set_plan(p);
   }
   void run_loop(const loop_launch& launch) const {
     const loop& of = launch.of();

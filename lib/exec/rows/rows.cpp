@@ -59,7 +59,7 @@ std::optional<row_chain> row_chain::of(const bound_pass* passes, int count,
   row_plan p = made.plan();
   if (p.grid == 0) return {};
   p.per_element = made.cost_per_element();
-  made.set_plan(std::move(p));
+  made.set_plan(p);
   return made;
 }
 

@@ -76,7 +76,7 @@ struct by_key_kind {
     using linear = linear_arguments<Inputs + Pass::targets>;
     using strided = strided_arguments<Inputs + Pass::targets>;
     using naming = named_by_pass<unnamed, Pass>;
-    return {{architectures_of(Target),
+    return {{architectures_of<Target>,
              {entry_point<Target, by_key_kernel<Pass, Inputs, Groups, linear>, naming>(),
               entry_point<Target, by_key_kernel<Pass, Inputs, Groups, strided>, naming>(),
               entry_point<Target, by_key_finish_kernel<Pass, Inputs, Groups, linear>, naming>()}}};

@@ -36,7 +36,7 @@ compress_kernels kernels_of_compress(compress_program<Pass, Count, Inputs>) {
   using linear = linear_arguments<Inputs + Pass::targets>;
   using strided = strided_arguments<Inputs + Pass::targets>;
   using naming = named_by_pass<unnamed, Pass>;
-  return {{architectures_of(Target),
+  return {{architectures_of<Target>,
            {entry_point<Target, compress_kernel<compress, linear>, naming>(),
             entry_point<Target, compress_kernel<compress, strided>, naming>()}}};
 }

@@ -49,10 +49,10 @@ struct loop_kind {
   static void add_host(loop_code&) {}
   template <kernel_target Target>
   static loop_kernels kernels() {
-    return {{architectures_of(Target),
+    return {{architectures_of<Target>,
              {entry_point<Target, loop_kernel<Pass, Inputs + Pass::targets, States, Stop>,
                           named_by_pass<Name, Pass>>()}},
-            loop_policy_of<Pass>(States, capability_of(Target))};
+            loop_policy_of<Pass>(States, capability_of<Target>)};
   }
 };
 

@@ -52,7 +52,7 @@ chain_kernels kernels_of_rows(pass_chain<Phase...>) {
   using chain = pass_chain<Phase...>;
   using naming = named_by_phases<Name, Phase...>;
   constexpr int all = chain_operands<chain>::count;
-  chain_kernels made{{architectures_of(Target), {}}, row_policy_of<chain>(capability_of(Target))};
+  chain_kernels made{{architectures_of<Target>, {}}, row_policy_of<chain>(capability_of<Target>)};
   if constexpr (can_run_rows<chain>) {
     const auto add = [&made](row_kernel number, const void* entry) {
       made.kernel[static_cast<int>(number)] = entry;
@@ -160,9 +160,9 @@ struct chain_kind<Name, pass_chain<Phase...>> {
         return patches_entry<Target, Name, Q::inputs, operands>(tuned_pass<Q>{});
       else return chosen<Q>.linear ? linear : nullptr;
     };
-    ((made.of_phases[P] = {{architectures_of(Target),
+    ((made.of_phases[P] = {{architectures_of<Target>,
                             {entry_of(std::type_identity<Phase>{}), strided}},
-                           pass_policy<tuned_pass<Phase>>(capability_of(Target))},
+                           pass_policy<tuned_pass<Phase>>(capability_of<Target>)},
       phase[P].kernels[target] = &compiled<chain_kind>::shared.kernels[target].of_phases[P]),
      ...);
     return made;

@@ -9,14 +9,13 @@
 
 namespace dsl::detail {
 
-// Both depend on how this file is compiled, so neither may become a function of the program.
-consteval const char* architectures_of(kernel_target target) {
-  return target == kernel_target::cuda ? DSL_DETAIL_ARCHITECTURES : nullptr;
-}
+// Both depend on how this file is compiled, so neither may be a function, of which a program has
+// one.
+template <kernel_target Target> inline constexpr const char* architectures_of =
+    Target == kernel_target::cuda ? DSL_DETAIL_ARCHITECTURES : nullptr;
 /// The compute capability that a target's kernels are tuned for: 0 in the simulator.
-consteval int capability_of(kernel_target target) {
-  return target == kernel_target::cuda ? lowest_capability() : 0;
-}
+template <kernel_target Target> inline constexpr int capability_of =
+    Target == kernel_target::cuda ? lowest_capability() : 0;
 
 /// A kernel's address for a target. `Kernel::simulated` is its function in the simulator;
 /// `Kernel::with_name<Name>()` its address on a GPU, in files that nvcc compiles. `Naming::entry`

@@ -103,8 +103,8 @@ struct pass_kind {
   static pass_kernels kernels() {
     constexpr int operands = Inputs + Pass::targets;
     using naming = named_by_pass<Name, Pass>;
-    constexpr pass_kernels none{{architectures_of(Target), {}},
-                                pass_policy<Pass>(capability_of(Target))};
+    constexpr pass_kernels none{{architectures_of<Target>, {}},
+                                pass_policy<Pass>(capability_of<Target>)};
     pass_kernels made = none;
     // The arguments' types are spelled out for nvcc's stub, which reads them as they are written.
     if constexpr (chosen.patches)

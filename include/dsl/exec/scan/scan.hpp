@@ -56,11 +56,11 @@ scan_kernels kernels_of_scan(scan_program<Pass, Operator, Target, Inputs>) {
   using linear = linear_arguments<Inputs + 1>;
   using strided = strided_arguments<Inputs + 1>;
   using elements = typename Pass::elements;
-  constexpr scan_policy policy = scan_policy_of<Pass>(capability_of(T));
+  constexpr scan_policy policy = scan_policy_of<Pass>(capability_of<T>);
   using naming = named_by_scan<elements, Operator>;
   using totals = scan_totals_kernel<elements::output(0).type(), policy.totals_run,
                                     policy.totals_ahead, Operator>;
-  return {{architectures_of(T),
+  return {{architectures_of<T>,
            {entry_point<T, scan_rows_kernel<linear, false, scan>, naming>(),
             entry_point<T, scan_rows_kernel<linear, true, scan>, naming>(),
             entry_point<T, scan_rows_kernel<strided, true, scan>, naming>(),
