@@ -12,6 +12,7 @@
 #include "exec/run/scratch.hpp"
 #include "exec/run/shares.hpp"
 #include "exec/stencil/halos.hpp"
+#include "exec/stencil/patches.hpp"
 
 namespace dsl::detail {
 
@@ -33,9 +34,9 @@ std::string grid_executor::describe_launch(const dsl::plan& p) const {
 namespace {
 
 pass_kernel_number kernel_number(const geometry& g, const tile_plan& t) {
-  return g.linear || t.patch_rows > 0 ? pass_linear_or_patches
-         : t.halos > 0                ? pass_halos
-                                      : pass_strided;
+  return g.linear || t.patch_rows > 0 || t.displaced ? pass_first
+         : t.halos > 0                               ? pass_halos
+                                                     : pass_strided;
 }
 
 }  // namespace
@@ -114,7 +115,9 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   given.header().reduction.take_neighbours(p.tile.count, 0, p.splits);
   given.header().phase = code.phase;
   given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
-  if (!g.linear) given.put(tiling_of(g, inputs, p));
+  const bool is_line = g.linear || p.tile.displaced;
+  if (p.tile.displaced) given.put(space_of_displaced(g));
+  else if (!is_line) given.put(tiling_of(g, inputs, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];
@@ -133,7 +136,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
     given.put(argument{o.word[0], descriptor});
   }
   for (int k = count; k < code.kernel_operands; ++k) given.put(argument{});
-  if (!g.linear) given.put_strides(g, count);
+  if (!is_line) given.put_strides(g, count);
   if (p.halos) {
     given.put(tiles_of_halos(*p.halos));
     for (int k = 0; k < count; ++k)
@@ -181,7 +184,8 @@ void launch_pass(const grid_executor& devices, const bound_pass& pass, const red
                   false,
                   others,
                   other_count};
-  if (p.tile.columns == 0 && !code.reduces()) k.elements_a_block = p.tile.width;
+  if (p.tile.columns == 0 && !code.reduces() && !p.tile.displaced)
+    k.elements_a_block = p.tile.width;
   argument_header& header = given.header();
   const neighbouring_tiles tiles(static_cast<int>(p.groups));
   if (takes_neighbours(p, header.reduction)) {

@@ -268,8 +268,9 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
   tile_plan& t = p.tile;
   if (t.patch_rows > 0) return plan_tiles_of_patches(p, g);
   if (t.halos > 0) return plan_tiles_with_halos(p, g, multiprocessors);
-  if (g.linear) {
-    t.width = p.block * p.lanes * (reduces ? p.policy.vectors_ahead : p.policy.vectors);
+  if (g.linear || t.displaced) {
+    const int vectors = t.displaced ? 1 : reduces ? p.policy.vectors_ahead : p.policy.vectors;
+    t.width = p.block * p.lanes * vectors;
     t.count = pieces(g.elements, t.width);
     return;
   }
@@ -359,8 +360,10 @@ map_plan as_map(const reduction_plan& p) { return {p, p.tile, p.policy}; }
 reduction_plan plan_neighbours(const geometry& g, const operand* all, int input_count,
                                const pass_traits& pass) {
   reduction_plan p;
-  plan_patches(p.tile, g, all, input_count + pass.view.target_count, pass);
-  if (p.tile.patch_rows == 0)
+  const int count = input_count + pass.view.target_count;
+  p.tile.displaced = can_read_displaced(g, all, count, pass);
+  plan_patches(p.tile, g, all, count, pass);
+  if (p.tile.patch_rows == 0 && !p.tile.displaced)
     p.halos = find_halos(g, all, input_count, input_count + pass.view.target_count, pass);
   if (p.halos) p.tile.halos = p.halos->count;
   return p;
@@ -372,10 +375,10 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
   reduction_plan p = std::move(found);
   p.where = g.where;
   p.devices = members_for(g.where, all, input_count + pass.view.target_count);
-  p.path = g.linear ? "linear" : "strided";
+  p.path = g.linear ? "linear" : p.tile.displaced ? "displaced" : "strided";
   p.elements = g.elements;
   p.policy = policy;
-  p.lanes = pass.lanes;
+  p.lanes = p.tile.displaced ? 1 : pass.lanes;
   const device_properties& device =
       properties_for(g.where, all, input_count + pass.view.target_count);
   const bool reduces = pass.view.reductions > 0;
@@ -429,8 +432,8 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
     }
   }
   const bool combines_warps = p.threads_a_result > 1 && p.block > 32;
-  const int combined =
-      g.linear ? p.block / 32 * pass.accumulator_bytes : p.block * pass.state_bytes;
+  const int combined = g.linear || p.tile.displaced ? p.block / 32 * pass.accumulator_bytes
+                                                    : p.block * pass.state_bytes;
   p.shared_bytes = std::max(p.tile.shared_bytes, combines_warps ? combined : 0);
   require_grid(fixed, p.grid, pass.view);
   if (std::max(p.tile.count, p.grid) > 0x7fffffff)

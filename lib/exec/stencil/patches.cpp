@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "exec/plan/layout.hpp"
+
 namespace dsl::detail {
 
+// One wrap, clamp or reflection finds any near neighbour beyond an end of a longer axis.
+constexpr std::int64_t least_extent = 12;
+
 bool is_near_axis(const geometry& g, const operand& o, int axis) {
-  constexpr std::int64_t least_extent = 12;
   return axis < g.rank && dimension_of_axis(g, o, axis) == g.rank - 1 - axis &&
          g.extents[g.rank - 1 - axis] >= least_extent;
 }
@@ -25,6 +29,35 @@ bool fits_32_bits(const geometry& g, const operand* operands, int count) {
 }
 
 }  // namespace
+
+bool can_read_displaced(const geometry& g, const operand* operands, int count,
+                        const pass_traits& pass) {
+  if (!pass.kernels.displaced || g.kept != 0 || g.elements == 0 || g.shape_rank > 3 ||
+      g.elements >= std::int64_t{1} << 31)
+    return false;
+  for (int d = 0; d < g.shape_rank; ++d)
+    if ((g.moved >> (g.shape_rank - 1 - d) & 1) != 0 && g.shape[d] < least_extent) return false;
+  std::int64_t strides[max_rank];
+  set_row_major(strides, g.shape, g.shape_rank);
+  return std::all_of(operands, operands + count, [&](const operand& o) {
+    if (!has_elements(o)) return true;
+    if (o.kind != operand_kind::array || o.rank != g.shape_rank) return false;
+    for (int d = 0; d < o.rank; ++d)
+      if (o.extents[d] != g.shape[d] || (o.extents[d] > 1 && o.strides[d] != strides[d]))
+        return false;
+    return true;
+  });
+}
+
+displaced_space space_of_displaced(const geometry& g) {
+  const auto extent = [&g](int axis) {
+    return axis < g.shape_rank ? g.shape[g.shape_rank - 1 - axis] : 1;
+  };
+  displaced_space space{{}, divisor::of(extent(0)), divisor::of(extent(1))};
+  for (int axis = 0; axis < 3; ++axis)
+    space.extents[axis] = static_cast<std::int32_t>(extent(axis));
+  return space;
+}
 
 void plan_patches(tile_plan& t, const geometry& g, const operand* operands, int count,
                   const pass_traits& pass) {

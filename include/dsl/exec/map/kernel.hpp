@@ -5,6 +5,7 @@
 #include <dsl/exec/access/tile_loader.hpp>
 #include <dsl/exec/reduce/pairs.hpp>
 #include <dsl/exec/reduce/reduction.hpp>
+#include <dsl/exec/stencil/displaced.hpp>
 #include <dsl/exec/stencil/halo.hpp>
 #include <dsl/exec/stencil/patch.hpp>
 #include <dsl/ir/cost.hpp>
@@ -28,7 +29,8 @@ using operands_of_pass =
 /// reduces the outputs. If fewer elements are left (the tail, the end of a row), the first one
 /// stands in for the missing ones, so that there is one evaluation and no second copy of its code.
 /// `Memory` performs the accesses.
-template <class Pass, int Inputs, class Arguments, class Memory, int Lanes = lanes_of_pass<Pass>>
+template <class Pass, int Inputs, class Arguments, class Memory,
+          int Lanes = lanes_of_kernel<Pass, Arguments>>
 struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using pass = Pass;
   using program = typename Pass::elements;
@@ -169,6 +171,7 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   template <class, int, class, class, int> friend struct kernel_body;
   template <class, class, std::uint32_t> friend struct neighbour_reader;
   template <class> friend struct patch_walk;
+  template <class> friend class displaced_reader;
   template <class> friend struct halo_loader;
   template <class> friend struct halo_walk;
   template <class, int, int, int> friend struct window;
@@ -297,6 +300,10 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     return compute_read(g);
   }
   DSL_DETAIL_KERNEL_FN void read_operands(group& g) const {
+    if constexpr (takes_displaced<Arguments>) {
+      displaced_reader<kernel_body> all(*this, g);
+      return eval::read(all);
+    }
     if (g.in_vectors) {  // No branch between the loads.
       reader<true, false> arrays{*this, g};
       eval::read(arrays);

@@ -67,8 +67,9 @@ struct tile_plan {
   /// Rows of a thread's patch, whose neighbours are kept in registers; 0: neighbours are read one
   /// by one.
   int patch_rows = 0;
-  int planes = 1;  ///< With patches: elements along the third dimension.
-  int halos = 0;   ///< Arrays whose tile and halo a block copies to shared memory.
+  int planes = 1;          ///< With patches: elements along the third dimension.
+  bool displaced = false;  ///< Neighbours are read where they are, in an index space of one line.
+  int halos = 0;           ///< Arrays whose tile and halo a block copies to shared memory.
 };
 
 /// The plan of an elementwise kernel.
@@ -207,10 +208,11 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 /// The kernels that a pass has besides the one for any layout. Both the compiled kernels and the
 /// plan's choice come from here.
 struct kernel_choice {
-  bool linear = false;   ///< For contiguous arrays.
-  bool patches = false;  ///< For neighbours in registers; replaces the linear one.
-  bool finish = false;   ///< Combines partial results in a second launch.
-  bool halos = false;    ///< For neighbours in shared memory.
+  bool linear = false;     ///< For contiguous arrays.
+  bool patches = false;    ///< For neighbours in registers; replaces the linear one.
+  bool displaced = false;  ///< For neighbours of which none is read twice; replaces both.
+  bool finish = false;     ///< Combines partial results in a second launch.
+  bool halos = false;      ///< For neighbours in shared memory.
 };
 
 /// The properties of a pass that a plan depends on.

@@ -10,9 +10,9 @@
 
 namespace dsl::detail {
 
-/// The kernels of a pass, by number: linear or patches, strided, combining partial results, halos.
-/// Those missing from its `kernel_choice` are null.
-enum pass_kernel_number { pass_linear_or_patches, pass_strided, pass_finish, pass_halos };
+/// The kernels of a pass, by number: linear, with patches or with displaced reads; strided,
+/// combining partial results, halos. Those missing from its `kernel_choice` are null.
+enum pass_kernel_number { pass_first, pass_strided, pass_finish, pass_halos };
 struct pass_kernels : entry_points<4> { reduction_policy policy; };
 
 struct chain_code;
@@ -53,14 +53,15 @@ constexpr int largest_accumulator(pass_reductions<F...>) {
 }
 
 template <class Pass>
-inline constexpr bool takes_patches_first = patch_needs_of<Pass>().rows > 0;
+inline constexpr bool takes_patches_first =
+    patch_needs_of<Pass>().rows > 0 && !reads_displaced<Pass>();
 /// Whether a pass has a kernel with halos: it writes only elements and has no kernel with patches;
 /// and either it reads neighbours at distances known at run time, or it reads three arrays of one
 /// dtype, which may be slices of one array, in more than one dimension (`HasPlanes`).
 template <class Pass, bool HasPlanes>
 constexpr bool reads_halos() {
   constexpr pass_view pass = Pass::view();
-  if (pass.reductions > 0 || takes_patches_first<Pass>) return false;
+  if (pass.reductions > 0 || takes_patches_first<Pass> || reads_displaced<Pass>()) return false;
   if (pass.neighbours.moved != 0) return true;
   int arrays[256] = {}, most = 0;
   for (int i = 0; i < pass.elements.nodes; ++i) {
@@ -93,6 +94,7 @@ struct pass_kind {
   static constexpr kernel_choice chosen{
       .linear = Pass::view().neighbours.nodes == 0 && pass_policy<Pass>(0).has_linear,
       .patches = takes_patches_first<Pass>,
+      .displaced = reads_displaced<Pass>(),
       .finish = may_finish_apart(
           Pass::view(), sizeof(typename reductions_of<typename Pass::reductions>::accumulators)),
       .halos = Halos};
@@ -107,11 +109,14 @@ struct pass_kind {
                                 pass_policy<Pass>(capability_of<Target>)};
     pass_kernels made = none;
     // The arguments' types are spelled out for nvcc's stub, which reads them as they are written.
-    if constexpr (chosen.patches)
-      made.kernel[pass_linear_or_patches] =
+    if constexpr (chosen.displaced)
+      made.kernel[pass_first] =
+          entry_point<Target, pass_kernel<Pass, Inputs, displaced_arguments<operands>>, naming>();
+    else if constexpr (chosen.patches)
+      made.kernel[pass_first] =
           entry_point<Target, pass_kernel<Pass, Inputs, patched_arguments<operands>>, naming>();
     else if constexpr (chosen.linear)
-      made.kernel[pass_linear_or_patches] =
+      made.kernel[pass_first] =
           entry_point<Target, pass_kernel<Pass, Inputs, linear_arguments<operands>>, naming>();
     made.kernel[pass_strided] =
         entry_point<Target, pass_kernel<Pass, Inputs, strided_arguments<operands>>, naming>();

@@ -199,6 +199,22 @@ struct strided_arguments : argument_header {
 template <int Operands> struct patched_arguments : strided_arguments<Operands> {};
 template <int Operands> inline constexpr bool takes_patches<patched_arguments<Operands>> = true;
 
+/// The extents of a contiguous index space, innermost first, for kernels that read displaced
+/// elements.
+struct displaced_space {
+  std::int32_t extents[3];
+  divisor columns, rows;  // Division by the first and by the second extent.
+};
+/// As `linear_arguments`, for a pass that reads elements at fixed displacements.
+template <int Operands>
+struct displaced_arguments : argument_header {
+  static constexpr bool strided = false;
+  displaced_space space_of;
+  argument operand[Operands];
+};
+template <class Arguments> inline constexpr bool takes_displaced = false;
+template <int Operands> inline constexpr bool takes_displaced<displaced_arguments<Operands>> = true;
+
 /// An array whose tile and halo a block copies to shared memory, along the three innermost
 /// dimensions.
 struct halo_tile {
