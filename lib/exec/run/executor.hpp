@@ -44,7 +44,7 @@ class executor : public layout_services {
 
   /// Plans work (`work::plan_once`).
   virtual void plan(const work& w) const = 0;
-  /// Queues work that is planned and not empty.
+  /// Queues work that is not empty. Plans it first if its launch needs a plan and it has none.
   virtual void run(const work& w, const stream& on) const = 0;
   /// Queues a sort, or values that are written to positions.
   virtual void run(const library_task& task, const stream& on) const = 0;

@@ -68,7 +68,7 @@ struct tile_plan {
   /// by one.
   int patch_rows = 0;
   int planes = 1;          ///< With patches: elements along the third dimension.
-  bool displaced = false;  ///< Neighbours are read where they are, in an index space of one line.
+  bool displaced = false;  ///< Displaced reads: a thread an element, in one line.
   int halos = 0;           ///< Arrays whose tile and halo a block copies to shared memory.
 };
 
@@ -210,7 +210,7 @@ void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass)
 struct kernel_choice {
   bool linear = false;     ///< For contiguous arrays.
   bool patches = false;    ///< For neighbours in registers; replaces the linear one.
-  bool displaced = false;  ///< For neighbours of which none is read twice; replaces both.
+  bool displaced = false;  ///< For displaced reads; replaces both.
   bool finish = false;     ///< Combines partial results in a second launch.
   bool halos = false;      ///< For neighbours in shared memory.
 };

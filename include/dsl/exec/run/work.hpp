@@ -51,7 +51,7 @@ class work {
   virtual void plan_once() const = 0;
   /// Makes the plan for blocks of threads.
   virtual void plan_on(const grid_executor& devices) const = 0;
-  /// Queues the kernels, as planned.
+  /// Queues the kernels. Plans first if there is no plan.
   virtual void run_on(const grid_executor& devices, const stream& on) const = 0;
 
  protected:

@@ -1,16 +1,17 @@
-// Neighbours of which no array has two that are read: each is loaded where it is, without a tile.
+// Displaced reads: each array is read at one place, and a thread loads its neighbours from memory
+// without a tile.
 #pragma once
 
 #include <dsl/exec/stencil/near.hpp>
 
 namespace dsl::detail {
 
-/// Bytes that a thread reads and writes from which loads of single elements are as fast as vectors
-/// (docs/lab.md).
+/// Bytes read and written an element. With at least as many, a thread for each element is as fast
+/// as vectors (docs/lab.md).
 inline constexpr int least_displaced_bytes = 24;
 
-/// Whether a pass reads each array at one place, near the element, and some at a displaced one. It
-/// gains nothing from keeping neighbours on chip.
+/// Whether a pass reads each array at one place, near the element, and at least one array at a
+/// displaced place. Such a pass gains nothing from neighbours that are kept on chip.
 template <class Pass>
 constexpr bool reads_displaced() {
   using program = typename Pass::elements;
@@ -39,8 +40,8 @@ constexpr bool reads_displaced() {
   return any && bytes >= least_displaced_bytes && !calls_functors<program>;
 }
 
-/// Elements that a thread takes side by side: one where displaced elements are read, whose vectors
-/// are not aligned.
+/// Elements that a thread takes side by side: one with displaced reads, because vectors would not
+/// be aligned.
 template <class Pass, class Arguments>
 inline constexpr int lanes_of_kernel = takes_displaced<Arguments> ? 1 : lanes_of_pass<Pass>;
 
