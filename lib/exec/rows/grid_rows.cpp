@@ -111,7 +111,6 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   }
   // On one device, since each row is on one device.
   const int members = std::max(1, p.devices), multiprocessors = device.multiprocessors / members;
-  const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
   if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 ||
@@ -120,7 +119,12 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
                         " threads was asked for; this kernel takes powers of two " +
                         "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
 
-  const std::int64_t vectors = pieces(g.count, elements_of_vector(p));
+  const bool columns = p.kernel == row_kernel::columns;
+  const row_vectors aligned =
+      !columns && rows.lies_along_rows() ? vectors_of_rows(rows) : row_vectors{};
+  // Elements of a row in vectors.
+  const std::int64_t length = aligned.ends > 0 ? g.count / p.lanes * p.lanes : g.count,
+                     vectors = pieces(length, elements_of_vector(p));
   const int vector_bytes = bytes_of_vectors(rows, p, true),
             beside_bytes = bytes_of_vectors(rows, p, false);
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
@@ -158,10 +162,10 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     return made;
   };
   const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
-  p.in_vectors = columns || (rows.lies_along_rows() && rows_are_in_vectors(rows));
-  const bool whole = !columns && p.in_vectors && in_vectors <= widest;
+  p.in_vectors = columns || aligned.found;
+  const bool whole = aligned.found && in_vectors <= widest;
   p.registers = known.registers;
-  if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
+  if (!(whole && aligned.ends == 0) && plan_staged(p, rows, inner, usual)) return with_grid(p);
   const row_share share = whole     ? row_share::whole_vectors
                           : columns ? row_share::in_shared
                                     : share_of_other_rows(p.policy);
@@ -170,7 +174,8 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   if (whole) {
     p.kernel = row_kernel::whole;
     known = attributes_of(static_cast<int>(p.kernel));
-    const std::int64_t threads = threads_of_vectors(vectors, in_vectors);
+    const std::int64_t threads =
+        std::max<std::int64_t>(threads_of_vectors(vectors, in_vectors), aligned.ends);
     p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
   } else {
     int& side = p.rows_side_by_side;
@@ -212,7 +217,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
   };
   p.block = group_threads * groups;
-  std::int64_t part = g.count;
+  std::int64_t part = length;
   while (groups > 1 && bytes_of(vectors_of(part)) > target) {
     groups /= 2;
     p.block = group_threads * groups;
@@ -226,7 +231,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
                                           (std::int64_t{std::max(1, vector_bytes)} * p.block));
   if (groups == 1 && vectors_of(part) > fit) {
-    const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * elements_of_vector(p));
+    const std::int64_t needed = pieces(length, fit * p.threads_a_row * elements_of_vector(p));
     p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster &&
                    (fixed.grid == 0 || needed <= fixed.grid);
     if (p.in_cluster) {
@@ -237,7 +242,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       p.blocks_a_row =
           static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
     }
-    part = part_of_block(g.count, p);
+    part = part_of_block(length, p);
   }
   p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * groups;
   p.vectors = static_cast<int>(vectors_of(part));
@@ -253,6 +258,9 @@ namespace {
 
 row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   const geometry& g = rows.space();
+  const bool columns = p.kernel == row_kernel::columns;
+  const row_vectors aligned = p.in_vectors && !columns ? vectors_of_rows(rows) : row_vectors{};
+  const std::int64_t length = aligned.ends > 0 ? g.count / p.lanes * p.lanes : g.count;
   row_schedule s{};
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const std::int64_t across = pieces(inner, p.rows_a_block);
@@ -263,7 +271,7 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.parts = p.blocks_a_row;
   s.groups = static_cast<std::int32_t>(p.grid / p.blocks_a_row);
   s.of_parts = divisor::of(s.parts);
-  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(g.count, p));
+  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(length, p));
   s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
   s.log2_group_threads =
       group_threads == p.block ? 31 : std::countr_zero(static_cast<unsigned>(group_threads));
@@ -273,15 +281,17 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.lane_step = p.in_vectors ? 1 : s.row_threads;
   s.thread_step = p.in_vectors ? p.lanes : 1;
   s.vector_step = s.row_threads * p.lanes;
-  s.of_step = divisor::of(p.staged                          ? s.count
-                          : p.kernel == row_kernel::columns ? s.row_threads
-                          : p.in_vectors                    ? s.vector_step
-                                                            : s.lane_step);
+  s.of_step = divisor::of(p.staged       ? s.count
+                          : columns      ? s.row_threads
+                          : p.in_vectors ? s.vector_step
+                                         : s.lane_step);
   s.vectors = p.vectors;
   s.staged = p.staged ? 1 : 0;
   s.in_vectors = p.in_vectors ? 1 : 0;
-  s.whole =
-      g.count == static_cast<std::int64_t>(s.parts) * s.row_threads * p.lanes * s.vectors ? 1 : 0;
+  s.vector_leaves = aligned.leaves;
+  s.aligned_by = aligned.aligned_by;
+  s.first_lane = aligned.first_lane;
+  s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.row_threads * p.lanes * s.vectors;
   s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
   s.in_cluster = p.in_cluster ? 1 : 0;
   s.shared_sums = sums;

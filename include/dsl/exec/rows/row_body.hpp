@@ -1,4 +1,7 @@
 // All phases of a chain on a thread's rows: each row is read once and stays on chip.
+//
+// A row in vectors may begin and end anywhere. Its whole aligned vectors are shared out among its
+// threads; the elements before and after them, its ends, are one for each of the first threads.
 #pragma once
 
 #include <dsl/exec/rows/row_phases.hpp>
@@ -27,7 +30,11 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
   friend base;
 
-  // Leaves that several phases read are kept in registers.
+  // Leaves that several phases read are kept in registers. Elements of ends are read again, from
+  // the L1 cache, unless a phase may have overwritten them.
+  static constexpr bool is_held_at_end(std::size_t k) {
+    return operands::is_loaded_by_several(k) && operands::writes_before_last;
+  }
   static constexpr bool is_held(std::size_t k) {
     return !in_shared && operands::is_loaded_by_several(k);
   }
@@ -35,11 +42,16 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   template <std::size_t... K>
   struct held_lanes<std::index_sequence<K...>>
       : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes, is_held(K)>... {};
+  template <class Numbers> struct held_ends;
+  template <std::size_t... K>
+  struct held_ends<std::index_sequence<K...>>
+      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, 1, is_held_at_end(K)>... {};
 
-  template <int P, class Numbers> struct packs_of;
-  template <int P, std::size_t... K>
-  struct packs_of<P, std::index_sequence<K...>>
-      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes,
+  // `Lanes` lanes of the leaves that phase P reads.
+  template <int P, int Lanes, class Numbers> struct packs_of;
+  template <int P, int Lanes, std::size_t... K>
+  struct packs_of<P, Lanes, std::index_sequence<K...>>
+      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, Lanes,
                      (operands::loaded[K].by >> P & 1) != 0>... {};
 
  public:
@@ -103,17 +115,34 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     y_ = is_row ? y : s_.rows - 1;
     outer_index_ = around;
     find_offsets(operand_numbers{});
-    const int begin = threads_.part() * s_.part,
-              length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
+    int begin = threads_.part() * s_.part, end = s_.count, before = 0;
+    if (s_.aligned_by >= 0) {
+      before = elements_before_vectors();
+      end = before + ((s_.count - before) & -lanes);
+      begin += before;
+      find_end(before, end, is_row);
+    }
+    const int length = end - begin < s_.part ? end - begin : s_.part;
     first_ = threads_.thread_of_row() * s_.thread_step;
     left_ = is_row ? length - first_ : 0;
-    first_ = has_elements() ? begin + first_ : begin;
+    first_ = has_elements() ? begin + first_ : begin < end ? begin : before;
     if constexpr (any_layout) {
       const auto steps =
           left_ > 0 ? static_cast<int>(s_.of_step.divide(static_cast<std::uint32_t>(left_ - 1))) + 1
                     : 0;
       count_ = s_.in_vectors != 0 ? steps * lanes : steps;
     }
+  }
+  // The elements of the row before its first aligned vector.
+  DSL_DETAIL_KERNEL_FN int elements_before_vectors() const {
+    const std::int64_t lane = s_.first_lane + offset_of_row(s_.aligned_by);
+    return static_cast<int>(-lane & (lanes - 1));
+  }
+  // Chooses the thread's element of the row's ends: `before` elements at the beginning, and those
+  // from `after` on. The first block of a row has both.
+  DSL_DETAIL_KERNEL_FN void find_end(int before, int after, bool is_row) {
+    const int t = threads_.thread_of_row(), position = t < before ? t : after + t - before;
+    end_ = is_row && threads_.part() == 0 && position < s_.count ? position : -1;
   }
   // Offsets of operands that are read or written element by element; those of results are computed
   // when they are stored.
@@ -132,6 +161,8 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   // A thread without elements reads the first element of its part, of some row, and writes nothing.
   DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
+  static constexpr int vector_of_end = -1;
+  DSL_DETAIL_KERNEL_FN bool has_end() const { return end_ >= 0; }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const {
     return v * s_.vector_step + lane * s_.lane_step;
   }
@@ -144,9 +175,14 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   DSL_DETAIL_KERNEL_FN int position(int v, int lane) const {
     if constexpr (staged) return v;
+    if (v == vector_of_end) return end_;
     return first_ + (exists(v, lane) ? step_of(v, lane) : 0);
   }
   DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
+  // Whether a leaf is read in vectors where rows are.
+  template <int Leaf> DSL_DETAIL_KERNEL_FN bool is_in_vectors() const {
+    return (s_.vector_leaves >> Leaf & 1) != 0;
+  }
   // ---- from memory to the chip
   template <int Leaf> static constexpr dtype type_of_leaf = base::template type_of_leaf<Leaf>;
   // An operand that is the same along the row has one vector.
@@ -172,7 +208,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       using T = memory_t<type_of_leaf<Leaf>>;
       if ((row_stride<Leaf>() == 0 && v > 0) || (s_.kept >> Leaf & 1) == 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
-      if (in_vectors() && row_stride<Leaf>() != 0) {
+      if (is_in_vectors<Leaf>()) {
         memory_.copy_async(
             to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
       } else {
@@ -192,15 +228,21 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   load(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
     const std::int64_t stride = row_stride<Leaf>();
-    if constexpr (How == access::whole_vector)
-      if (stride != 0)
-        return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
-    const T* const first = row_of<Leaf>() + first_ * stride;
-    const T* at = first + v * s_.vector_step * stride;
     pack<T, lanes> all{};
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l, at += s_.lane_step * stride)
-      all.lane[l] = memory_.template load<T>(exists(v, l) ? at : first);
+    if constexpr (How == access::whole_vector) {
+      const bool in_vectors =
+          is_held(static_cast<std::size_t>(Leaf)) ? stride != 0 : is_in_vectors<Leaf>();
+      if (in_vectors) return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
+      const T* at = row_of<Leaf>() + position(v, 0) * stride;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l, at += stride) all.lane[l] = memory_.template load<T>(at);
+    } else {
+      const T* const first = row_of<Leaf>() + first_ * stride;
+      const T* at = first + v * s_.vector_step * stride;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l, at += s_.lane_step * stride)
+        all.lane[l] = memory_.template load<T>(exists(v, l) ? at : first);
+    }
     return all;
   }
   template <access How, std::size_t... K>
@@ -223,8 +265,20 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       }
     }
   }
+  template <int Leaf> DSL_DETAIL_KERNEL_FN auto load_end() const {
+    return memory_.template load<memory_t<type_of_leaf<Leaf>>>(row_of<Leaf>() +
+                                                               end_ * row_stride<Leaf>());
+  }
+  template <std::size_t... K> DSL_DETAIL_KERNEL_FN void hold_end(std::index_sequence<K...>) {
+    (hold_end_of<static_cast<int>(K)>(), ...);
+  }
+  template <int Leaf> DSL_DETAIL_KERNEL_FN void hold_end_of() {
+    if constexpr (is_held_at_end(static_cast<std::size_t>(Leaf)))
+      lanes_of_leaf<Leaf>(held_end_).lane[0] = load_end<Leaf>();
+  }
   // Reads a thread's share of its row, which no other thread reads.
   DSL_DETAIL_KERNEL_FN void read_row() {
+    if (has_end()) hold_end(leaf_numbers{});
     if constexpr (whole_vectors) {
       hold<access::whole_vector>(leaf_numbers{});
     } else if constexpr (any_layout) {
@@ -251,11 +305,13 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
     if constexpr (is_of_rows<phase<P>>) {
-      const packs_of<P, leaf_numbers> none{};
+      const packs_of<P, 1, leaf_numbers> none{};
       const auto out = element<P>(0, none, known, 0);
       if (is_owner_) base::template store_row<P>(y_, out, target_numbers<P>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
+      if constexpr (!staged)
+        if (has_end()) take_end<P>(known, sums);
       // Another thread may have written in place what a phase reads from memory. Without a branch,
       // values that several phases compute from an element are computed once.
       if (in_shared || !operands::loads_alone(P) || has_elements()) {
@@ -283,7 +339,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
-    packs_of<P, leaf_numbers> packs;
+    packs_of<P, lanes, leaf_numbers> packs;
     read_packs<P>(v, packs, leaf_numbers{});
     results_of_lanes<P> out;
     DSL_DETAIL_UNROLL
@@ -300,14 +356,52 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       }
     }
   }
+  // The thread's element of the row's ends, before offsets of targets advance.
+  template <int P, class Sums>
+  DSL_DETAIL_KERNEL_FN void take_end(const values& known, Sums& sums) {
+    using reductions = reductions_of<typename pass_of<P>::reductions>;
+    packs_of<P, 1, leaf_numbers> packs;
+    read_end<P>(packs, leaf_numbers{});
+    const auto out = element<P>(vector_of_end, packs, known, 0);
+    write_end<P>(out, target_numbers<P>{});
+    if constexpr (reductions::count > 0) reductions::add(sums, reductions::of_element(out));
+  }
   template <int P, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, leaf_numbers>& to,
+  DSL_DETAIL_KERNEL_FN void read_end(packs_of<P, 1, leaf_numbers>& to,
+                                     std::index_sequence<K...>) const {
+    (read_end_of<P, static_cast<int>(K)>(to), ...);
+  }
+  template <int P, int Leaf>
+  DSL_DETAIL_KERNEL_FN void read_end_of([[maybe_unused]] packs_of<P, 1, leaf_numbers>& to) const {
+    constexpr auto k = static_cast<std::size_t>(Leaf);
+    if constexpr ((operands::loaded[k].by >> P & 1) != 0) {
+      if constexpr (is_held_at_end(k)) lanes_of_leaf<Leaf>(to) = lanes_of_leaf<Leaf>(held_end_);
+      else lanes_of_leaf<Leaf>(to).lane[0] = load_end<Leaf>();
+    }
+  }
+  template <int P, class Out, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void write_end(const Out& out, std::index_sequence<I...>) const {
+    (write_end_of<P, static_cast<int>(I)>(out), ...);
+  }
+  template <int P, int I, class Out>
+  DSL_DETAIL_KERNEL_FN void write_end_of([[maybe_unused]] const Out& out) const {
+    constexpr target_word t{pass_of<P>::target_words[I]};
+    if constexpr (!t.is_result()) {
+      constexpr int k = operands::target(P, I);
+      using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
+      memory_.store(
+          reinterpret_cast<T*>(args_.operand[k].word) + offset_[k] + end_ * row_stride<k>(),
+          static_cast<T>(nth<t.output()>(out)));
+    }
+  }
+  template <int P, std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, lanes, leaf_numbers>& to,
                                        std::index_sequence<K...>) const {
     (read_pack<P, static_cast<int>(K)>(v, to), ...);
   }
   template <int P, int Leaf>
   DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v,
-                                      [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
+                                      [[maybe_unused]] packs_of<P, lanes, leaf_numbers>& to) const {
     if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
       if constexpr (is_held(static_cast<std::size_t>(Leaf)))
         lanes_of_leaf<Leaf>(to) = lanes_of_leaf<Leaf>(held_[v]);
@@ -319,9 +413,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
         lanes_of_leaf<Leaf>(to) = load<Leaf, access::existing_elements>(v);
     }
   }
-  template <int P>
-  DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs,
-                                    const values& known, int lane) const {
+  template <int P, class Packs>
+  DSL_DETAIL_KERNEL_FN auto element(int v, const Packs& packs, const values& known,
+                                    int lane) const {
     return base::template compute<P>(*this, v, packs, known, lane);
   }
 
@@ -372,10 +466,12 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   row_team<whole_vectors, exchanged_bytes(accumulator_bytes_of<Chain>, 1), Memory, Team> threads_;
   row_stage<Chain, Arguments, Memory, Team> stage_;
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
+  held_ends<leaf_numbers> held_end_;
   std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
   // The position of the thread's first element in the row, and the distance to the end of its part.
   std::int32_t first_ = 0, left_ = 0;
+  std::int32_t end_ = -1;   // The position of its element of the row's ends; -1 if it has none.
   std::int32_t count_ = 0;  // Number of its elements, for registers and any layout.
   bool is_owner_ = false;
   int row_ = 0;  // Staged: the thread's row among the block's.
