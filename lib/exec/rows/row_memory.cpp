@@ -63,6 +63,8 @@ row_vectors vectors_of_rows(const row_chain& rows) {
   for (int d = 0; d < along; ++d)
     begin_alike = begin_alike && lane_of(g.layouts[by].strides[d]) == 0;
   made.ends = begin_alike ? lane_of(g.count) : 2 * (lanes - 1);
+  // Every row has a whole vector, which threads without one of their own read.
+  if (made.ends > 0 && g.count < 2 * lanes - 1) return {};
   if (made.ends > 0) {
     made.aligned_by = by;
     made.first_lane = first_lane(by);

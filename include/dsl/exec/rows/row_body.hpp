@@ -23,10 +23,11 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   using base::args_, base::s_, base::memory_, base::outer_index_;
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
-  static constexpr bool whole_vectors = Share <= row_share::two_vectors,
+  static constexpr bool whole_vectors = Share <= row_share::vectors_and_ends,
                         any_layout = Share == row_share::any_layout,
                         staged = Share == row_share::staged,
-                        in_shared = Share == row_share::in_shared || staged;
+                        in_shared = Share == row_share::in_shared || staged,
+                        has_ends = Share >= row_share::vectors_and_ends && !staged;
   static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
   friend base;
 
@@ -116,7 +117,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     outer_index_ = around;
     find_offsets(operand_numbers{});
     int begin = threads_.part() * s_.part, end = s_.count, before = 0;
-    if (s_.aligned_by >= 0) {
+    if (has_ends && s_.aligned_by >= 0) {
       before = elements_before_vectors();
       end = before + ((s_.count - before) & -lanes);
       begin += before;
@@ -125,7 +126,8 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     const int length = end - begin < s_.part ? end - begin : s_.part;
     first_ = threads_.thread_of_row() * s_.thread_step;
     left_ = is_row ? length - first_ : 0;
-    first_ = has_elements() ? begin + first_ : begin < end ? begin : before;
+    if (has_ends && begin >= end) begin = before;  // A part without vectors.
+    first_ = has_elements() ? begin + first_ : begin;
     if constexpr (any_layout) {
       const auto steps =
           left_ > 0 ? static_cast<int>(s_.of_step.divide(static_cast<std::uint32_t>(left_ - 1))) + 1
@@ -162,7 +164,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   // A thread without elements reads the first element of its part, of some row, and writes nothing.
   DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
   static constexpr int vector_of_end = -1;
-  DSL_DETAIL_KERNEL_FN bool has_end() const { return end_ >= 0; }
+  DSL_DETAIL_KERNEL_FN bool has_end() const { return has_ends && end_ >= 0; }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const {
     return v * s_.vector_step + lane * s_.lane_step;
   }
@@ -175,7 +177,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   DSL_DETAIL_KERNEL_FN int position(int v, int lane) const {
     if constexpr (staged) return v;
-    if (v == vector_of_end) return end_;
+    if (has_ends && v == vector_of_end) return end_;
     return first_ + (exists(v, lane) ? step_of(v, lane) : 0);
   }
   DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
@@ -310,7 +312,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       if (is_owner_) base::template store_row<P>(y_, out, target_numbers<P>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
-      if constexpr (!staged)
+      if constexpr (has_ends)
         if (has_end()) take_end<P>(known, sums);
       // Another thread may have written in place what a phase reads from memory. Without a branch,
       // values that several phases compute from an element are computed once.

@@ -12,8 +12,10 @@ enum class row_share : std::uint8_t {
   whole_vectors,
   one_vector,   ///< The same, if a thread's share is one vector.
   two_vectors,  ///< The same, if it is two vectors.
-  any_layout,   ///< In registers.
-  in_shared,    ///< In shared memory.
+  /// As `whole_vectors`, where rows begin or end between vectors.
+  vectors_and_ends,
+  any_layout,  ///< In registers.
+  in_shared,   ///< In shared memory.
   /// In shared memory, for short rows: all threads of a block load and store its rows together, and
   /// a thread computes whole rows.
   staged,
@@ -25,7 +27,8 @@ constexpr row_share share_of_other_rows(const row_policy& p) {
 /// Vectors that a thread has in registers.
 constexpr int vectors_held(const row_policy& p, row_share share) {
   switch (share) {
-    case row_share::whole_vectors: return p.vectors_held;
+    case row_share::whole_vectors:
+    case row_share::vectors_and_ends: return p.vectors_held;
     case row_share::one_vector: return 1;
     case row_share::two_vectors: return 2;
     case row_share::any_layout: return p.vectors_of_others;
