@@ -75,6 +75,24 @@ int row_parallel_threads(std::int64_t vectors_a_plane, std::int64_t planes, std:
   return side;
 }
 
+// Threads of each block of a cluster, if a row needs `threads` threads: as many as leave the most of
+// them resident on a multiprocessor, idle ones not counted. `widest`: the most threads of a block.
+int threads_of_cluster(std::int64_t threads, int widest, const kernel_attributes& known) {
+  const std::int64_t resident =
+      std::int64_t{widest} * std::max(1, known.blocks_per_multiprocessor);
+  int best = widest;
+  double most = 0;
+  for (std::int64_t blocks = pieces(threads, widest); blocks <= known.largest_cluster; ++blocks) {
+    const int block = whole_warps(pieces(threads, blocks));
+    const double used = static_cast<double>(threads) / static_cast<double>(blocks * block) *
+                        static_cast<double>(resident / block * block);
+    if (used <= most) continue;
+    most = used;
+    best = block;
+  }
+  return best;
+}
+
 // Maximum number of blocks' sums that a thread reads one after another.
 constexpr int polled = 4;
 
@@ -194,6 +212,8 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       const bool fits = threads * narrow <= of_cluster;
       if (fits) side = narrow;
       p.threads_a_row = (fits ? widest : usual) / side;
+      if (fits && side == 1 && fixed.block == 0)
+        p.threads_a_row = threads_of_cluster(threads, widest, known);
     } else if (threads * side <= 32 || side > 1) {
       p.threads_a_row = std::min(widest / side, power_of_two_from(threads));
     } else {
@@ -204,7 +224,8 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   p.registers = known.registers;
   const int group_threads = p.threads_a_row * p.rows_side_by_side;
   int groups = 1;
-  if (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0) {
+  const bool is_shared = p.in_registers && vectors > std::int64_t{held} * p.threads_a_row;
+  if (!is_shared && (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0)) {
     groups = std::max(1, std::min<int>(usual / group_threads,
                                        power_of_two_from(pieces(
                                            g.results, p.rows_side_by_side * rows_of_vector(p)))));
