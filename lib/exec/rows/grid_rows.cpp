@@ -75,20 +75,30 @@ int row_parallel_threads(std::int64_t vectors_a_plane, std::int64_t planes, std:
   return side;
 }
 
-// Threads of each block of a cluster, if a row needs `threads` threads: as many as leave the most of
-// them resident on a multiprocessor, idle ones not counted. `widest`: the most threads of a block.
-int threads_of_cluster(std::int64_t threads, int widest, const kernel_attributes& known) {
-  const std::int64_t resident =
-      std::int64_t{widest} * std::max(1, known.blocks_per_multiprocessor);
-  int best = widest;
+struct cluster_shape { int blocks, threads; };
+
+// The blocks of a cluster and the threads of each, for rows of `vectors` vectors of which a thread
+// holds `held` at most. Few rows are spread over all multiprocessors, a vector a thread. Otherwise
+// as many threads as possible are resident on a multiprocessor, idle ones not counted. `widest`:
+// the most threads of a block.
+cluster_shape shape_of_cluster(std::int64_t rows, std::int64_t vectors, int held, int widest,
+                               int multiprocessors, const kernel_attributes& known) {
+  const std::int64_t threads = pieces(vectors, held), least = pieces(threads, widest),
+                     spread = std::min<std::int64_t>(multiprocessors / rows, known.largest_cluster);
+  if (spread > least) {
+    const std::int64_t blocks = std::min(spread, pieces(vectors, widest));
+    return {static_cast<int>(blocks), std::min(widest, whole_warps(pieces(vectors, blocks)))};
+  }
+  const std::int64_t resident = std::int64_t{widest} * std::max(1, known.blocks_per_multiprocessor);
+  cluster_shape best{static_cast<int>(least), widest};
   double most = 0;
-  for (std::int64_t blocks = pieces(threads, widest); blocks <= known.largest_cluster; ++blocks) {
+  for (std::int64_t blocks = least; blocks <= known.largest_cluster; ++blocks) {
     const int block = whole_warps(pieces(threads, blocks));
     const double used = static_cast<double>(threads) / static_cast<double>(blocks * block) *
                         static_cast<double>(resident / block * block);
     if (used <= most) continue;
     most = used;
-    best = block;
+    best = {static_cast<int>(blocks), block};
   }
   return best;
 }
@@ -212,8 +222,12 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       const bool fits = threads * narrow <= of_cluster;
       if (fits) side = narrow;
       p.threads_a_row = (fits ? widest : usual) / side;
-      if (fits && side == 1 && fixed.block == 0)
-        p.threads_a_row = threads_of_cluster(threads, widest, known);
+      if (fits && side == 1 && fixed.block == 0 && fixed.grid == 0) {
+        const cluster_shape of =
+            shape_of_cluster(g.results, vectors, held, widest, multiprocessors, known);
+        p.threads_a_row = of.threads;
+        p.blocks_a_row = of.blocks;
+      }
     } else if (threads * side <= 32 || side > 1) {
       p.threads_a_row = std::min(widest / side, power_of_two_from(threads));
     } else {
@@ -224,7 +238,8 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   p.registers = known.registers;
   const int group_threads = p.threads_a_row * p.rows_side_by_side;
   int groups = 1;
-  const bool is_shared = p.in_registers && vectors > std::int64_t{held} * p.threads_a_row;
+  const bool is_shared =
+      p.in_registers && (p.blocks_a_row > 1 || vectors > std::int64_t{held} * p.threads_a_row);
   if (!is_shared && (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0)) {
     groups = std::max(1, std::min<int>(usual / group_threads,
                                        power_of_two_from(pieces(
@@ -251,8 +266,9 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
           ? held
           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
                                           (std::int64_t{std::max(1, vector_bytes)} * p.block));
-  if (groups == 1 && vectors_of(part) > fit) {
-    const std::int64_t needed = pieces(length, fit * p.threads_a_row * elements_of_vector(p));
+  if (groups == 1 && (vectors_of(part) > fit || p.blocks_a_row > 1)) {
+    const std::int64_t needed = std::max<std::int64_t>(
+        p.blocks_a_row, pieces(length, fit * p.threads_a_row * elements_of_vector(p)));
     p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster &&
                    (fixed.grid == 0 || needed <= fixed.grid);
     if (p.in_cluster) {
