@@ -23,11 +23,11 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   using base::args_, base::s_, base::memory_, base::outer_index_;
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
-  static constexpr bool whole_vectors = Share <= row_share::vectors_and_ends,
+  static constexpr bool whole_vectors = Share <= row_share::two_vectors,
                         any_layout = Share == row_share::any_layout,
                         staged = Share == row_share::staged,
                         in_shared = Share == row_share::in_shared || staged,
-                        has_ends = Share >= row_share::vectors_and_ends && !staged;
+                        has_ends = Share != row_share::whole_vectors && !staged;
   static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
   friend base;
 

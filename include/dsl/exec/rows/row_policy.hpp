@@ -8,14 +8,14 @@ namespace dsl::detail {
 
 /// Where a thread keeps its share of a row between phases.
 enum class row_share : std::uint8_t {
-  /// In registers; the whole row is in one block, and is read and written in vectors.
+  /// In registers; the whole row is in one block, is read and written in vectors, and has no other
+  /// elements.
   whole_vectors,
-  one_vector,   ///< The same, if a thread's share is one vector.
-  two_vectors,  ///< The same, if it is two vectors.
-  /// As `whole_vectors`, where rows begin or end between vectors.
-  vectors_and_ends,
-  any_layout,  ///< In registers.
-  in_shared,   ///< In shared memory.
+  vectors_and_ends,  ///< The same, if rows begin or end between vectors.
+  one_vector,        ///< The same, with ends or without, if a thread's share is one vector.
+  two_vectors,       ///< The same, if it is two vectors.
+  any_layout,        ///< In registers.
+  in_shared,         ///< In shared memory.
   /// In shared memory, for short rows: all threads of a block load and store its rows together, and
   /// a thread computes whole rows.
   staged,
