@@ -98,6 +98,12 @@ const rows whole_arrays([] {
     auto most = more(0), mean = more(1);
     dsl::tie(x.out, most, mean) = std::tuple{dsl::min(x.a), dsl::max(x.a), dsl::mean(x.a)};
   });
+  reduction_work<double>("correlation of a and b", 100'000'000, 2)
+      .within(1e-5)  // of independent elements: a small difference of two means
+      .by("dsl", [](const reduced<double>& x) {
+        using dsl::mean, dsl::var;
+        x.out = (mean(x.a * x.b) - mean(x.a) * mean(x.b)) / sqrt(var(x.a) * var(x.b));
+      });
   reduction_work<float>("larger magnitude", n, 1)
       .by("dsl",
           [](const x_t& x) {

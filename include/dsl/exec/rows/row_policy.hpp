@@ -64,6 +64,8 @@ constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>
   const auto look = [&](const pass_view& p, const phase_input* input, bool of_rows) {
     f.nodes += p.elements.nodes;
     const std::uint64_t before = read;
+    const int reduced = reduced_bytes_of(p);
+    f.reduced_bytes = reduced > f.reduced_bytes ? reduced : f.reduced_bytes;
     for (int i = 0; i < p.elements.nodes; ++i) {
       const head h{p.elements.heads[i]};
       if (h.code() != op::load || !input[p.elements.payloads[i]].is_leaf()) continue;
