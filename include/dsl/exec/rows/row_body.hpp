@@ -4,7 +4,7 @@
 // threads; the elements before and after them, its ends, are one for each of the first threads.
 #pragma once
 
-#include <dsl/exec/rows/row_phases.hpp>
+#include <dsl/exec/rows/row_ends.hpp>
 #include <dsl/exec/rows/row_stage.hpp>
 #include <dsl/exec/rows/row_team.hpp>
 
@@ -13,14 +13,19 @@ namespace dsl::detail {
 /// The work of one thread. If its share of a row is in registers, values that several phases
 /// compute from an element are computed once.
 template <class Chain, row_share Share, class Arguments, class Memory, class Team>
-class row_body : row_phases<Chain, Arguments, Memory> {
-  using base = row_phases<Chain, Arguments, Memory>;
+class row_body
+    : row_ends<Chain, Share == row_share::staged ? 1 : lanes_of_chain<Chain>, Arguments, Memory> {
+  static constexpr int lanes = Share == row_share::staged ? 1 : lanes_of_chain<Chain>;
+  using ends = row_ends<Chain, lanes, Arguments, Memory>;
+  using base = typename ends::base;
   using typename base::operands, typename base::values, typename base::leaf_numbers,
       typename base::operand_numbers, typename base::phase_numbers;
   template <int P> using phase = typename base::template phase<P>;
   template <int P> using pass_of = typename base::template pass_of<P>;
   template <int P> using target_numbers = typename base::template target_numbers<P>;
-  using base::args_, base::s_, base::memory_, base::outer_index_;
+  template <int P, int Count, class Numbers> using packs_of =
+      typename ends::template packs_of<P, Count, Numbers>;
+  using base::args_, base::s_, base::memory_, base::outer_index_, ends::offset_;
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
   static constexpr bool whole_vectors = Share <= row_share::two_vectors,
@@ -28,14 +33,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
                         staged = Share == row_share::staged,
                         in_shared = Share == row_share::in_shared || staged,
                         has_ends = Share != row_share::whole_vectors && !staged;
-  static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
   friend base;
 
-  // Leaves that several phases read are kept in registers. Elements of ends are read again, from
-  // the L1 cache, unless a phase may have overwritten them.
-  static constexpr bool is_held_at_end(std::size_t k) {
-    return operands::is_loaded_by_several(k) && operands::writes_before_last;
-  }
+  // Leaves that several phases read are kept in registers.
   static constexpr bool is_held(std::size_t k) {
     return !in_shared && operands::is_loaded_by_several(k);
   }
@@ -43,21 +43,10 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   template <std::size_t... K>
   struct held_lanes<std::index_sequence<K...>>
       : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes, is_held(K)>... {};
-  template <class Numbers> struct held_ends;
-  template <std::size_t... K>
-  struct held_ends<std::index_sequence<K...>>
-      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, 1, is_held_at_end(K)>... {};
-
-  // `Lanes` lanes of the leaves that phase P reads.
-  template <int P, int Lanes, class Numbers> struct packs_of;
-  template <int P, int Lanes, std::size_t... K>
-  struct packs_of<P, Lanes, std::index_sequence<K...>>
-      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, Lanes,
-                     (operands::loaded[K].by >> P & 1) != 0>... {};
 
  public:
   DSL_DETAIL_KERNEL_FN row_body(const Arguments& a, Memory memory, Team team)
-      : base(a, memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
+      : ends(a, memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
     if constexpr (staged) {  // One tile for each block.
@@ -118,10 +107,12 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     find_offsets(operand_numbers{});
     int begin = threads_.part() * s_.part, end = s_.count, before = 0;
     if (has_ends && s_.aligned_by >= 0) {
-      before = elements_before_vectors();
-      end = before + ((s_.count - before) & -lanes);
+      before = ends::elements_before_vectors(y_);
+      end = ends::end_of_vectors(before);
       begin += before;
-      find_end(before, end, is_row);
+      // A row's ends are in its first block.
+      const bool has_ends_of_row = is_row && threads_.part() == 0;
+      ends::find_end(has_ends_of_row ? threads_.thread_of_row() : s_.count, before, end);
     }
     const int length = end - begin < s_.part ? end - begin : s_.part;
     first_ = threads_.thread_of_row() * s_.thread_step;
@@ -134,17 +125,6 @@ class row_body : row_phases<Chain, Arguments, Memory> {
                     : 0;
       count_ = s_.in_vectors != 0 ? steps * lanes : steps;
     }
-  }
-  // The elements of the row before its first aligned vector.
-  DSL_DETAIL_KERNEL_FN int elements_before_vectors() const {
-    const std::int64_t lane = s_.first_lane + offset_of_row(s_.aligned_by);
-    return static_cast<int>(-lane & (lanes - 1));
-  }
-  // Chooses the thread's element of the row's ends: `before` elements at the beginning, and those
-  // from `after` on. The first block of a row has both.
-  DSL_DETAIL_KERNEL_FN void find_end(int before, int after, bool is_row) {
-    const int t = threads_.thread_of_row(), position = t < before ? t : after + t - before;
-    end_ = is_row && threads_.part() == 0 && position < s_.count ? position : -1;
   }
   // Offsets of operands that are read or written element by element; those of results are computed
   // when they are stored.
@@ -163,8 +143,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   // A thread without elements reads the first element of its part, of some row, and writes nothing.
   DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
-  static constexpr int vector_of_end = -1;
-  DSL_DETAIL_KERNEL_FN bool has_end() const { return has_ends && end_ >= 0; }
+  DSL_DETAIL_KERNEL_FN bool has_end() const { return has_ends && ends::has_end(); }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const {
     return v * s_.vector_step + lane * s_.lane_step;
   }
@@ -177,7 +156,6 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   DSL_DETAIL_KERNEL_FN int position(int v, int lane) const {
     if constexpr (staged) return v;
-    if (has_ends && v == vector_of_end) return end_;
     return first_ + (exists(v, lane) ? step_of(v, lane) : 0);
   }
   DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
@@ -267,20 +245,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       }
     }
   }
-  template <int Leaf> DSL_DETAIL_KERNEL_FN auto load_end() const {
-    return memory_.template load<memory_t<type_of_leaf<Leaf>>>(row_of<Leaf>() +
-                                                               end_ * row_stride<Leaf>());
-  }
-  template <std::size_t... K> DSL_DETAIL_KERNEL_FN void hold_end(std::index_sequence<K...>) {
-    (hold_end_of<static_cast<int>(K)>(), ...);
-  }
-  template <int Leaf> DSL_DETAIL_KERNEL_FN void hold_end_of() {
-    if constexpr (is_held_at_end(static_cast<std::size_t>(Leaf)))
-      lanes_of_leaf<Leaf>(held_end_).lane[0] = load_end<Leaf>();
-  }
   // Reads a thread's share of its row, which no other thread reads.
   DSL_DETAIL_KERNEL_FN void read_row() {
-    if (has_end()) hold_end(leaf_numbers{});
+    if (has_end()) ends::hold_end(leaf_numbers{});
     if constexpr (whole_vectors) {
       hold<access::whole_vector>(leaf_numbers{});
     } else if constexpr (any_layout) {
@@ -313,7 +280,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     } else {
       typename reductions::accumulators sums = reductions::identities();
       if constexpr (has_ends)
-        if (has_end()) take_end<P>(known, sums);
+        if (has_end()) ends::template take_end<P>(known, sums);
       // Another thread may have written in place what a phase reads from memory. Without a branch,
       // values that several phases compute from an element are computed once.
       if (in_shared || !operands::loads_alone(P) || has_elements()) {
@@ -356,44 +323,6 @@ class row_body : row_phases<Chain, Arguments, Memory> {
         for (int l = 0; l < lanes; ++l)
           if (exists(v, l)) reductions::add(sums, reductions::of_element(out.of[l]));
       }
-    }
-  }
-  // The thread's element of the row's ends, before offsets of targets advance.
-  template <int P, class Sums>
-  DSL_DETAIL_KERNEL_FN void take_end(const values& known, Sums& sums) {
-    using reductions = reductions_of<typename pass_of<P>::reductions>;
-    packs_of<P, 1, leaf_numbers> packs;
-    read_end<P>(packs, leaf_numbers{});
-    const auto out = element<P>(vector_of_end, packs, known, 0);
-    write_end<P>(out, target_numbers<P>{});
-    if constexpr (reductions::count > 0) reductions::add(sums, reductions::of_element(out));
-  }
-  template <int P, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void read_end(packs_of<P, 1, leaf_numbers>& to,
-                                     std::index_sequence<K...>) const {
-    (read_end_of<P, static_cast<int>(K)>(to), ...);
-  }
-  template <int P, int Leaf>
-  DSL_DETAIL_KERNEL_FN void read_end_of([[maybe_unused]] packs_of<P, 1, leaf_numbers>& to) const {
-    constexpr auto k = static_cast<std::size_t>(Leaf);
-    if constexpr ((operands::loaded[k].by >> P & 1) != 0) {
-      if constexpr (is_held_at_end(k)) lanes_of_leaf<Leaf>(to) = lanes_of_leaf<Leaf>(held_end_);
-      else lanes_of_leaf<Leaf>(to).lane[0] = load_end<Leaf>();
-    }
-  }
-  template <int P, class Out, std::size_t... I>
-  DSL_DETAIL_KERNEL_FN void write_end(const Out& out, std::index_sequence<I...>) const {
-    (write_end_of<P, static_cast<int>(I)>(out), ...);
-  }
-  template <int P, int I, class Out>
-  DSL_DETAIL_KERNEL_FN void write_end_of([[maybe_unused]] const Out& out) const {
-    constexpr target_word t{pass_of<P>::target_words[I]};
-    if constexpr (!t.is_result()) {
-      constexpr int k = operands::target(P, I);
-      using T = memory_t<pass_of<P>::elements::output(t.output()).type()>;
-      memory_.store(
-          reinterpret_cast<T*>(args_.operand[k].word) + offset_[k] + end_ * row_stride<k>(),
-          static_cast<T>(nth<t.output()>(out)));
     }
   }
   template <int P, std::size_t... K>
@@ -468,12 +397,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   row_team<whole_vectors, exchanged_bytes(accumulator_bytes_of<Chain>, 1), Memory, Team> threads_;
   row_stage<Chain, Arguments, Memory, Team> stage_;
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
-  held_ends<leaf_numbers> held_end_;
-  std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
   // The position of the thread's first element in the row, and the distance to the end of its part.
   std::int32_t first_ = 0, left_ = 0;
-  std::int32_t end_ = -1;   // The position of its element of the row's ends; -1 if it has none.
   std::int32_t count_ = 0;  // Number of its elements, for registers and any layout.
   bool is_owner_ = false;
   int row_ = 0;  // Staged: the thread's row among the block's.
