@@ -35,7 +35,8 @@ double value_after(const std::vector<T>& of, const extents_of_test& n, extents_o
 template <class T>
 std::vector<T> drawn(std::int64_t n, std::mt19937& engine) {
   std::vector<T> values;
-  for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<T>(engine() % 40));
+  for (std::int64_t i = 0; i < n; ++i)
+    values.push_back(static_cast<T>(static_cast<int>(engine() % 40)));
   return values;
 }
 
@@ -55,12 +56,13 @@ TEST_P(displaced, every_boundary_and_alignment) {
                                     {5, 13, 14},  {14, 3, 200},  {12, 12, 1},  {33, 15, 47}};
   for (const extents_of_test& n : shapes) {
     const std::int64_t size = n[0] * n[1] * n[2];
-    const auto a = drawn<float>(size, engine), b = drawn<float>(size + 1, engine),
-               d = drawn<float>(size, engine);
+    const auto a = drawn<float>(size, engine), b = drawn<float>(size + 1, engine);
+    const auto d = drawn<dsl::half>(size, engine);
     const auto c = drawn<std::int8_t>(size, engine);
     const auto e = drawn<double>(size, engine);
     const auto shaped = [&n](auto of) { return dsl::reshape(of, n[0], n[1], n[2]); };
-    const auto da = dsl::to_device(a), db = dsl::to_device(b), dd = dsl::to_device(d);
+    const auto da = dsl::to_device(a), db = dsl::to_device(b);
+    const auto dd = dsl::to_device(d);
     const auto dc = dsl::to_device(c);
     const auto de = dsl::to_device(e);
     dsl::array<float, 3> first(n[0], n[1], n[2]);
