@@ -112,6 +112,13 @@ const rows whole_arrays([] {
           });
         });
   }
+  for (const std::int64_t n : {100'000'000, 99'999'989})
+    reduction_work<double>("correlation of a and b", n, 2)
+        .within(1e-5)  // of independent elements: a small difference of two means
+        .by("dsl", [](const reduced<double>& x) {
+          using dsl::mean, dsl::var;
+          x.out = (mean(x.a * x.b) - mean(x.a) * mean(x.b)) / sqrt(var(x.a) * var(x.b));
+        });
   for (const std::int64_t n : {1 << 16, 1 << 20, 1 << 27, (1 << 27) + 1}) {
     const auto inside = [n](const char* name, auto call) {
       map<float>(name, n, 2, "reduction").by("dsl", call);

@@ -208,6 +208,11 @@ def softmax(xp, a):
     return e / xp.sum(e)
 
 
+def correlation(xp, a, b):
+    covariance = xp.mean(a * b) - xp.mean(a) * xp.mean(b)
+    return covariance / xp.sqrt(xp.var(a) * xp.var(b))
+
+
 def rk4(xp, F, G, d, h=H):
     """A step of the coupled fields in array operations."""
     dF = lambda F, G: -2j * F - 1j * d * (2 * G - 1)
@@ -333,6 +338,7 @@ FORMULAS = {
     "min(a)": ("a", lambda xp, a: xp.amin(a), None),
     "argmax(a)": ("a", lambda xp, a: xp.argmax(a), None),
     "min(a), max(a), mean(a)": ("a", lambda xp, a: (xp.amin(a), xp.amax(a), xp.mean(a)), None),
+    "correlation of a and b": ("ab", correlation, None),
     "dot(a, b)": ("ab", lambda xp, a, b: xp.dot(a, b), None),
     "a / norm(a)": ("a", lambda xp, a: a / xp.norm(a), None),
     "softmax(a)": ("a", softmax, None),
@@ -473,6 +479,8 @@ def cuda_works():
         [n],
         ["softmax(a)"],
     )
+    n_pairs = [100_000_000]
+    yield from works("reduction", ["correlation of a and b"], "float64", n_pairs, n_pairs)
     yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [(1024, 1024)])
     yield Work(
         "ode",

@@ -82,13 +82,15 @@ struct dot;
 struct variance;
 struct index_of_largest;
 void reductions(dsl::scalar<float>& s, dsl::scalar<std::int64_t>& n, const floats& a,
-                const floats& b, const bytes& k, doubles& d) {
+                const floats& b, const bytes& k, doubles& d, dsl::scalar<double>& correlation) {
   s = dsl::sum(named<total>(a));
   n = dsl::sum(named<total_of_bytes>(k));
   s = named<dot>(dsl::dot(a, b));
   s = dsl::var(named<variance>(a));
   n = dsl::argmax(named<index_of_largest>(a));
   d = dsl::cumsum(d);
+  using dsl::mean, dsl::var;
+  correlation = (mean(d * d) - mean(d) * mean(d)) / sqrt(var(d) * var(d));
 }
 
 // Operands by row, by column, gathered, neighbours, pairs.

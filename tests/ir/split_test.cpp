@@ -199,6 +199,22 @@ std::vector<table> run_pass(const graph& g, const std::vector<table>& inputs, in
   return outputs;
 }
 
+// Binds the inputs of a use at the places of a use that computes the same function.
+template <class Schedule>
+std::vector<table> inputs_at(const Schedule& plan, const scheduled_pass& pass, const pass_use& use,
+                             const pass_use& places, const std::vector<table>& leaves,
+                             const std::vector<table>& values) {
+  std::vector<table> inputs(static_cast<std::size_t>(pass.inputs));  // unbound: one element
+  for (int i = 0; i < use.inputs; ++i) {
+    const int input = plan.input[static_cast<std::size_t>(use.first_input + i)].input,
+              place = plan.input[static_cast<std::size_t>(places.first_input + i)].place;
+    inputs[static_cast<std::size_t>(place)] =
+        input < plan.leaves ? leaves[static_cast<std::size_t>(input)]
+                            : values[static_cast<std::size_t>(input - plan.leaves)];
+  }
+  return inputs;
+}
+
 std::vector<table> run_all_passes(const statement_of_trees& s) {
   const pass_splitter split(s.g);
   const auto plan = split.make_schedule();
@@ -209,20 +225,26 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
     EXPECT_TRUE(image_of(g).is_one_pass);
     for (int u = pass.first_use; u < pass.first_use + pass.uses; ++u) {
       const pass_use& use = plan.use[static_cast<std::size_t>(u)];
-      std::vector<table> inputs(
-          static_cast<std::size_t>(pass.inputs));  // unbound inputs have one element
-      for (int i = use.first_input; i < use.first_input + use.inputs; ++i) {
-        const auto [input, place, drops] = plan.input[static_cast<std::size_t>(i)];
-        inputs[static_cast<std::size_t>(place)] =
-            input < plan.leaves ? s.leaves[static_cast<std::size_t>(input)]
-                                : values[static_cast<std::size_t>(input - plan.leaves)];
-      }
+      const int axes = s.axes[static_cast<std::size_t>(use.space)];
       const std::vector<table> got =
-          run_pass(g, inputs, s.axes[static_cast<std::size_t>(use.space)]);
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        const output_place& place = plan.output[static_cast<std::size_t>(use.first_output) + i];
-        if (place.value >= 0) values[static_cast<std::size_t>(place.value)] = got[i];
-        if (place.target >= 0) targets[static_cast<std::size_t>(place.target)] = got[i];
+          run_pass(g, inputs_at(plan, pass, use, use, s.leaves, values), axes);
+      const auto place_of = [&](const pass_use& of, int i) {
+        return static_cast<std::size_t>(
+            plan.output[static_cast<std::size_t>(of.first_output + i)].place);
+      };
+      for (int at = use.like; at != u; at = plan.use[static_cast<std::size_t>(at)].like) {
+        const pass_use& like = plan.use[static_cast<std::size_t>(at)];
+        const std::vector<table> other =
+            run_pass(g, inputs_at(plan, pass, use, like, s.leaves, values), axes);
+        EXPECT_EQ(like.outputs, use.outputs);
+        for (int i = 0; i < use.outputs; ++i)
+          EXPECT_EQ(other[place_of(like, i)].values, got[place_of(use, i)].values);
+      }
+      for (int i = 0; i < use.outputs; ++i) {
+        const output_place& to = plan.output[static_cast<std::size_t>(use.first_output + i)].to;
+        const table& result = got[place_of(use, i)];
+        if (to.value >= 0) values[static_cast<std::size_t>(to.value)] = result;
+        if (to.target >= 0) targets[static_cast<std::size_t>(to.target)] = result;
       }
     }
   }
@@ -305,44 +327,115 @@ TEST(split, several_expressions_are_what_their_passes_give) {
   }
 }
 
-struct pass_counts { int passes, uses, values; };
+struct pass_counts {
+  int passes, uses, values;
+  std::vector<int> inputs;  // of each pass
+};
 template <class F>
-pass_counts count_passes(int leaves, const F& f) {
+pass_counts count_passes(const F& f) {
   graph g;
   tracer t{&g};
   f(g, t);
-  g.operands = leaves;
+  g.operands = t.operands;
   const auto plan = pass_splitter(g).make_schedule();
-  return {plan.passes, plan.uses, plan.values};
+  pass_counts counts{plan.passes, plan.uses, plan.values, {}};
+  for (int p = 0; p < plan.passes; ++p)
+    counts.inputs.push_back(plan.pass[static_cast<std::size_t>(p)].inputs);
+  return counts;
+}
+symbol<dtype::float32> leaf(tracer& t) {
+  return statement_of_trees::operand_symbol<dtype::float32>(op::load, t);
+}
+// A reduction of elements(), in an index space of its own.
+template <class Reduction, class Elements>
+auto reduced(tracer& t, const Elements& elements) {
+  t.g->open_space(t.operands, true, 0);
+  const auto r = Reduction::trace(t, elements());
+  t.g->spaces[t.g->space - 1].outputs.push_back(r.id);
+  t.g->close_space(t.operands);
+  return r;
+}
+template <class Reduction>
+auto of_leaf(tracer& t) {
+  return reduced<Reduction>(t, [&] { return leaf(t); });
+}
+template <class Reduction>
+auto of_product(tracer& t) {
+  return reduced<Reduction>(t, [&] {
+    const auto a = leaf(t);
+    return apply<op::multiply>(a, leaf(t));
+  });
+}
+template <class... Result>
+void to_scalars(graph& g, const Result&... r) {
+  (g.outputs.push_back(r.id), ...);
+  g.scalar_outputs = (1u << sizeof...(r)) - 1;
 }
 
 // max(x) of two arrays is one program, which runs twice only if the arrays differ.
 TEST(split, equal_reductions_share_a_program) {
-  const auto leaf = [](tracer& t) {
-    return statement_of_trees::operand_symbol<dtype::float32>(op::load, t);
-  };
-  const auto max_of_leaf = [&](tracer& t) {
-    t.g->open_space(t.operands, true, 0);
-    const auto m = max_function::trace(t, leaf(t));
-    t.g->spaces[t.g->space - 1].outputs.push_back(m.id);
-    t.g->close_space(t.operands);
-    return m;
-  };
-  const pass_counts softmax = count_passes(4, [&](graph& g, tracer& t) {
-    const auto above = apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t)));
-    g.open_space(t.operands, true, 0);
-    const auto below =
-        sum_function::trace(t, apply<op::exp>(apply<op::subtract>(leaf(t), max_of_leaf(t))));
-    g.spaces[g.space - 1].outputs.push_back(below.id);
-    g.close_space(t.operands);
+  const pass_counts softmax = count_passes([&](graph& g, tracer& t) {
+    const auto above = apply<op::exp>(apply<op::subtract>(leaf(t), of_leaf<max_function>(t)));
+    const auto below = reduced<sum_function>(
+        t, [&] { return apply<op::exp>(apply<op::subtract>(leaf(t), of_leaf<max_function>(t))); });
     g.outputs.push_back(apply<op::divide>(above, below).id);
   });
   EXPECT_EQ(std::tuple(softmax.passes, softmax.uses, softmax.values), std::tuple(3, 4, 3));
-  const pass_counts quotient = count_passes(2, [&](graph& g, tracer& t) {
-    g.outputs.push_back(apply<op::divide>(max_of_leaf(t), max_of_leaf(t)).id);
-    g.scalar_outputs = 1;
+  EXPECT_EQ(softmax.inputs, (std::vector{1, 2, 3}));
+  const pass_counts quotient = count_passes([&](graph& g, tracer& t) {
+    to_scalars(g, apply<op::divide>(of_leaf<max_function>(t), of_leaf<max_function>(t)));
   });
   EXPECT_EQ(std::tuple(quotient.passes, quotient.uses, quotient.values), std::tuple(2, 3, 2));
+  EXPECT_EQ(quotient.inputs, (std::vector{2, 2}));
+}
+
+// The places at which a pass reads arrays: as many as there probably are different arrays.
+TEST(split, parts_share_the_places_of_arrays_that_are_probably_the_same) {
+  const auto inputs = [](const auto& f) { return count_passes(f).inputs; };
+  // Least and greatest element, of one array. Mean and maximum, of two.
+  EXPECT_EQ(inputs([](graph& g, tracer& t) {
+              const auto least = of_leaf<min_function>(t);
+              to_scalars(g, least, of_leaf<max_function>(t));
+            }),
+            std::vector{1});
+  EXPECT_EQ(inputs([](graph& g, tracer& t) {
+              const auto a = of_leaf<sum_function>(t);
+              const auto b = of_leaf<max_function>(t), c = of_leaf<sum_function>(t);
+              to_scalars(g, a, b, c, of_leaf<max_function>(t));
+            }),
+            std::vector{2});
+  // A covariance and its variances, in any order.
+  for (int first = 0; first < 3; ++first)
+    EXPECT_EQ(inputs([&](graph& g, tracer& t) {
+                int of_both = 0, of_a = 0, of_b = 0;
+                for (int k = 0; k < 3; ++k)
+                  if (k == first) of_both = of_product<sum_function>(t).id;
+                  else (of_a == 0 ? of_a : of_b) = of_leaf<sum_function>(t).id;
+                for (const int r : {of_both, of_a, of_b}) g.outputs.push_back(r);
+                g.outputs.push_back(of_leaf<max_function>(t).id);
+                g.outputs.push_back(of_leaf<max_function>(t).id);
+                g.scalar_outputs = 31;
+              }),
+              std::vector{2});
+  // It is not clear which of the product's arrays these are.
+  EXPECT_EQ(inputs([](graph& g, tracer& t) {
+              const auto product = of_product<sum_function>(t);
+              const auto least = of_leaf<min_function>(t);
+              to_scalars(g, product, least, of_leaf<max_function>(t));
+            }),
+            std::vector{4});
+  EXPECT_EQ(inputs([](graph& g, tracer& t) {
+              const auto a = of_product<sum_function>(t), b = of_product<sum_function>(t);
+              const auto c = of_leaf<sum_function>(t);
+              to_scalars(g, a, b, c, of_leaf<sum_function>(t));
+            }),
+            std::vector{6});
+  // No more arrays than a thread's registers hold.
+  EXPECT_EQ(inputs([](graph& g, tracer& t) {
+              for (int k = 0; k < 17; ++k) g.outputs.push_back(of_leaf<sum_function>(t).id);
+              g.scalar_outputs = (1u << 17) - 1;
+            }),
+            (std::vector{16, 1}));
 }
 
 }  // namespace

@@ -50,6 +50,12 @@ TEST_P(reductions_page, in_formulas) {
   EXPECT_EQ(product.copy_to_host(), (std::vector<double>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
+TEST_P(reductions_page, one_kernel) {
+  const dsl::array<double> x = dsl::arange<double>(4), y = 3 * x + 1;
+#include <docs/reductions/in-formulas-4.inc>
+  EXPECT_NEAR(r.value(), 1, 1e-14);
+}
+
 TEST_P(reductions_page, operators) {
   const dsl::array<double> x = dsl::arange<double>(4);
   const dsl::array<double, 2> m = dsl::reshape(x, 2, 2);

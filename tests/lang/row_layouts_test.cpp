@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -290,6 +291,71 @@ TEST_P(row_layouts, columns_side_by_side) {
     expect(stored(memory), want, "in place, element ");
     if (HasFatalFailure()) return;
   }
+}
+
+// Contiguous rows that begin and end anywhere, so that aligned vectors lie across their ends: rows
+// in one block's registers, in several blocks, and in shared memory. What lies between rows stays.
+template <class T, class Compute, class Function>
+void see_rows_anywhere(unsigned seed, int rounds, double bound, const Function& function) {
+  std::mt19937 engine(seed);
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(engine() % n); };
+  for (int round = 0; round < rounds; ++round) {
+    constexpr std::int64_t lengths[] = {33, 34, 37, 63, 65, 127, 130, 257, 511, 1023, 2049, 2600};
+    const std::int64_t length = round % 3 == 2 ? 33 + below(2000) : lengths[below(12)],
+                       count = 1 + below(round % 4 == 0 ? 40 : 5), pitch = length + below(6),
+                       first = below(20), size = first + count * pitch + 16;
+    SCOPED_TRACE(testing::Message() << round << ": " << count << " x " << length << ", " << pitch
+                                    << " apart, from " << first);
+    std::uniform_real_distribution<float> uniform(-2, 2);
+    std::vector<T> all(static_cast<std::size_t>(size)), before(all.size()),
+        weights(static_cast<std::size_t>(length));
+    for (std::vector<T>* each : {&all, &before, &weights})
+      for (T& x : *each) x = static_cast<T>(uniform(engine));
+    // The target lies as the source does, or at another distance from an aligned address.
+    const std::int64_t moved = round % 5 == 4 ? 1 + below(3) : 0;
+    const bool in_place = round % 4 == 1 && moved == 0;
+    dsl::array<T> source = dsl::to_device(all), target = dsl::to_device(before);
+    const dsl::array<T> of_columns = dsl::to_device(weights);
+    const auto rows_of = [&](dsl::array<T>& a, std::int64_t from) {
+      return dsl::view<T, 2>(a.view().owner(), a.data() + from, {count, length}, {pitch, 1});
+    };
+    const auto x = dsl::cast<Compute>(rows_of(source, first));
+    const auto weight = dsl::cast<Compute>(of_columns);
+    const auto e = exp(x - dsl::max(x, axis(1), keep_dims));
+    const auto scaled = e / dsl::sum(e, axis(1), keep_dims);
+    dsl::assign(rows_of(in_place ? source : target, first + moved),
+                dsl::cast<T>(function(scaled * static_cast<Compute>(length) * weight)));
+    std::vector<T> got = (in_place ? source : target).copy_to_host();
+    std::vector<T> want = in_place ? all : before;
+    for (std::int64_t y = 0; y < count; ++y) {
+      const auto at = [&](std::int64_t k) {
+        return static_cast<double>(all[static_cast<std::size_t>(first + y * pitch + k)]);
+      };
+      double most = -INFINITY, sum = 0;
+      for (std::int64_t k = 0; k < length; ++k) most = std::max(most, at(k));
+      for (std::int64_t k = 0; k < length; ++k) sum += std::exp(at(k) - most);
+      for (std::int64_t k = 0; k < length; ++k) {
+        const auto place = static_cast<std::size_t>(first + moved + y * pitch + k);
+        const double value = std::exp(at(k) - most) / sum * static_cast<double>(length) *
+                             static_cast<double>(weights[static_cast<std::size_t>(k)]);
+        ASSERT_NEAR(static_cast<double>(got[place]), value, bound * std::max(1., std::abs(value)))
+            << y << ", " << k;
+        got[place] = want[place];
+      }
+    }
+    ASSERT_EQ(0, std::memcmp(got.data(), want.data(), got.size() * sizeof(T)));
+  }
+}
+
+TEST_P(row_layouts, rows_that_begin_anywhere) {
+  const int rounds = simulated() ? 24 : 100;
+  const auto in_small = dsl::vectorize<in_small_blocks>([](auto x) { return x; });
+  const auto same = [](const auto& x) { return x; };
+  see_rows_anywhere<float, float>(5, rounds, 1e-5, same);
+  see_rows_anywhere<float, float>(6, rounds, 1e-5, in_small);
+  see_rows_anywhere<dsl::half, float>(7, rounds, 2e-3, same);
+  see_rows_anywhere<dsl::half, float>(8, rounds, 2e-3, in_small);
+  see_rows_anywhere<double, double>(9, rounds, 1e-13, same);
 }
 
 }  // namespace

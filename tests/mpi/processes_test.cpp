@@ -172,6 +172,14 @@ void reductions(std::int64_t n, std::int64_t columns) {
     const dsl::scalar<std::int64_t> at = dsl::argmax(a);
     return values(total, mean, most, at);
   });
+  compare("reductions of several arrays at once", [&](dsl::device where) {
+    const auto a = matrix_on(where, n, columns), longer = matrix_on(where, n + 1, columns);
+    const dsl::array<double, 2> b = 3. - a;
+    dsl::scalar<double> product(0., where), of_a(0., where), of_b(0., where), most(0., where);
+    dsl::tie(product, of_a, of_b, most) =
+        std::tuple{dsl::sum(a * b), dsl::sum(b), dsl::sum(a), dsl::max(longer)};
+    return values(product, of_a, of_b, most);
+  });
   compare("reductions beside rows of other alignments", [&](dsl::device where) {
     const auto a = matrix_on(where, n, columns);
     const auto row = vector_on(where, columns + 3);

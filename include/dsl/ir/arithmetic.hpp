@@ -129,20 +129,33 @@ template <class A, class B> DSL_DETAIL_FN constexpr bool exactly_less(A a, B b) 
   else return b > 0 && a < static_cast<std::uint64_t>(b);
 }
 
-// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. The inner choice compiles
-// to one instruction on x86.
+// NaN wins, as in NumPy's minimum and maximum; it loses in fmin and fmax. Floats take one
+// instruction on a GPU; the inner choice compiles to one on x86.
+#if DSL_DETAIL_ON_DEVICE
+#define DSL_DETAIL_OF_FLOATS(call)                       \
+  if constexpr (std::same_as<T, float>) {                \
+    if (!__builtin_is_constant_evaluated()) return call; \
+  }
+#else
+#define DSL_DETAIL_OF_FLOATS(call)
+#endif
 template <class T> DSL_DETAIL_FN constexpr T min(T a, T b) {
+  DSL_DETAIL_OF_FLOATS(fminimum(a, b))
   return select(a != a, a, a < b ? a : b);
 }
 template <class T> DSL_DETAIL_FN constexpr T max(T a, T b) {
+  DSL_DETAIL_OF_FLOATS(fmaximum(a, b))
   return select(a != a, a, a > b ? a : b);
 }
 template <class T> DSL_DETAIL_FN constexpr T fmin(T a, T b) {
+  DSL_DETAIL_OF_FLOATS(::fminf(a, b))
   return select(b != b, a, a < b ? a : b);
 }
 template <class T> DSL_DETAIL_FN constexpr T fmax(T a, T b) {
+  DSL_DETAIL_OF_FLOATS(::fmaxf(a, b))
   return select(b != b, a, a > b ? a : b);
 }
+#undef DSL_DETAIL_OF_FLOATS
 
 template <class T> DSL_DETAIL_FN constexpr auto abs(T a) {
   if constexpr (is_complex<T>) return math::hypot(a.re, a.im);

@@ -74,7 +74,7 @@ DSL_DETAIL_FN float rint(float x) { return DSL_DETAIL_BUILTIN(rintf)(x); }
 DSL_DETAIL_FN double rint(double x) { return DSL_DETAIL_BUILTIN(rint)(x); }
 DSL_DETAIL_FN float fma(float x, float y, float z) { return DSL_DETAIL_BUILTIN(fmaf)(x, y, z); }
 DSL_DETAIL_FN double fma(double x, double y, double z) { return DSL_DETAIL_BUILTIN(fma)(x, y, z); }
-/// C23's fminimum: the smaller operand, or NaN if either is NaN.
+/// C23's fminimum and fmaximum: the smaller or larger operand, or NaN if either is NaN.
 DSL_DETAIL_FN float fminimum(float x, float y) {
 #if DSL_DETAIL_ON_DEVICE
   float least;
@@ -82,6 +82,15 @@ DSL_DETAIL_FN float fminimum(float x, float y) {
   return least;
 #else
   return x != x || x < y ? x : y;
+#endif
+}
+DSL_DETAIL_FN float fmaximum(float x, float y) {
+#if DSL_DETAIL_ON_DEVICE
+  float most;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(x), "f"(y));
+  return most;
+#else
+  return x != x || x > y ? x : y;
 #endif
 }
 

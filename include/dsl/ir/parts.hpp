@@ -1,6 +1,7 @@
 // The parts of a statement, by the depth of its reductions: each can be computed by one pass.
 #pragma once
 
+#include <dsl/ir/copy.hpp>
 #include <dsl/ir/origin.hpp>
 #include <dsl/ir/schedule.hpp>
 
@@ -100,6 +101,23 @@ class statement_parts {
       for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
     }
     return needed;
+  }
+
+  /// Copies the nodes that a part computes into another graph, where input k is read as operand
+  /// number places[k], and returns their new numbers.
+  constexpr sequence<int> copy_nodes(const part& p, const sequence<int>& places, graph& to) const {
+    operand_places at{sequence<int>(leaves(), -1), sequence<int>(g_.size(), -1),
+                      sequence<op>(g_.size(), op::load)};
+    for (int k = 0; k < p.inputs.size(); ++k) {
+      const int input = p.inputs[k];
+      if (is_leaf(input)) {
+        at.of_leaf[input] = places[k];
+      } else {
+        at.of_node[value_of_input(input)] = places[k];
+        at.codes[value_of_input(input)] = code_of_input(input);
+      }
+    }
+    return copy_into(to, g_, nodes_of(p), at);
   }
 
  private:

@@ -22,16 +22,24 @@ struct reduced_value {
   dtype type;
   int rank, space, leaf;
 };
-/// A compiled pass. It runs once for each of its `uses`, or once for all of them if they read the
-/// same operands. `first_word`: index of its first input word (`phase_input`).
+/// An output of a use, and its number among the pass's outputs.
+struct bound_output {
+  output_place to;
+  int place;
+};
+/// A compiled pass. It runs once for all of its `uses` that have one index space, if no two of them
+/// read different operands at one place. `first_word`: index of its first input word
+/// (`phase_input`).
 struct scheduled_pass {
   int first_use, uses, first_word, inputs, outputs;
   // It calls functors.
   bool calls;
 };
-/// One use of a pass: the operands of one index space (`space`; 0: several spaces, or elements).
-/// They may be a subset of the pass's inputs.
-struct pass_use { int space, first_input, inputs, first_output; };
+/// One use of a pass: the operands and results of one index space (`space`; 0: several spaces, or
+/// elements). They may be a subset of the pass's inputs and outputs. `like`: the next use, after
+/// the last the first one, that computes the same function at other places. A use may take any of
+/// these uses' places for its own operands and results.
+struct pass_use { int space, first_input, inputs, first_output, outputs, like; };
 /// An input of a use: the number of a leaf, or of a value (counted after all leaves), and its place
 /// among the pass's inputs. `drops_axes`: the reduced axes are dropped.
 struct bound_input {
@@ -45,7 +53,7 @@ struct schedule_view {
   const scheduled_pass* pass = nullptr;
   const pass_use* use = nullptr;
   const bound_input* input = nullptr;
-  const output_place* output = nullptr;
+  const bound_output* output = nullptr;
   const reduced_value* value = nullptr;
   const value_copy* copy = nullptr;
 };
@@ -61,7 +69,7 @@ struct schedule {
   std::array<pass_use, Uses + 1> use{};
   std::array<int, Words + 1> word{};
   std::array<bound_input, Inputs + 1> input{};
-  std::array<output_place, Outputs + 1> output{};
+  std::array<bound_output, Outputs + 1> output{};
   std::array<reduced_value, Values + 1> value{};
   std::array<value_copy, Copies + 1> copy{};
 

@@ -367,17 +367,19 @@ void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes
   g.elements = element_count(g.shape, g.shape_rank, 1);
   // Reduced axes, a bit each. Reductions to one value, without dimensions, reduce all of them.
   std::uint32_t reduced = ~0u;
-  bool needs_elements = false;
+  // The first output that is a result of some elements, or -1.
+  int of_some = -1;
   for (int k = inputs; k < count; ++k) {
-    needs_elements =
-        needs_elements || (all[k].kind == operand_kind::result && all[k].needs_elements);
+    if (of_some < 0 && all[k].kind == operand_kind::result && all[k].needs_elements)
+      of_some = k - inputs;
     if (all[k].kind == operand_kind::result && all[k].rank > 0) reduced = all[k].reduced;
   }
   g.results = g.count = 1;
   for (int d = 0; d < g.shape_rank; ++d)
     ((reduced >> d & 1) != 0 ? g.count : g.results) *= g.shape[d];
-  if (needs_elements && pass.needs_elements && g.count == 0 && g.results > 0)
-    raise<shape_error>("a reduction of no elements, which has no value: " + spell_pass(pass, all));
+  if (of_some >= 0 && pass.needs_elements && g.count == 0 && g.results > 0)
+    raise<shape_error>("a reduction of no elements, which has no value: " +
+                       spell_pass(pass, all, of_some));
 
   for (int k = 0; k < count; ++k) {
     g.layouts[k] = {};

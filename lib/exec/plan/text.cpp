@@ -325,7 +325,7 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
   }
 }
 
-std::string spell_pass(const pass_view& p, const operand* operands, std::size_t limit) {
+std::string spell_pass(const pass_view& p, const operand* operands, int output, std::size_t limit) {
   if (p.target_count == 0) return "an expression";
   int inputs = 0;
   const value_source* earlier = nullptr;
@@ -341,7 +341,7 @@ std::string spell_pass(const pass_view& p, const operand* operands, std::size_t 
                                   ? operand_names(earlier->leaves, earlier->leaf_count)
                                   : operand_names(operands, inputs);
   formula_speller s(p, operands, names, limit);
-  s.target(0);
+  s.target(output);
   return s.take();
 }
 

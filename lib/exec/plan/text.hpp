@@ -12,10 +12,10 @@ struct row_plan;
 
 namespace dsl::detail {
 
-/// The first output as a formula, such as "exp(a) + 2 * b", cut after about `limit` characters.
+/// An output as a formula, such as "exp(a) + 2 * b", cut after about `limit` characters.
 /// Equal arrays have the same letter. If operands are given, host scalars are written as their
 /// values, and results of earlier passes as their formulas.
-std::string spell_pass(const pass_view& p, const operand* operands = nullptr,
+std::string spell_pass(const pass_view& p, const operand* operands = nullptr, int output = 0,
                        std::size_t limit = 160);
 /// The kernel's name, such as "rk4_step", from the text that `spelled_name` gives; empty for null.
 std::string name_of_kernel(const char* pretty);

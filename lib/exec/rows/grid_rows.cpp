@@ -75,6 +75,34 @@ int row_parallel_threads(std::int64_t vectors_a_plane, std::int64_t planes, std:
   return side;
 }
 
+struct cluster_shape { int blocks, threads; };
+
+// The blocks of a cluster and the threads of each, for rows of `vectors` vectors of which a thread
+// holds `held` at most. Few rows are spread over all multiprocessors, a vector a thread. Otherwise
+// as many threads as possible are resident on a multiprocessor, idle ones not counted. `widest`:
+// the most threads of a block.
+cluster_shape shape_of_cluster(std::int64_t rows, std::int64_t vectors, int held, int widest,
+                               int multiprocessors, const kernel_attributes& known) {
+  const std::int64_t threads = pieces(vectors, held), least = pieces(threads, widest),
+                     spread = std::min<std::int64_t>(multiprocessors / rows, known.largest_cluster);
+  if (spread > least) {
+    const std::int64_t blocks = std::min(spread, pieces(vectors, widest));
+    return {static_cast<int>(blocks), std::min(widest, whole_warps(pieces(vectors, blocks)))};
+  }
+  const std::int64_t resident = std::int64_t{widest} * std::max(1, known.blocks_per_multiprocessor);
+  cluster_shape best{static_cast<int>(least), widest};
+  double most = 0;
+  for (std::int64_t blocks = least; blocks <= known.largest_cluster; ++blocks) {
+    const int block = whole_warps(pieces(threads, blocks));
+    const double used = static_cast<double>(threads) / static_cast<double>(blocks * block) *
+                        static_cast<double>(resident / block * block);
+    if (used <= most) continue;
+    most = used;
+    best = {static_cast<int>(blocks), block};
+  }
+  return best;
+}
+
 // Maximum number of blocks' sums that a thread reads one after another.
 constexpr int polled = 4;
 
@@ -111,7 +139,6 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   }
   // On one device, since each row is on one device.
   const int members = std::max(1, p.devices), multiprocessors = device.multiprocessors / members;
-  const bool columns = p.kernel == row_kernel::columns;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
   if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 ||
@@ -120,7 +147,12 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
                         " threads was asked for; this kernel takes powers of two " +
                         "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
 
-  const std::int64_t vectors = pieces(g.count, elements_of_vector(p));
+  const bool columns = p.kernel == row_kernel::columns;
+  const row_vectors aligned =
+      !columns && rows.lies_along_rows() ? vectors_of_rows(rows) : row_vectors{};
+  // Elements of a row in vectors.
+  const std::int64_t length = aligned.ends > 0 ? g.count / p.lanes * p.lanes : g.count,
+                     vectors = pieces(length, elements_of_vector(p));
   const int vector_bytes = bytes_of_vectors(rows, p, true),
             beside_bytes = bytes_of_vectors(rows, p, false);
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
@@ -158,10 +190,10 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     return made;
   };
   const std::int64_t in_vectors = pieces(vectors, p.policy.vectors_held);
-  p.in_vectors = columns || (rows.lies_along_rows() && rows_are_in_vectors(rows));
-  const bool whole = !columns && p.in_vectors && in_vectors <= widest;
+  p.in_vectors = columns || aligned.found;
+  const bool whole = aligned.found && in_vectors <= widest;
   p.registers = known.registers;
-  if (!whole && plan_staged(p, rows, inner, usual)) return with_grid(p);
+  if (!(whole && aligned.ends == 0) && plan_staged(p, rows, inner, usual)) return with_grid(p);
   const row_share share = whole     ? row_share::whole_vectors
                           : columns ? row_share::in_shared
                                     : share_of_other_rows(p.policy);
@@ -170,7 +202,8 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   if (whole) {
     p.kernel = row_kernel::whole;
     known = attributes_of(static_cast<int>(p.kernel));
-    const std::int64_t threads = threads_of_vectors(vectors, in_vectors);
+    const std::int64_t threads =
+        std::max<std::int64_t>(threads_of_vectors(vectors, in_vectors), aligned.ends);
     p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
   } else {
     int& side = p.rows_side_by_side;
@@ -189,6 +222,12 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       const bool fits = threads * narrow <= of_cluster;
       if (fits) side = narrow;
       p.threads_a_row = (fits ? widest : usual) / side;
+      if (fits && side == 1 && fixed.block == 0 && fixed.grid == 0) {
+        const cluster_shape of =
+            shape_of_cluster(g.results, vectors, held, widest, multiprocessors, known);
+        p.threads_a_row = of.threads;
+        p.blocks_a_row = of.blocks;
+      }
     } else if (threads * side <= 32 || side > 1) {
       p.threads_a_row = std::min(widest / side, power_of_two_from(threads));
     } else {
@@ -199,7 +238,9 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   p.registers = known.registers;
   const int group_threads = p.threads_a_row * p.rows_side_by_side;
   int groups = 1;
-  if (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0) {
+  const bool is_shared =
+      p.in_registers && (p.blocks_a_row > 1 || vectors > std::int64_t{held} * p.threads_a_row);
+  if (!is_shared && (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0)) {
     groups = std::max(1, std::min<int>(usual / group_threads,
                                        power_of_two_from(pieces(
                                            g.results, p.rows_side_by_side * rows_of_vector(p)))));
@@ -212,7 +253,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     return p.in_registers ? 0 : (count * vector_bytes + beside_bytes) * p.block;
   };
   p.block = group_threads * groups;
-  std::int64_t part = g.count;
+  std::int64_t part = length;
   while (groups > 1 && bytes_of(vectors_of(part)) > target) {
     groups /= 2;
     p.block = group_threads * groups;
@@ -225,8 +266,9 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
           ? held
           : std::max<std::int64_t>(1, (target - sums - beside_bytes * p.block) /
                                           (std::int64_t{std::max(1, vector_bytes)} * p.block));
-  if (groups == 1 && vectors_of(part) > fit) {
-    const std::int64_t needed = pieces(g.count, fit * p.threads_a_row * elements_of_vector(p));
+  if (groups == 1 && (vectors_of(part) > fit || p.blocks_a_row > 1)) {
+    const std::int64_t needed = std::max<std::int64_t>(
+        p.blocks_a_row, pieces(length, fit * p.threads_a_row * elements_of_vector(p)));
     p.in_cluster = (p.in_registers || columns) && needed <= known.largest_cluster &&
                    (fixed.grid == 0 || needed <= fixed.grid);
     if (p.in_cluster) {
@@ -237,7 +279,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       p.blocks_a_row =
           static_cast<int>(std::min({blocks, needed, fixed.grid > 0 ? fixed.grid : blocks}));
     }
-    part = part_of_block(g.count, p);
+    part = part_of_block(length, p);
   }
   p.rows_a_block = p.rows_side_by_side * rows_of_vector(p) * groups;
   p.vectors = static_cast<int>(vectors_of(part));
@@ -253,6 +295,9 @@ namespace {
 
 row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   const geometry& g = rows.space();
+  const bool columns = p.kernel == row_kernel::columns;
+  const row_vectors aligned = p.in_vectors && !columns ? vectors_of_rows(rows) : row_vectors{};
+  const std::int64_t length = aligned.ends > 0 ? g.count / p.lanes * p.lanes : g.count;
   row_schedule s{};
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const std::int64_t across = pieces(inner, p.rows_a_block);
@@ -263,7 +308,7 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.parts = p.blocks_a_row;
   s.groups = static_cast<std::int32_t>(p.grid / p.blocks_a_row);
   s.of_parts = divisor::of(s.parts);
-  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(g.count, p));
+  s.part = s.parts == 1 ? s.count : static_cast<std::int32_t>(part_of_block(length, p));
   s.log2_across = std::countr_zero(static_cast<unsigned>(p.rows_side_by_side));
   s.log2_group_threads =
       group_threads == p.block ? 31 : std::countr_zero(static_cast<unsigned>(group_threads));
@@ -273,15 +318,17 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   s.lane_step = p.in_vectors ? 1 : s.row_threads;
   s.thread_step = p.in_vectors ? p.lanes : 1;
   s.vector_step = s.row_threads * p.lanes;
-  s.of_step = divisor::of(p.staged                          ? s.count
-                          : p.kernel == row_kernel::columns ? s.row_threads
-                          : p.in_vectors                    ? s.vector_step
-                                                            : s.lane_step);
+  s.of_step = divisor::of(p.staged       ? s.count
+                          : columns      ? s.row_threads
+                          : p.in_vectors ? s.vector_step
+                                         : s.lane_step);
   s.vectors = p.vectors;
   s.staged = p.staged ? 1 : 0;
   s.in_vectors = p.in_vectors ? 1 : 0;
-  s.whole =
-      g.count == static_cast<std::int64_t>(s.parts) * s.row_threads * p.lanes * s.vectors ? 1 : 0;
+  s.vector_leaves = aligned.leaves;
+  s.aligned_by = aligned.aligned_by;
+  s.first_lane = aligned.first_lane;
+  s.whole = g.count == static_cast<std::int64_t>(s.parts) * s.row_threads * p.lanes * s.vectors;
   s.waits = inner % p.rows_a_block != 0 ? 1 : 0;
   s.in_cluster = p.in_cluster ? 1 : 0;
   s.shared_sums = sums;

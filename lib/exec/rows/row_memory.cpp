@@ -34,15 +34,58 @@ int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies) {
   return bytes;
 }
 
-bool rows_are_in_vectors(const row_chain& rows) {
+row_vectors vectors_of_rows(const row_chain& rows) {
   const geometry& g = rows.space();
-  bool all = g.count % rows.code().lanes == 0;
-  for (int k = 0; k < rows.operand_count(); ++k) {
+  const int lanes = rows.code().lanes, along = g.rank - 1;
+  const auto lane_of = [lanes](std::int64_t elements) {
+    return static_cast<int>(elements & (lanes - 1));
+  };
+  const auto first_lane = [&](int k) {
     const operand& o = rows.operands()[k];
-    if (o.kind == operand_kind::array && g.layouts[k].strides[g.rank - 1] != 0)
-      all = all && g.layouts[k].how == access::wide;
+    return lane_of(static_cast<std::int64_t>(o.word[0]) / size_of(o.type));
+  };
+  const auto has_vectors = [&](int k) {
+    return rows.operands()[k].kind == operand_kind::array && varies_in_row(rows, k);
+  };
+  const auto is_of_all_rows = [&](int k) {
+    for (int d = 0; d < along; ++d)
+      if (g.extents[d] > 1 && g.layouts[k].strides[d] == 0) return false;
+    return true;
+  };
+  int by = -1;  // An array of all rows; if there is none, one of some.
+  for (int k = 0; k < rows.operand_count(); ++k)
+    if (has_vectors(k) && (by < 0 || (is_of_all_rows(k) && !is_of_all_rows(by)))) by = k;
+  row_vectors made;
+  made.found = true;
+  if (by < 0 && g.count % lanes != 0) return {};
+  if (by < 0) return made;
+  bool begin_alike = first_lane(by) == 0;
+  for (int d = 0; d < along; ++d)
+    begin_alike = begin_alike && lane_of(g.layouts[by].strides[d]) == 0;
+  made.ends = begin_alike ? lane_of(g.count) : 2 * (lanes - 1);
+  // Every row has a whole vector, which threads without one of their own read.
+  if (made.ends > 0 && g.count < 2 * lanes - 1) return {};
+  if (made.ends > 0) {
+    made.aligned_by = by;
+    made.first_lane = first_lane(by);
   }
-  return all;
+  const auto is_aligned = [&](int k) {
+    const std::int64_t *const own = g.layouts[k].strides, *const other = g.layouts[by].strides;
+    bool all =
+        own[along] == 1 && first_lane(k) == first_lane(by) &&
+        rows.operands()[k].word[0] % static_cast<std::uint64_t>(size_of(rows.operands()[k].type)) ==
+            0;
+    for (int d = 0; d < along; ++d) all = all && lane_of(own[d]) == lane_of(other[d]);
+    return all;
+  };
+  for (int k = 0; k < rows.operand_count(); ++k) {
+    if (!has_vectors(k)) continue;
+    const bool is_leaf = k < rows.leaves();
+    if (is_aligned(k)) made.leaves |= is_leaf ? std::uint64_t{1} << k : 0;
+    else if (!is_leaf || (rows.code().loaded_by_several >> k & 1) != 0 || is_of_all_rows(k))
+      return {};
+  }
+  return made;
 }
 
 bool columns_are_in_vectors(const row_chain& rows, int lanes) {

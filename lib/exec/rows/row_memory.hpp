@@ -16,8 +16,19 @@ int kept_as(const row_chain& rows, int k);
 int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf);
 int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies);
 
-/// Whether every operand that varies along rows is read and written in whole vectors.
-bool rows_are_in_vectors(const row_chain& rows);
+/// How rows are read and written in aligned vectors of a chain's lanes. Rows may begin and end
+/// between vectors; their elements before the first and after the last whole vector are their ends.
+/// All arrays must begin each row at the same lane. Only one that is the same for several rows, and
+/// that one phase loads, may be read element by element.
+struct row_vectors {
+  bool found = false;        ///< Whether there are such vectors.
+  std::uint64_t leaves = 0;  ///< A bit for each leaf that is read in vectors.
+  int ends = 0;              ///< The largest number of elements of ends.
+  /// Where there are ends: the array whose addresses tell the lane at which a row begins, and the
+  /// lane of its first element. Otherwise -1.
+  int aligned_by = -1, first_lane = 0;
+};
+row_vectors vectors_of_rows(const row_chain& rows);
 
 /// Whether rows lie across memory in groups of `lanes` adjacent rows, and every operand that varies
 /// across rows is read and written in whole vectors of them.

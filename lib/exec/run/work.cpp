@@ -30,7 +30,7 @@ bool copies(const pass_view& p) {
 profiled_work profile_of(const bound_pass& pass, std::int64_t steps) {
   const program_code& code = pass.code();
   const auto spell = [&](std::size_t longest) {
-    return spell_pass(code.pass.view, pass.operands(), longest);
+    return spell_pass(code.pass.view, pass.operands(), 0, longest);
   };
   std::string name = name_of_kernel(code.name), formula;
   if (name.empty()) name = (copies(code.pass.view) ? "copy of " : "") + spell(longest_name);
@@ -40,8 +40,8 @@ profiled_work profile_of(const bound_pass& pass, std::int64_t steps) {
 }
 
 profiled_work profile_of(const char* kind, const work_record& of) {
-  return cost_named(kind + spell_pass(of.pass, of.operands, longest_name), {}, of.space.elements, 1,
-                    cost_of(of.pass, [&of](std::uint64_t k) {
+  return cost_named(kind + spell_pass(of.pass, of.operands, 0, longest_name), {}, of.space.elements,
+                    1, cost_of(of.pass, [&of](std::uint64_t k) {
                       return first_of_array(of.operands, static_cast<int>(k));
                     }));
 }

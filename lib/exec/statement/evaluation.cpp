@@ -66,12 +66,17 @@ class evaluation::passes {
     const pass_of_space* pass;
     std::size_t output;
   };
-  pass_of_space bind_inputs(int number, const pass_use& use) const;
+  operand operand_of(const bound_input& input) const;
+  pass_of_space bind_inputs(int number, const pass_use& use, const pass_use& places) const;
   void check_shapes(const pass_of_space& of, const pass_use& use) const;
+  void add_use(int number, int use, std::size_t first);
+  bool is_joined(const pass_of_space& made, const pass_use& use, const pass_use& places,
+                 std::size_t first);
   bool are_one(const pass_of_space& a, const pass_of_space& b) const;
   static void join(pass_of_space& to, const pass_of_space& more);
-  void bind_stand_ins(pass_of_space& to, std::size_t first);
-  void add_outputs(pass_of_space& of, const pass_use& use);
+  operand any_operand_at(int number, int place) const;
+  void bind_stand_ins(pass_of_space& to);
+  void add_outputs(pass_of_space& of, const pass_use& use, const pass_use& places);
   void give_memory_to_values(pass_of_space& of);
   int leaf_of(int input) const;
   place place_of(int target) const;
@@ -107,18 +112,9 @@ evaluation::passes::passes(const schedule_view& plan, const program_code* const*
       stored_as_(static_cast<std::size_t>(plan.values), -1) {
   for (int p = 0; p < plan.passes; ++p) {
     const std::size_t first = passes_.size();
-    for (int k = 0; k < plan.pass[p].uses; ++k) {
-      const pass_use& use = plan.use[plan.pass[p].first_use + k];
-      pass_of_space made = bind_inputs(p, use);
-      check_shapes(made, use);
-      std::size_t same = first;
-      while (same < passes_.size() && !are_one(passes_[same], made)) ++same;
-      if (same == passes_.size()) passes_.push_back(std::move(made));
-      else join(passes_[same], made);
-      add_outputs(passes_[same], use);
-    }
+    for (int k = 0; k < plan.pass[p].uses; ++k) add_use(p, plan.pass[p].first_use + k, first);
     for (std::size_t i = first; i < passes_.size(); ++i) {
-      bind_stand_ins(passes_[i], first);
+      bind_stand_ins(passes_[i]);
       give_memory_to_values(passes_[i]);
     }
   }
@@ -128,7 +124,17 @@ int evaluation::passes::leaf_of(int input) const {
   return input < plan_.leaves ? input : plan_.value[input - plan_.leaves].leaf;
 }
 
-pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) const {
+operand evaluation::passes::operand_of(const bound_input& input) const {
+  if (input.input < plan_.leaves) return leaves_[input.input];
+  const int value = input.input - plan_.leaves;
+  operand o = values_[static_cast<std::size_t>(stored_as_[static_cast<std::size_t>(value)])];
+  if (input.drops_axes) drop_axes(o, spaces_[plan_.value[value].space - 1].axes.axes);
+  return o;
+}
+
+// The operands of a use, at the places of a use that computes the same function.
+pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use,
+                                              const pass_use& places) const {
   const scheduled_pass& pass = plan_.pass[number];
   operand unbound;
   unbound.kind = operand_kind::value;
@@ -136,20 +142,36 @@ pass_of_space evaluation::passes::bind_inputs(int number, const pass_use& use) c
                      std::vector<operand>(static_cast<std::size_t>(pass.inputs), unbound),
                      std::vector<bool>(static_cast<std::size_t>(pass.inputs)),
                      std::vector<pass_of_space::output>(static_cast<std::size_t>(pass.outputs))};
-  for (const bound_input* i = plan_.input + use.first_input;
-       i != plan_.input + use.first_input + use.inputs; ++i) {
-    const auto place = static_cast<std::size_t>(i->place);
-    made.inputs[place] = i->input < plan_.leaves
-                             ? leaves_[i->input]
-                             : values_[static_cast<std::size_t>(
-                                   stored_as_[static_cast<std::size_t>(i->input - plan_.leaves)])];
-    if (i->drops_axes)
-      drop_axes(made.inputs[place],
-                spaces_[plan_.value[i->input - plan_.leaves].space - 1].axes.axes);
+  for (int i = 0; i < use.inputs; ++i) {
+    const auto place = static_cast<std::size_t>(plan_.input[places.first_input + i].place);
+    made.inputs[place] = operand_of(plan_.input[use.first_input + i]);
     made.is_bound[place] = true;
   }
   if (codes_[number]->inputs > pass.inputs) made.inputs.push_back(position_operand());
   return made;
+}
+
+// Adds a use to one of the passes from `first` on, or as a new one. Where other operands are bound
+// to its places, those of another use with the same function may be free.
+void evaluation::passes::add_use(int number, int use, std::size_t first) {
+  const pass_use& mine = plan_.use[use];
+  pass_of_space made = bind_inputs(number, mine, mine);
+  check_shapes(made, mine);
+  if (is_joined(made, mine, mine, first)) return;
+  for (int at = mine.like; at != use && first < passes_.size(); at = plan_.use[at].like)
+    if (is_joined(bind_inputs(number, mine, plan_.use[at]), mine, plan_.use[at], first)) return;
+  passes_.push_back(std::move(made));
+  add_outputs(passes_.back(), mine, mine);
+}
+
+bool evaluation::passes::is_joined(const pass_of_space& made, const pass_use& use,
+                                   const pass_use& places, std::size_t first) {
+  std::size_t same = first;
+  while (same < passes_.size() && !are_one(passes_[same], made)) ++same;
+  if (same == passes_.size()) return false;
+  join(passes_[same], made);
+  add_outputs(passes_[same], use, places);
+  return true;
 }
 
 void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& use) const {
@@ -171,9 +193,9 @@ void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& u
   } else if (const pass_view& pass = codes_[of.number]->pass.view; pass.reduces_beside_arrays()) {
     std::vector<operand_range> ranges;
     std::vector<reduction_axes> results;
-    for (int i = 0; i < plan_.pass[of.number].outputs; ++i)
-      if (pass.is_result(i))
-        results.push_back(spaces_[plan_.output[use.first_output + i].space - 1].axes);
+    for (const bound_output* o = plan_.output + use.first_output;
+         o != plan_.output + use.first_output + use.outputs; ++o)
+      if (pass.is_result(o->place)) results.push_back(spaces_[o->to.space - 1].axes);
     for (int i = 0; i < expression_count_; ++i) {
       const int begin = first_from(expressions_[i].first),
                 end = first_from(expressions_[i].first + expressions_[i].count);
@@ -214,18 +236,26 @@ void evaluation::passes::join(pass_of_space& to, const pass_of_space& more) {
     }
 }
 
-// Binds inputs that the pass's code reads only for other index spaces, whose results are discarded:
-// to an array that the pass reads anyway, or to a single element. `first`: the first pass with the
-// same number.
-void evaluation::passes::bind_stand_ins(pass_of_space& to, std::size_t first) {
+// An operand that some use reads at a place of a pass: all of them are of one kind and dtype.
+operand evaluation::passes::any_operand_at(int number, int place) const {
+  const bound_input* input = plan_.input + plan_.use[plan_.pass[number].first_use].first_input;
+  while (input->place != place) ++input;
+  return operand_of(*input);
+}
+
+// Binds inputs whose results are discarded, since they are those of other index spaces: to an array
+// that the pass reads anyway, or to a single element.
+void evaluation::passes::bind_stand_ins(pass_of_space& to) {
   const device where = home_of_operands(to.inputs.data(), static_cast<int>(to.inputs.size()));
   for (std::size_t i = 0; i < to.is_bound.size(); ++i) {
     if (to.is_bound[i]) continue;
-    std::size_t other = first, like = 0;
-    while (!passes_[other].is_bound[i]) ++other;
-    operand o = passes_[other].inputs[i];
-    while (like < i && (to.inputs[like].kind != o.kind || to.inputs[like].type != o.type)) ++like;
-    if (like < i) {
+    operand o = any_operand_at(to.number, static_cast<int>(i));
+    std::size_t like = 0;
+    while (like < to.is_bound.size() &&
+           !((like < i || to.is_bound[like]) && to.inputs[like].kind == o.kind &&
+             to.inputs[like].type == o.type))
+      ++like;
+    if (like < to.is_bound.size()) {
       to.inputs[i] = to.inputs[like];
       continue;
     }
@@ -242,11 +272,12 @@ void evaluation::passes::bind_stand_ins(pass_of_space& to, std::size_t first) {
   }
 }
 
-void evaluation::passes::add_outputs(pass_of_space& of, const pass_use& use) {
-  for (std::size_t i = 0; i < of.outputs.size(); ++i) {
-    const output_place& given = plan_.output[use.first_output + static_cast<int>(i)];
-    if (given.value < 0 && given.target < 0) continue;
-    pass_of_space::output& o = of.outputs[i];
+void evaluation::passes::add_outputs(pass_of_space& of, const pass_use& use,
+                                     const pass_use& places) {
+  for (int i = 0; i < use.outputs; ++i) {
+    const output_place& given = plan_.output[use.first_output + i].to;
+    pass_of_space::output& o =
+        of.outputs[static_cast<std::size_t>(plan_.output[places.first_output + i].place)];
     o.space = given.space;
     o.needs_elements = o.needs_elements || given.needs_elements;
     if (given.target >= 0) o.targets.push_back(given.target);

@@ -342,12 +342,15 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     });
     return out;
   }
+  // Groups that are whole have code of their own if several are read ahead, or if an accumulator is
+  // wide: with a number of elements that is known, adding a group to a variance divides nothing.
+  static constexpr bool reads_whole_ahead = ahead > 1 || reductions::most_bytes > 8;
   // Places groups and reduces them. If all are whole, they are read before the first is computed,
   // without a branch in between, because otherwise nvcc would compute between the loads.
   template <class PlaceGroup>
   DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums,
                                          const PlaceGroup& place_group) {
-    if (ahead > 1 && whole && reads_vectors()) {
+    if (reads_whole_ahead && whole && reads_vectors()) {
       group g[ahead];
       DSL_DETAIL_UNROLL
       for (int u = 0; u < ahead; ++u) {

@@ -21,6 +21,7 @@ struct formula_traits {
   bool reads_beside = false;
   bool draws = false;     ///< Draws random numbers.
   int carried_bytes = 0;  ///< In a loop: bytes of one element of every array that the loop carries.
+  int reduced_bytes = 0;  ///< Bytes of a thread's accumulators; in a chain, of its largest phase.
 };
 
 /// Policy of kernels that write a value for each element.
@@ -191,7 +192,8 @@ struct default_policy {
     p.vectors_of_others =
         f.nodes > 64 || f.narrowest != 4 || f.widest != 4 ? 0 : 2 * p.vectors_held;
     if (f.nodes > 64) p.blocks = 2;
-    if (f.nodes > 256) p.blocks = 1;
+    // The accumulators of several variances fill registers as a long formula does.
+    if (f.nodes > 256 || f.reduced_bytes > 64) p.blocks = 1;
     return p;
   }
   /// 8 vectors a thread, or 32 elements. If few vectors are in registers, shared memory leaves room
@@ -222,10 +224,19 @@ constexpr void add_array(formula_traits& f, int size) {
   f.widest = size > f.widest ? size : f.widest;
 }
 
+/// Bytes of the accumulators of a pass's reductions.
+constexpr int reduced_bytes_of(const pass_view& p) {
+  int bytes = 0;
+  for (int j = 0; j < p.reductions; ++j)
+    for (int k = 0; k < p.rules[j].output_count; ++k) bytes += size_of(p.rules[j].output(k).type());
+  return bytes;
+}
+
 /// `carried`: in a loop, the number of targets that are its variables.
 constexpr formula_traits traits_of(const pass_view& p, int carried = 0) {
   formula_traits f = traits_without_arrays();
   f.nodes = p.elements.nodes;
+  f.reduced_bytes = reduced_bytes_of(p);
   f.draws = draws_bits(p.elements);
   for (int i = 0; i < p.elements.nodes; ++i) {
     const head h{p.elements.heads[i]};

@@ -174,6 +174,12 @@ struct reductions_of<pass_reductions<F...>> {
   static constexpr int count = sizeof...(F);
   using numbers = std::index_sequence_for<F...>;
   using accumulators = accumulators_of<pass_reductions<F...>, numbers>;
+  /// Bytes of the largest accumulator.
+  static constexpr std::size_t most_bytes = [] {
+    std::size_t most = 0;
+    ((most = sizeof(accumulator_of<F>) > most ? sizeof(accumulator_of<F>) : most), ...);
+    return most;
+  }();
 
   DSL_DETAIL_FN static accumulators identities() { return identities(numbers{}); }
   /// The accumulators for a single element.

@@ -22,8 +22,9 @@ struct chain_code {
   int leaves, lanes;
   // For each leaf: bytes of the lanes that a thread loads at a time, or 0.
   const int* vector_bytes;
-  int accumulator_bytes;  // See accumulator_bytes_of.
-  bool runs_together;     // Whether all phases can run together, also on the host.
+  std::uint64_t loaded_by_several;  // A bit for each leaf that several phases load.
+  int accumulator_bytes;            // See accumulator_bytes_of.
+  bool runs_together;               // Whether all phases can run together, also on the host.
   const chain_kernels* kernels[kernel_targets];
 };
 
@@ -116,6 +117,7 @@ struct chain_kind<Name, pass_chain<Phase...>> {
             all.leaves,
             lanes_of_chain<tuned_chain>,
             vector_bytes.data(),
+            all.loaded_by_several,
             accumulator_bytes_of<pass_chain<Phase...>>,
             can_run_rows<tuned_chain>,
             {}};

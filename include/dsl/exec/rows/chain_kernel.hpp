@@ -65,7 +65,7 @@ DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory m
     if (args.rows_of.staged != 0) run(std::integral_constant<row_share, row_share::staged>{});
     else run(std::integral_constant<row_share, share_of_other_rows(policy)>{});
   } else {
-    // In the simulator the body for most vectors runs in all cases.
+    // In the simulator the body for most vectors and for ends runs in all cases.
     constexpr int most = Memory::calls_formula ? 1 : policy.vectors_held;
     if constexpr (most > 1)
       if (args.rows_of.vectors == 1)
@@ -73,7 +73,10 @@ DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory m
     if constexpr (most > 2)
       if (args.rows_of.vectors == 2)
         return run(std::integral_constant<row_share, row_share::two_vectors>{});
-    run(std::integral_constant<row_share, row_share::whole_vectors>{});
+    if constexpr (!Memory::calls_formula)
+      if (args.rows_of.aligned_by < 0)
+        return run(std::integral_constant<row_share, row_share::whole_vectors>{});
+    run(std::integral_constant<row_share, row_share::vectors_and_ends>{});
   }
 }
 

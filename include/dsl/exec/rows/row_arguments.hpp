@@ -26,15 +26,19 @@ struct row_schedule {
   // rows.
   std::int32_t staged;
   std::int32_t in_vectors;  // Whether all arrays are read and written in whole vectors.
-  std::int32_t whole;       // Whether every lane of every thread exists, in each part of each row.
-  std::int32_t waits;       // Whether threads without a row of their own read another thread's.
+  // Rows in vectors that begin or end between aligned vectors: the operand whose addresses tell
+  // where, and the lane of its first element; -1: all rows consist of whole vectors.
+  std::int32_t aligned_by, first_lane;
+  std::int32_t whole;  // Whether every lane of every thread exists, in each part of each row.
+  std::int32_t waits;  // Whether threads without a row of their own read another thread's.
   // Whether the blocks of a row are a cluster and exchange through shared memory.
   std::int32_t in_cluster;
   // Bytes of shared memory for values that threads exchange; the rows follow.
   std::int32_t shared_sums;
   std::int32_t outer_rank;  // Kept dimensions beyond the innermost.
-  // A bit for each leaf that is not the same array as an earlier leaf.
-  std::uint64_t kept;
+  // A bit for each leaf that is not the same array as an earlier leaf, and for each that is read in
+  // whole vectors.
+  std::uint64_t kept, vector_leaves;
   std::uint32_t epoch;  // The number of the first exchange between the blocks of a row.
   void* cells;          // Memory for these exchanges.
   // Tiles along the innermost kept dimension, and the other kept dimensions.

@@ -1,7 +1,10 @@
 // All phases of a chain on a thread's rows: each row is read once and stays on chip.
+//
+// A row in vectors may begin and end anywhere. Its whole aligned vectors are shared out among its
+// threads; the elements before and after them, its ends, are one for each of the first threads.
 #pragma once
 
-#include <dsl/exec/rows/row_phases.hpp>
+#include <dsl/exec/rows/row_ends.hpp>
 #include <dsl/exec/rows/row_stage.hpp>
 #include <dsl/exec/rows/row_team.hpp>
 
@@ -10,21 +13,26 @@ namespace dsl::detail {
 /// The work of one thread. If its share of a row is in registers, values that several phases
 /// compute from an element are computed once.
 template <class Chain, row_share Share, class Arguments, class Memory, class Team>
-class row_body : row_phases<Chain, Arguments, Memory> {
-  using base = row_phases<Chain, Arguments, Memory>;
+class row_body
+    : row_ends<Chain, Share == row_share::staged ? 1 : lanes_of_chain<Chain>, Arguments, Memory> {
+  static constexpr int lanes = Share == row_share::staged ? 1 : lanes_of_chain<Chain>;
+  using ends = row_ends<Chain, lanes, Arguments, Memory>;
+  using base = typename ends::base;
   using typename base::operands, typename base::values, typename base::leaf_numbers,
       typename base::operand_numbers, typename base::phase_numbers;
   template <int P> using phase = typename base::template phase<P>;
   template <int P> using pass_of = typename base::template pass_of<P>;
   template <int P> using target_numbers = typename base::template target_numbers<P>;
-  using base::args_, base::s_, base::memory_, base::outer_index_;
+  template <int P, int Count, class Numbers> using packs_of =
+      typename ends::template packs_of<P, Count, Numbers>;
+  using base::args_, base::s_, base::memory_, base::outer_index_, ends::offset_;
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
   static constexpr bool whole_vectors = Share <= row_share::two_vectors,
                         any_layout = Share == row_share::any_layout,
                         staged = Share == row_share::staged,
-                        in_shared = Share == row_share::in_shared || staged;
-  static constexpr int lanes = staged ? 1 : lanes_of_chain<Chain>;
+                        in_shared = Share == row_share::in_shared || staged,
+                        has_ends = Share != row_share::whole_vectors && !staged;
   friend base;
 
   // Leaves that several phases read are kept in registers.
@@ -36,15 +44,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   struct held_lanes<std::index_sequence<K...>>
       : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes, is_held(K)>... {};
 
-  template <int P, class Numbers> struct packs_of;
-  template <int P, std::size_t... K>
-  struct packs_of<P, std::index_sequence<K...>>
-      : loaded_lanes<static_cast<int>(K), operands::loaded[K].type, lanes,
-                     (operands::loaded[K].by >> P & 1) != 0>... {};
-
  public:
   DSL_DETAIL_KERNEL_FN row_body(const Arguments& a, Memory memory, Team team)
-      : base(a, memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
+      : ends(a, memory), team_(team), threads_(s_, memory, team), stage_(a, memory, team) {}
 
   DSL_DETAIL_KERNEL_FN void run() {
     if constexpr (staged) {  // One tile for each block.
@@ -103,10 +105,19 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     y_ = is_row ? y : s_.rows - 1;
     outer_index_ = around;
     find_offsets(operand_numbers{});
-    const int begin = threads_.part() * s_.part,
-              length = s_.count - begin < s_.part ? s_.count - begin : s_.part;
+    int begin = threads_.part() * s_.part, end = s_.count, before = 0;
+    if (has_ends && s_.aligned_by >= 0) {
+      before = ends::elements_before_vectors(y_);
+      end = ends::end_of_vectors(before);
+      begin += before;
+      // A row's ends are in its first block.
+      const bool has_ends_of_row = is_row && threads_.part() == 0;
+      ends::find_end(has_ends_of_row ? threads_.thread_of_row() : s_.count, before, end);
+    }
+    const int length = end - begin < s_.part ? end - begin : s_.part;
     first_ = threads_.thread_of_row() * s_.thread_step;
     left_ = is_row ? length - first_ : 0;
+    if (has_ends && begin >= end) begin = before;  // A part without vectors.
     first_ = has_elements() ? begin + first_ : begin;
     if constexpr (any_layout) {
       const auto steps =
@@ -132,6 +143,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   // A thread without elements reads the first element of its part, of some row, and writes nothing.
   DSL_DETAIL_KERNEL_FN bool has_elements() const { return left_ > 0; }
+  DSL_DETAIL_KERNEL_FN bool has_end() const { return has_ends && ends::has_end(); }
   DSL_DETAIL_KERNEL_FN int step_of(int v, int lane) const {
     return v * s_.vector_step + lane * s_.lane_step;
   }
@@ -147,6 +159,10 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     return first_ + (exists(v, lane) ? step_of(v, lane) : 0);
   }
   DSL_DETAIL_KERNEL_FN bool in_vectors() const { return whole_vectors || s_.in_vectors != 0; }
+  // Whether a leaf is read in vectors where rows are.
+  template <int Leaf> DSL_DETAIL_KERNEL_FN bool is_in_vectors() const {
+    return (s_.vector_leaves >> Leaf & 1) != 0;
+  }
   // ---- from memory to the chip
   template <int Leaf> static constexpr dtype type_of_leaf = base::template type_of_leaf<Leaf>;
   // An operand that is the same along the row has one vector.
@@ -172,7 +188,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
       using T = memory_t<type_of_leaf<Leaf>>;
       if ((row_stride<Leaf>() == 0 && v > 0) || (s_.kept >> Leaf & 1) == 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
-      if (in_vectors() && row_stride<Leaf>() != 0) {
+      if (is_in_vectors<Leaf>()) {
         memory_.copy_async(
             to, reinterpret_cast<const pack<T, lanes>*>(row_of<Leaf>() + position(v, 0)));
       } else {
@@ -192,15 +208,21 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   load(int v) const {
     using T = memory_t<type_of_leaf<Leaf>>;
     const std::int64_t stride = row_stride<Leaf>();
-    if constexpr (How == access::whole_vector)
-      if (stride != 0)
-        return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
-    const T* const first = row_of<Leaf>() + first_ * stride;
-    const T* at = first + v * s_.vector_step * stride;
     pack<T, lanes> all{};
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l, at += s_.lane_step * stride)
-      all.lane[l] = memory_.template load<T>(exists(v, l) ? at : first);
+    if constexpr (How == access::whole_vector) {
+      const bool in_vectors =
+          is_held(static_cast<std::size_t>(Leaf)) ? stride != 0 : is_in_vectors<Leaf>();
+      if (in_vectors) return memory_.template load<pack<T, lanes>>(row_of<Leaf>() + position(v, 0));
+      const T* at = row_of<Leaf>() + position(v, 0) * stride;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l, at += stride) all.lane[l] = memory_.template load<T>(at);
+    } else {
+      const T* const first = row_of<Leaf>() + first_ * stride;
+      const T* at = first + v * s_.vector_step * stride;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < lanes; ++l, at += s_.lane_step * stride)
+        all.lane[l] = memory_.template load<T>(exists(v, l) ? at : first);
+    }
     return all;
   }
   template <access How, std::size_t... K>
@@ -225,6 +247,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   }
   // Reads a thread's share of its row, which no other thread reads.
   DSL_DETAIL_KERNEL_FN void read_row() {
+    if (has_end()) ends::hold_end(leaf_numbers{});
     if constexpr (whole_vectors) {
       hold<access::whole_vector>(leaf_numbers{});
     } else if constexpr (any_layout) {
@@ -251,11 +274,13 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
     if constexpr (is_of_rows<phase<P>>) {
-      const packs_of<P, leaf_numbers> none{};
+      const packs_of<P, 1, leaf_numbers> none{};
       const auto out = element<P>(0, none, known, 0);
       if (is_owner_) base::template store_row<P>(y_, out, target_numbers<P>{});
     } else {
       typename reductions::accumulators sums = reductions::identities();
+      if constexpr (has_ends)
+        if (has_end()) ends::template take_end<P>(known, sums);
       // Another thread may have written in place what a phase reads from memory. Without a branch,
       // values that several phases compute from an element are computed once.
       if (in_shared || !operands::loads_alone(P) || has_elements()) {
@@ -283,7 +308,7 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void take_vector(int v, const values& known, Sums& sums) {
     using pass = pass_of<P>;
     using reductions = reductions_of<typename pass::reductions>;
-    packs_of<P, leaf_numbers> packs;
+    packs_of<P, lanes, leaf_numbers> packs;
     read_packs<P>(v, packs, leaf_numbers{});
     results_of_lanes<P> out;
     DSL_DETAIL_UNROLL
@@ -301,13 +326,13 @@ class row_body : row_phases<Chain, Arguments, Memory> {
     }
   }
   template <int P, std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, leaf_numbers>& to,
+  DSL_DETAIL_KERNEL_FN void read_packs(int v, packs_of<P, lanes, leaf_numbers>& to,
                                        std::index_sequence<K...>) const {
     (read_pack<P, static_cast<int>(K)>(v, to), ...);
   }
   template <int P, int Leaf>
   DSL_DETAIL_KERNEL_FN void read_pack([[maybe_unused]] int v,
-                                      [[maybe_unused]] packs_of<P, leaf_numbers>& to) const {
+                                      [[maybe_unused]] packs_of<P, lanes, leaf_numbers>& to) const {
     if constexpr ((operands::loaded[static_cast<std::size_t>(Leaf)].by >> P & 1) != 0) {
       if constexpr (is_held(static_cast<std::size_t>(Leaf)))
         lanes_of_leaf<Leaf>(to) = lanes_of_leaf<Leaf>(held_[v]);
@@ -319,9 +344,9 @@ class row_body : row_phases<Chain, Arguments, Memory> {
         lanes_of_leaf<Leaf>(to) = load<Leaf, access::existing_elements>(v);
     }
   }
-  template <int P>
-  DSL_DETAIL_KERNEL_FN auto element(int v, const packs_of<P, leaf_numbers>& packs,
-                                    const values& known, int lane) const {
+  template <int P, class Packs>
+  DSL_DETAIL_KERNEL_FN auto element(int v, const Packs& packs, const values& known,
+                                    int lane) const {
     return base::template compute<P>(*this, v, packs, known, lane);
   }
 
@@ -372,7 +397,6 @@ class row_body : row_phases<Chain, Arguments, Memory> {
   row_team<whole_vectors, exchanged_bytes(accumulator_bytes_of<Chain>, 1), Memory, Team> threads_;
   row_stage<Chain, Arguments, Memory, Team> stage_;
   held_lanes<leaf_numbers> held_[in_shared ? 1 : held_vectors];
-  std::int64_t offset_[operands::count];
   std::int64_t y_ = 0;
   // The position of the thread's first element in the row, and the distance to the end of its part.
   std::int32_t first_ = 0, left_ = 0;

@@ -52,6 +52,18 @@ struct chain_operands<pass_chain<Phase...>> {
     return false;
   }();
   static constexpr int phases = sizeof...(Phase);
+  /// Whether a phase before the last one writes elements, which may be those that a later one
+  /// reads.
+  static constexpr bool writes_before_last = [] {
+    int number = 0;
+    bool any = false;
+    const auto look = [&](const pass_view& p, bool of_rows) {
+      if (++number == phases || of_rows) return;
+      for (int i = 0; i < p.target_count; ++i) any = any || !p.is_result(i);
+    };
+    (look(Phase::pass::view(), is_of_rows<Phase>), ...);
+    return any;
+  }();
 
   /// The arrays whose elements are loaded, by leaf number, and the phases that load them.
   struct loaded_leaf {
@@ -96,6 +108,13 @@ struct chain_operands<pass_chain<Phase...>> {
   static constexpr bool is_loaded_by_several(std::size_t k) {
     return (loaded[k].by & (loaded[k].by - 1)) != 0;
   }
+  /// The leaves that several phases load, a bit each.
+  static constexpr std::uint64_t loaded_by_several = [] {
+    std::uint64_t all = 0;
+    for (std::size_t k = 0; k < loaded.size(); ++k)
+      all |= is_loaded_by_several(k) ? std::uint64_t{1} << k : 0;
+    return all;
+  }();
   /// Whether phase P loads a leaf that no other phase loads.
   static constexpr bool loads_alone(int P) {
     for (const loaded_leaf& leaf : loaded)

@@ -8,12 +8,14 @@ namespace dsl::detail {
 
 /// Where a thread keeps its share of a row between phases.
 enum class row_share : std::uint8_t {
-  /// In registers; the whole row is in one block, and is read and written in vectors.
+  /// In registers; the whole row is in one block, is read and written in vectors, and has no other
+  /// elements.
   whole_vectors,
-  one_vector,   ///< The same, if a thread's share is one vector.
-  two_vectors,  ///< The same, if it is two vectors.
-  any_layout,   ///< In registers.
-  in_shared,    ///< In shared memory.
+  vectors_and_ends,  ///< The same, if rows begin or end between vectors.
+  one_vector,        ///< The same, with ends or without, if a thread's share is one vector.
+  two_vectors,       ///< The same, if it is two vectors.
+  any_layout,        ///< In registers.
+  in_shared,         ///< In shared memory.
   /// In shared memory, for short rows: all threads of a block load and store its rows together, and
   /// a thread computes whole rows.
   staged,
@@ -25,7 +27,8 @@ constexpr row_share share_of_other_rows(const row_policy& p) {
 /// Vectors that a thread has in registers.
 constexpr int vectors_held(const row_policy& p, row_share share) {
   switch (share) {
-    case row_share::whole_vectors: return p.vectors_held;
+    case row_share::whole_vectors:
+    case row_share::vectors_and_ends: return p.vectors_held;
     case row_share::one_vector: return 1;
     case row_share::two_vectors: return 2;
     case row_share::any_layout: return p.vectors_of_others;
@@ -53,18 +56,22 @@ constexpr bool computes_rows() {
 template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>();
 
 /// The traits of a chain: of everything that all phases read of leaves and write for each element.
+/// `read_bytes` counts the leaves that several phases read, which are kept between phases.
 template <class... Phase>
 constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>>) {
   formula_traits f = traits_without_arrays();
-  std::uint64_t read = 0;
+  std::uint64_t read = 0, kept = 0;
   const auto look = [&](const pass_view& p, const phase_input* input, bool of_rows) {
     f.nodes += p.elements.nodes;
+    const std::uint64_t before = read;
+    const int reduced = reduced_bytes_of(p);
+    f.reduced_bytes = reduced > f.reduced_bytes ? reduced : f.reduced_bytes;
     for (int i = 0; i < p.elements.nodes; ++i) {
       const head h{p.elements.heads[i]};
       if (h.code() != op::load || !input[p.elements.payloads[i]].is_leaf()) continue;
       const std::uint64_t bit = std::uint64_t{1} << input[p.elements.payloads[i]].number();
       add_array(f, size_of(h.type()));
-      if ((read & bit) == 0) f.read_bytes += size_of(h.type());
+      if ((before & bit) != 0 && (kept & bit) == 0) f.read_bytes += size_of(h.type()), kept |= bit;
       read |= bit;
     }
     for (int i = 0; i < p.target_count && !of_rows; ++i) {
