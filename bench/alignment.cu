@@ -4,11 +4,9 @@
 namespace bench {
 namespace {
 
-constexpr std::int64_t n = 1 << 27;
-
 /// Operands whose first elements are shifted by `of_a`, `of_b` and `of_out` elements.
 struct shifted {
-  shifted(std::int64_t of_a, std::int64_t of_b, std::int64_t of_out)
+  shifted(std::int64_t n, std::int64_t of_a, std::int64_t of_b, std::int64_t of_out)
       : a(operand<float>(slot::a, n + 4)(dsl::slice(of_a, of_a + n))),
         b(operand<float>(slot::b, n + 4)(dsl::slice(of_b, of_b + n))),
         out(target<float>(slot::out, n + 4)(dsl::slice(of_out, of_out + n))) {}
@@ -16,22 +14,24 @@ struct shifted {
   dsl::view<float> out;
 };
 
-work aligned_so(std::string name, int moved) {
+work aligned_so(std::string name, std::int64_t n, int moved) {
   return work("alignment", dsl::dtype::float32, std::to_string(n), std::move(name),
-              4.0 * moved * n);
+              4.0 * moved * static_cast<double>(n));
 }
 
-void add_row(std::string name, std::int64_t of_a, std::int64_t of_b, std::int64_t of_out) {
-  aligned_so(std::move(name), 3).by("dsl", [=] {
-    const shifted x(of_a, of_b, of_out);
-    return job{[=] { x.out = x.a + x.b; }, x.out};
-  });
+void add_row(const std::string& name, std::int64_t of_a, std::int64_t of_b, std::int64_t of_out) {
+  for (const std::int64_t n : {1 << 27, (1 << 27) + 1})
+    aligned_so(name, n, 3).by("dsl", [=] {
+      const shifted x(n, of_a, of_b, of_out);
+      return job{[=] { x.out = x.a + x.b; }, x.out};
+    });
 }
-void exponential_row(std::string name, std::int64_t of_a, std::int64_t of_out) {
-  aligned_so(std::move(name), 2).by("dsl", [=] {
-    const shifted x(of_a, 0, of_out);
-    return job{[=] { x.out = exp(x.a); }, x.out};
-  });
+void exponential_row(const std::string& name, std::int64_t of_a, std::int64_t of_out) {
+  for (const std::int64_t n : {1 << 27, (1 << 27) + 1})
+    aligned_so(name, n, 2).by("dsl", [=] {
+      const shifted x(n, of_a, 0, of_out);
+      return job{[=] { x.out = exp(x.a); }, x.out};
+    });
 }
 
 const rows shifts([] {

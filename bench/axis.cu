@@ -101,16 +101,20 @@ __global__ void pairs_by_hand(float* out, const float* x, const float* y, int n)
 }
 
 const rows along_axes([] {
-  struct shape { std::int64_t rows, columns; };
   add_copy("axis", shape_of(8192, 8192), 8192 * 8192);
   add_copy("axis", shape_of(4096, 4096), 4096 * 4096);
+  add_copy("axis", shape_of(odd_shape.rows, odd_shape.columns), odd_shape.rows * odd_shape.columns);
   for (const auto [rows, columns] : {shape{8192, 8192},
+                                     odd_shape,
                                      {4096, 4096},
+                                     {4099, 4093},
                                      {10'000'000, 8},
                                      {8, 10'000'000},
                                      {1'000'000, 100},
+                                     {999'983, 101},
                                      {10'000'000, 3},
                                      {100, 1'000'000},
+                                     {101, 999'983},
                                      {1000, 3}}) {
     sum_of_rows(rows, columns).within(1e-4).by("CUB", [](const matrix& x) {
       const auto begins = thrust::make_transform_iterator(
@@ -127,50 +131,74 @@ const rows along_axes([] {
         .by("dsl",
             [](const matrix& x) { x.out = x.m - dsl::mean(x.m, dsl::axis(1), dsl::keep_dims); });
   }
-  const auto row = [](const char* name, auto call) {
-    return work_on_matrix("axis", name, row_width, row_width,
-                          2 * bytes_of_matrix(row_width, row_width), whole)
+  // Rows of one block's registers, of several blocks', and more than the chip holds.
+  const auto row = [](const char* name, shape of, auto call) {
+    return work_on_matrix("axis", name, of.rows, of.columns,
+                          2 * bytes_of_matrix(of.rows, of.columns), whole)
         .by("dsl", call);
   };
-  row("softmax of rows", [](const matrix& x) {
-    const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
-    x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
-  }).by("hand", [](const matrix& x) {
-    softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data());
-  });
-  const auto layer_norm = [](int axis) {
-    return [axis](const matrix& x) {
-      x.out = (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) /
-              sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
-    };
-  };
-  row("layer norm of rows", layer_norm(1)).within(1e-4).by("hand", [](const matrix& x) {
-    layer_norm_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data());
-  });
-  row("layer norm of columns", layer_norm(0));
-
-  static constexpr std::int64_t points = 8192;
-  work("axis", dsl::dtype::float32, std::to_string(points),
-       "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)", 12.0 * points)
-      .within(1e-4)
-      .by("dsl",
-          [] {
-            const arrays<float> x(points);
-            const auto xi = dsl::reshape(x.a, points, 1), yi = dsl::reshape(x.b, points, 1);
-            return job{[=] {
-                         x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)),
-                                          dsl::axis(1));
-                       },
-                       x.out};
-          })
-      .by("hand", [] {
-        const arrays<float> x(points);
-        return job{[=] {
-                     pairs_by_hand<<<points / 8, 256, 0, stream()>>>(x.out.data(), x.a.data(),
-                                                                     x.b.data(), points);
-                   },
-                   x.out};
+  constexpr shape square{row_width, row_width};
+  for (const shape of : {square, {100'003, 257}, {513, 70'001}, {16, 4'000'037}}) {
+    auto softmax = row("softmax of rows", of, [](const matrix& x) {
+      const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
+      x.out = exp(x.m - most) / dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
+    });
+    if (of.columns == row_width)
+      softmax.by("hand", [](const matrix& x) {
+        softmax_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data());
       });
+  }
+  for (const shape of : {square, {70'001, 513}}) {
+    const auto layer_norm = [](int axis) {
+      return [axis](const matrix& x) {
+        x.out = (x.m - dsl::mean(x.m, dsl::axis(axis), dsl::keep_dims)) /
+                sqrt(dsl::var(x.m, dsl::axis(axis), dsl::keep_dims) + 1e-5f);
+      };
+    };
+    auto of_rows = row("layer norm of rows", of, layer_norm(1));
+    of_rows.within(1e-4);
+    if (of.columns == row_width)
+      of_rows.by("hand", [](const matrix& x) {
+        layer_norm_by_hand<<<row_width, row_block, 0, stream()>>>(x.out.data(), x.m.data());
+      });
+    row("layer norm of columns", of, layer_norm(0));
+    row("RMS norm of rows", of, [](const matrix& x) {
+      x.out = x.m / sqrt(dsl::mean(x.m * x.m, dsl::axis(1), dsl::keep_dims) + 1e-5f);
+    });
+  }
+  for (const std::int64_t n : {16'384, 16'381})
+    work("axis", dsl::dtype::float32, shape_of(n, n), "vector times matrix",
+         bytes_of_matrix(n, n, 2 * n))
+        .within(1e-4)
+        .by("dsl", [n] {
+          const rectangle<float> x(n, n);
+          const auto product = target<float>(slot::second_out, n);
+          return job{[=] { product = dsl::sum(x.column * x.m, dsl::axis(0)); }, product};
+        });
+
+  for (const std::int64_t points : {8192, 8191}) {
+    work("axis", dsl::dtype::float32, std::to_string(points),
+         "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)", 12.0 * static_cast<double>(points))
+        .within(1e-4)
+        .by("dsl",
+            [points] {
+              const arrays<float> x(points);
+              const auto xi = dsl::reshape(x.a, points, 1), yi = dsl::reshape(x.b, points, 1);
+              return job{[=] {
+                           x.out = dsl::sum(1 / (1 + dsl::square(xi - x.a) + dsl::square(yi - x.b)),
+                                            dsl::axis(1));
+                         },
+                         x.out};
+            })
+        .by("hand", [points] {
+          const arrays<float> x(points);
+          return job{[=] {
+                       pairs_by_hand<<<static_cast<unsigned>((points + 7) / 8), 256, 0, stream()>>>(
+                           x.out.data(), x.a.data(), x.b.data(), static_cast<int>(points));
+                     },
+                     x.out};
+        });
+  }
 });
 
 }  // namespace

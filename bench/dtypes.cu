@@ -13,11 +13,13 @@ template <class T> constexpr std::int64_t count =
     (std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T));
 
 template <class T> void sums() {
-  add<T>(count<T>).by("hand", by_sixteen_bytes<sum_of_two, 2>{}).by("CUB", by_cub<sum_of_two, 2>{});
+  for (const std::int64_t n : {count<T>, count<T> + 1})
+    add<T>(n).by("hand", by_sixteen_bytes<sum_of_two, 2>{}).by("CUB", by_cub<sum_of_two, 2>{});
 }
 
 template <class T, class F> void exponentials() {
-  exponential<T>(count<T>).by("hand", by_sixteen_bytes<F, 1>{}).by("CUB", by_cub<F, 1>{});
+  for (const std::int64_t n : {count<T>, count<T> + 1})
+    exponential<T>(n).by("hand", by_sixteen_bytes<F, 1>{}).by("CUB", by_cub<F, 1>{});
 }
 template <class T> struct exponential_of {
   __device__ T operator()(T a) const {

@@ -17,17 +17,19 @@ template <class T> void functions(std::int64_t n) {
 }
 
 template <class T> void shapes(std::int64_t n) {
-  heat_by_slices<T>(n).by(
-      "hand", [](const square<T>& x) { by_hand::heat(x.out.data(), x.m.data(), x.side); });
-  heat_by_shift<T>(n);
-  work_on_square<T>("neighbours by shift", n, 2 * sizeof(T)).by("dsl", [](const square<T>& x) {
-    x.out =
-        dsl::shift(x.m, 1, dsl::boundary::zero, 1) + dsl::shift(x.m, -1, dsl::boundary::zero, 1);
-  });
+  const shape of{n, n};
+  heat_by_slices<T>(of).by(
+      "hand", [](const rectangle<T>& x) { by_hand::heat(x.out.data(), x.m.data(), x.rows); });
+  heat_by_shift<T>(of);
+  work_on_rectangle<T>("neighbours by shift", of, 2 * sizeof(T))
+      .by("dsl", [](const rectangle<T>& x) {
+        x.out = dsl::shift(x.m, 1, dsl::boundary::zero, 1) +
+                dsl::shift(x.m, -1, dsl::boundary::zero, 1);
+      });
 }
 
 const rows maps([] {
-  for (const std::int64_t n : {1'000, 100'000, 10'000'000}) {
+  for (const std::int64_t n : {1'000, 100'000, 9'999'991, 10'000'000}) {
     three_operands(n)
         .by("hand",
             [](const arrays<float>& x) {
@@ -53,31 +55,35 @@ const rows maps([] {
           *x.out.data() = par_unseq::dot(x.a.data(), x.b.data(), x.n);
         });
   }
-  functions<float>(65'536);
-  functions<double>(65'536);
+  for (const std::int64_t n : {65'536, 65'537}) {
+    functions<float>(n);
+    functions<double>(n);
+  }
 });
 
 const rows squares([] {
-  static constexpr std::int64_t n = 1024;
-  const auto row = [](const char* name, double bytes, auto call) {
-    work_on_square<float>(name, n, bytes).by("dsl", call);
-  };
-  row("m + m", 8, [](const square<float>& x) { x.out = x.m + x.m; });
-  row("m + row", 8, [](const square<float>& x) { x.out = x.m + x.row; });
-  row("m + col", 8, [](const square<float>& x) { x.out = x.m + x.column; });
-  row("m + transpose(m)", 8, [](const square<float>& x) { x.out = x.m + dsl::transpose(x.m); });
-  row("m + flip(m, 1)", 8, [](const square<float>& x) { x.out = x.m + dsl::flip(x.m, 1); });
-  row("a + b[:, ::2]", 12, [](const square<float>& x) {
-    x.out = x.m + dsl::reshape(operand<float>(slot::b, 2 * n * n), n, 2 * n)(
-                      dsl::slice(), dsl::slice(0, dsl::end, 2));
-  });
-  shapes<float>(n);
-  shapes<double>(n);
+  using x_t = rectangle<float>;
+  for (const std::int64_t n : {1024, 1021}) {
+    const auto row = [n](const char* name, double bytes, auto call) {
+      work_on_rectangle<float>(name, {n, n}, bytes).by("dsl", call);
+    };
+    row("m + m", 8, [](const x_t& x) { x.out = x.m + x.m; });
+    row("m + row", 8, [](const x_t& x) { x.out = x.m + x.row; });
+    row("m + col", 8, [](const x_t& x) { x.out = x.m + x.column; });
+    row("m + transpose(m)", 8, [](const x_t& x) { x.out = x.m + dsl::transpose(x.m); });
+    row("m + flip(m, 1)", 8, [](const x_t& x) { x.out = x.m + dsl::flip(x.m, 1); });
+    row("a + b[:, ::2]", 12, [n](const x_t& x) {
+      x.out = x.m + dsl::reshape(operand<float>(slot::b, 2 * n * n), n, 2 * n)(
+                        dsl::slice(), dsl::slice(0, dsl::end, 2));
+    });
+    shapes<float>(n);
+    shapes<double>(n);
+  }
 });
 
 const rows loops([] {
   constexpr int steps = 10;
-  for (const std::int64_t side : {64, 512, 3162}) {
+  for (const std::int64_t side : {64, 512, 513, 3162, 3163}) {
     loop_of(steps, side).by("dsl", iterated(steps, side)).by("hand", [side] {
       const auto x = std::make_shared<fields>(side);
       return job{[=] {

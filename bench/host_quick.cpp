@@ -7,7 +7,7 @@ namespace bench {
 namespace {
 
 const rows quick([] {
-  for (const std::int64_t n : {1'000, 100'000, 10'000'000}) {
+  for (const std::int64_t n : {1'000, 100'000, 9'999'991, 10'000'000}) {
     add_copy("map", std::to_string(n), n);
     add<float>(n)
         .by("hand",

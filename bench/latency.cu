@@ -28,18 +28,21 @@ template <class F, int N, class Work> void with_peers(Work work) {
 
 const rows calls([] {
   using x_t = arrays<float>;
-  with_peers<sum_of_two, 2>(
-      call_of<x_t>("a + b", 1000, 3).by("dsl", [](const x_t& x) { x.out = x.a + x.b; }));
-  with_peers<next_of, 1>(
-      call_of<x_t>("a + 1", 1 << 20, 2).by("dsl", [](const x_t& x) { x.out = x.a + 1; }));
-  call_of<reduced<float>>("sum(a)", 1000, 1)
-      .within(1e-4)
-      .by("dsl", [](const reduced<float>& x) { x.out = dsl::sum(x.a); })
-      .by("CUB", [](const reduced<float>& x) {
-        return with_workspace([=](void* memory, std::size_t& size) {
-          return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+  for (const std::int64_t n : {1000, 1021})
+    with_peers<sum_of_two, 2>(
+        call_of<x_t>("a + b", n, 3).by("dsl", [](const x_t& x) { x.out = x.a + x.b; }));
+  for (const std::int64_t n : {1 << 20, (1 << 20) + 1})
+    with_peers<next_of, 1>(
+        call_of<x_t>("a + 1", n, 2).by("dsl", [](const x_t& x) { x.out = x.a + 1; }));
+  for (const std::int64_t n : {1000, 1021})
+    call_of<reduced<float>>("sum(a)", n, 1)
+        .within(1e-4)
+        .by("dsl", [](const reduced<float>& x) { x.out = dsl::sum(x.a); })
+        .by("CUB", [](const reduced<float>& x) {
+          return with_workspace([=](void* memory, std::size_t& size) {
+            return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+          });
         });
-      });
 });
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 const rows loops([] {
   using dsl::strategy;
-  for (const std::int64_t side : {4, 64, 512, 1024, 2048, 3162}) {
+  for (const std::int64_t side : {4, 64, 512, 513, 1021, 1024, 2048, 2053, 3162}) {
     constexpr int steps = 100;
     work w = loop_of(steps, side);
     w.by("dsl", iterated(steps, side));

@@ -25,8 +25,7 @@ template <class F, int N, class Work> void with_all_peers(Work work) {
 }
 
 const rows sizes([] {
-  for (const int log2n : {10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28}) {
-    const std::int64_t n = std::int64_t{1} << log2n;
+  for (const std::int64_t n : swept_sizes()) {
     add_copy("map", std::to_string(n), n);
     with_all_peers<sum_of_two, 2>(add<float>(n));
     with_all_peers<exponential_of, 1>(exponential<float>(n));

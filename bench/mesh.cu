@@ -64,39 +64,44 @@ void add(const std::string& where, const char* type, const std::string& size,
 }
 
 void add_maps(const std::string& where) {
-  static constexpr std::int64_t n = std::int64_t{1} << 29, rows = 16384, columns = 32768;
-  add(where, "float32", std::to_string(n), "a + b", 10, [] {
-    const dsl::array<float> a = dsl::full<float>(1, n), b = dsl::full<float>(2, n);
-    return [a, b, out = dsl::array<float>(n)]() mutable { out = a + b; };
-  });
-  add(where, "float32", std::to_string(n), "sum(a)", 10, [] {
-    const dsl::array<float> a = dsl::full<float>(1, n);
-    return [a, out = dsl::scalar<float>()]() mutable { out = dsl::sum(a); };
-  });
-  for (const int axis : {1, 0})
-    add(where, "float32", "16384x32768", axis == 1 ? "sum of rows" : "sum of columns", 10, [axis] {
-      const dsl::array<float, 2> m = dsl::full<float>(1, rows, columns);
-      return [m, axis, out = dsl::array<float>(axis == 1 ? rows : columns)]() mutable {
-        if (axis == 1) out = dsl::sum(m, dsl::axis(1));
-        else out = dsl::sum(m, dsl::axis(0));
+  for (const std::int64_t n : {std::int64_t{1} << 29, (std::int64_t{1} << 29) + 1}) {
+    add(where, "float32", std::to_string(n), "a + b", 10, [n] {
+      const dsl::array<float> a = dsl::full<float>(1, n), b = dsl::full<float>(2, n);
+      return [a, b, out = dsl::array<float>(n)]() mutable { out = a + b; };
+    });
+    add(where, "float32", std::to_string(n), "sum(a)", 10, [n] {
+      const dsl::array<float> a = dsl::full<float>(1, n);
+      return [a, out = dsl::scalar<float>()]() mutable { out = dsl::sum(a); };
+    });
+  }
+  for (const auto [rows, columns] : {shape{16384, 32768}, {16381, 32749}}) {
+    for (const int axis : {1, 0})
+      add(where, "float32", shape_of(rows, columns), axis == 1 ? "sum of rows" : "sum of columns",
+          10, [=] {
+            const dsl::array<float, 2> m = dsl::full<float>(1, rows, columns);
+            return [m, axis, out = dsl::array<float>(axis == 1 ? rows : columns)]() mutable {
+              if (axis == 1) out = dsl::sum(m, dsl::axis(1));
+              else out = dsl::sum(m, dsl::axis(0));
+            };
+          });
+    add(where, "float32", shape_of(rows, rows), "five-point heat by slices", 10, [rows] {
+      const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
+      return [m, out = dsl::array<float, 2>(rows, rows)]() mutable {
+        const auto in = dsl::slice(1, -1), up = dsl::slice(0, -2), down = dsl::slice(2, dsl::end);
+        out(in, in) =
+            m(in, in) + 0.1f * (m(up, in) + m(down, in) + m(in, up) + m(in, down) - 4 * m(in, in));
       };
     });
-  add(where, "float32", "16384x16384", "five-point heat by slices", 10, [] {
-    const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
-    return [m, out = dsl::array<float, 2>(rows, rows)]() mutable {
-      const auto in = dsl::slice(1, -1), up = dsl::slice(0, -2), down = dsl::slice(2, dsl::end);
-      out(in, in) =
-          m(in, in) + 0.1f * (m(up, in) + m(down, in) + m(in, up) + m(in, down) - 4 * m(in, in));
-    };
-  });
-  add(where, "float32", "16384x16384", "transpose(m)", 10, [] {
-    const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
-    return [m, out = dsl::array<float, 2>(rows, rows)]() mutable { out = dsl::transpose(m); };
-  });
-  add(where, "float32", "33554432", "cumsum(a)", 10, [] {
-    const dsl::array<float> a = dsl::full<float>(1, std::int64_t{1} << 25);
-    return [a, out = dsl::array<float>(std::int64_t{1} << 25)]() mutable { out = dsl::cumsum(a); };
-  });
+    add(where, "float32", shape_of(rows, rows), "transpose(m)", 10, [rows] {
+      const dsl::array<float, 2> m = dsl::full<float>(1, rows, rows);
+      return [m, out = dsl::array<float, 2>(rows, rows)]() mutable { out = dsl::transpose(m); };
+    });
+  }
+  for (const std::int64_t n : {1 << 25, (1 << 25) + 1})
+    add(where, "float32", std::to_string(n), "cumsum(a)", 10, [n] {
+      const dsl::array<float> a = dsl::full<float>(1, n);
+      return [a, out = dsl::array<float>(n)]() mutable { out = dsl::cumsum(a); };
+    });
 }
 
 void add_loops(const std::string& where) {

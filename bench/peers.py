@@ -42,7 +42,7 @@ LIBRARIES = {
     "mesh": ["meshes.JAX", "meshes.PyTorch"],
 }
 # Seconds for all libraries of a device, and the share of each library.
-SECONDS = {"cuda": 320, "host": 200, "mesh": 120}
+SECONDS = {"cuda": 450, "host": 260, "mesh": 120}
 SHARES = {
     "libraries.CuPy": 2,
     "libraries.NumPy": 2,

@@ -14,16 +14,21 @@ namespace {
 constexpr std::int64_t n = std::int64_t{1} << 28;
 constexpr dsl::random::key k{42};
 
-/// A work that writes n elements of a formula.
+/// Two works that write the elements of formula(count): n elements, and one more. Returns the
+/// first.
 template <class T, class Formula>
 work filled(const char* name, Formula formula) {
-  return work("random", dsl::dtype_v<T>, std::to_string(n), name,
-              static_cast<double>(sizeof(T)) * n)
-      .by("dsl", [=] {
-        const auto out = target<T>(slot::out, n);
-        const auto numbers = formula();
-        return job{[=] { out = numbers; }, out};
-      });
+  const auto of = [=](std::int64_t count) {
+    return work("random", dsl::dtype_v<T>, std::to_string(count), name,
+                static_cast<double>(sizeof(T)) * static_cast<double>(count))
+        .by("dsl", [=] {
+          const auto out = target<T>(slot::out, count);
+          const auto numbers = formula(count);
+          return job{[=] { out = numbers; }, out};
+        });
+  };
+  of(n + 1);
+  return of(n);
 }
 
 /// The four words of a block of 4 elements; `stream` distinguishes bits from keys.
@@ -121,21 +126,23 @@ __global__ void linear_by_hand(float4* x, std::uint64_t key) {
 }
 
 const rows drawn([] {
-  filled<std::uint32_t>("bits", [] {
-    return dsl::random::bits(k, n);
+  using dsl::random::bits, dsl::random::exponential, dsl::random::integers, dsl::random::normal,
+      dsl::random::permutation, dsl::random::uniform;
+  filled<std::uint32_t>("bits", [](std::int64_t count) {
+    return bits(k, count);
   }).by("hand", filled_by_hand<std::uint32_t>(as_bits{}));
-  filled<float>("uniform", [] {
-    return dsl::random::uniform<float>(k, n);
+  filled<float>("uniform", [](std::int64_t count) {
+    return uniform<float>(k, count);
   }).by("hand", filled_by_hand<float>(as_uniform{}));
-  filled<double>("uniform", [] { return dsl::random::uniform<double>(k, n); });
-  filled<float>("normal", [] {
-    return dsl::random::normal<float>(k, n);
+  filled<double>("uniform", [](std::int64_t count) { return uniform<double>(k, count); });
+  filled<float>("normal", [](std::int64_t count) {
+    return normal<float>(k, count);
   }).by("hand", filled_by_hand<float>(as_normal{}));
-  filled<double>("normal", [] { return dsl::random::normal<double>(k, n); });
-  filled<float>("exponential", [] { return dsl::random::exponential<float>(k, n); });
-  filled<std::int32_t>("integers",
-                       [] { return dsl::random::integers<std::int32_t>(k, 0, 1000, n); });
-  filled<std::int64_t>("permutation", [] { return dsl::random::permutation(k, n); });
+  filled<double>("normal", [](std::int64_t count) { return normal<double>(k, count); });
+  filled<float>("exponential", [](std::int64_t count) { return exponential<float>(k, count); });
+  filled<std::int32_t>(
+      "integers", [](std::int64_t count) { return integers<std::int32_t>(k, 0, 1000, count); });
+  filled<std::int64_t>("permutation", [](std::int64_t count) { return permutation(k, count); });
 
   work("random", dsl::dtype::float32, std::to_string(n), "pi", 0)
       .by("dsl",

@@ -59,11 +59,10 @@ template <class F> auto cub_sum_of_two(F f) {
 }
 
 const rows whole_arrays([] {
-  constexpr std::int64_t n = 1 << 27;
   using x_t = reduced<float>;
   using place = reduced<float, std::int64_t>;
-  for (const int log2n : {10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28}) {
-    sum<float>(std::int64_t{1} << log2n)
+  for (const std::int64_t n : swept_sizes()) {
+    sum<float>(n)
         .within(1e-4)
         .by("CUB",
             [](const x_t& x) {
@@ -79,51 +78,56 @@ const rows whole_arrays([] {
                         512, 0, stream()>>>(x.out.data(), x.a.data(), x.n);
         });
   }
-  reduction_work<float>("sum(a * exp(b))", n, 2)
-      .within(1e-4)
-      .by("dsl", [](const x_t& x) { x.out = dsl::sum(x.a * exp(x.b)); })
-      .by("CUB", cub_sum_of_two(product_with_exponential{}));
-  dot(n).within(1e-4).by("CUB", cub_sum_of_two(product{}));
-  reduction_work<float>("norm(a)", n, 1).by("dsl", [](const x_t& x) { x.out = dsl::norm(x.a); });
-  variance(n);
-  largest_at(n).by("CUB", [](const place& x) {
-    const auto most = target<float, 0>(slot::second_out, 1);
-    return with_workspace([=](void* memory, std::size_t& size) {
-      return cub::DeviceReduce::ArgMax(memory, size, x.a.data(), most.data(), x.out.data(), x.n,
-                                       stream());
+  for (const std::int64_t n : {1 << 27, (1 << 27) + 1}) {
+    reduction_work<float>("sum(a * exp(b))", n, 2)
+        .within(1e-4)
+        .by("dsl", [](const x_t& x) { x.out = dsl::sum(x.a * exp(x.b)); })
+        .by("CUB", cub_sum_of_two(product_with_exponential{}));
+    dot(n).within(1e-4).by("CUB", cub_sum_of_two(product{}));
+    reduction_work<float>("norm(a)", n, 1).by("dsl", [](const x_t& x) { x.out = dsl::norm(x.a); });
+    variance(n);
+    largest_at(n).by("CUB", [](const place& x) {
+      const auto most = target<float, 0>(slot::second_out, 1);
+      return with_workspace([=](void* memory, std::size_t& size) {
+        return cub::DeviceReduce::ArgMax(memory, size, x.a.data(), most.data(), x.out.data(), x.n,
+                                         stream());
+      });
     });
-  });
-  reduction_work<float>("min(a), max(a), mean(a)", n, 1).by("dsl", [](const x_t& x) {
-    const auto more = target<float>(slot::second_out, 2);
-    auto most = more(0), mean = more(1);
-    dsl::tie(x.out, most, mean) = std::tuple{dsl::min(x.a), dsl::max(x.a), dsl::mean(x.a)};
-  });
-  reduction_work<double>("correlation of a and b", 100'000'000, 2)
-      .within(1e-5)  // of independent elements: a small difference of two means
-      .by("dsl", [](const reduced<double>& x) {
-        using dsl::mean, dsl::var;
-        x.out = (mean(x.a * x.b) - mean(x.a) * mean(x.b)) / sqrt(var(x.a) * var(x.b));
-      });
-  reduction_work<float>("larger magnitude", n, 1)
-      .by("dsl",
-          [](const x_t& x) {
-            constexpr auto larger_magnitude =
-                dsl::reduce([](auto x, auto y) { return where(abs(x) > abs(y), x, y); }, 0.0f);
-            x.out = larger_magnitude(x.a);
-          })
-      .by("CUB", [](const x_t& x) {
-        return with_workspace([=](void* memory, std::size_t& size) {
-          return cub::DeviceReduce::Reduce(memory, size, x.a.data(), x.out.data(), x.n, larger{},
-                                           0.0f, stream());
+    reduction_work<float>("min(a), max(a), mean(a)", n, 1).by("dsl", [](const x_t& x) {
+      const auto more = target<float>(slot::second_out, 2);
+      auto most = more(0), mean = more(1);
+      dsl::tie(x.out, most, mean) = std::tuple{dsl::min(x.a), dsl::max(x.a), dsl::mean(x.a)};
+    });
+    reduction_work<float>("larger magnitude", n, 1)
+        .by("dsl",
+            [](const x_t& x) {
+              constexpr auto larger_magnitude =
+                  dsl::reduce([](auto x, auto y) { return where(abs(x) > abs(y), x, y); }, 0.0f);
+              x.out = larger_magnitude(x.a);
+            })
+        .by("CUB", [](const x_t& x) {
+          return with_workspace([=](void* memory, std::size_t& size) {
+            return cub::DeviceReduce::Reduce(memory, size, x.a.data(), x.out.data(), x.n, larger{},
+                                             0.0f, stream());
+          });
         });
-      });
-  const auto inside = [](const char* name, auto call) {
-    map<float>(name, n, 2, "reduction").by("dsl", call);
-  };
-  inside("a / norm(a)", [](const arrays<float>& x) { x.out = x.a / dsl::norm(x.a); });
-  inside("softmax(a)", [](const arrays<float>& x) {
-    x.out = exp(x.a - dsl::max(x.a)) / dsl::sum(exp(x.a - dsl::max(x.a)));
-  });
+  }
+  for (const std::int64_t n : {100'000'000, 99'999'989})
+    reduction_work<double>("correlation of a and b", n, 2)
+        .within(1e-5)  // of independent elements: a small difference of two means
+        .by("dsl", [](const reduced<double>& x) {
+          using dsl::mean, dsl::var;
+          x.out = (mean(x.a * x.b) - mean(x.a) * mean(x.b)) / sqrt(var(x.a) * var(x.b));
+        });
+  for (const std::int64_t n : {1 << 16, 1 << 20, 1 << 27, (1 << 27) + 1}) {
+    const auto inside = [n](const char* name, auto call) {
+      map<float>(name, n, 2, "reduction").by("dsl", call);
+    };
+    inside("a / norm(a)", [](const arrays<float>& x) { x.out = x.a / dsl::norm(x.a); });
+    inside("softmax(a)", [](const arrays<float>& x) {
+      x.out = exp(x.a - dsl::max(x.a)) / dsl::sum(exp(x.a - dsl::max(x.a)));
+    });
+  }
 });
 
 }  // namespace

@@ -7,15 +7,19 @@
 namespace bench {
 namespace {
 
-template <class T, class R = T> auto sum_of() {
-  return sum<T, R>((std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T)));
+template <class T> constexpr std::int64_t count =
+    (std::int64_t{1} << 29) / static_cast<std::int64_t>(sizeof(T));
+
+template <class T, class R = T> void sum_of() {
+  for (const std::int64_t n : {count<T>, count<T> + 1}) sum<T, R>(n);
 }
 template <class T, class R = T> void sum_beside_cub() {
-  sum_of<T, R>().by("CUB", [](const reduced<T, R>& x) {
-    return with_workspace([=](void* memory, std::size_t& size) {
-      return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+  for (const std::int64_t n : {count<T>, count<T> + 1})
+    sum<T, R>(n).by("CUB", [](const reduced<T, R>& x) {
+      return with_workspace([=](void* memory, std::size_t& size) {
+        return cub::DeviceReduce::Sum(memory, size, x.a.data(), x.out.data(), x.n, stream());
+      });
     });
-  });
 }
 
 const rows dtypes([] {

@@ -7,6 +7,11 @@ report.py FILE... --page docs/performance.md        rewrites the page between it
 
 A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay. Between a
 heading and its tables a part may have a reading: paragraphs between two markers of their own, written by hand and kept as they are.
+
+Rows of dsl that are behind stand first: those that reach less than 85 % of their limit, for which the page has no reason. The limit is a
+copy of as many bytes in the same run, or the run's multiply-adds where a row counts its operations. Reasons are the lines of a table
+between two markers, written by hand: where, work, dtype, size, why. An empty cell stands for any, "..." at the end of a work for any
+rest, and a size may be several, separated by commas.
 """
 
 import argparse
@@ -19,6 +24,9 @@ import sys
 from dataclasses import dataclass, field
 
 from peer.devices import gpus_of
+
+# Percent of its limit below which a row needs a reason.
+LEAST_OF_LIMIT = 85
 
 # The columns beside dsl's. It shows the best of what runs under its name or under that and more, as "hand, cooperative".
 PEERS = [
@@ -176,13 +184,17 @@ def elements(size):
 
 
 def size_text(size):
-    """2^27 and 10^7 for such powers; 8192 x 8192 and 8 x 10^7 for shapes."""
+    """2^27, 2^27 + 1 and 10^7 for such powers; 8192 x 8192 and 8 x 10^7 for shapes."""
     if "x" in size:
         return " x ".join(size_text(part) if len(part) > 5 else part for part in size.split("x"))
     if re.fullmatch("10{5,}", size):
         return f"10^{len(size) - 1}"
     n = int(size) if size.isdigit() else 0
-    return f"2^{n.bit_length() - 1}" if n >= 1024 and n & (n - 1) == 0 else size
+    for more, said in ((0, ""), (1, " + 1")):
+        power = n - more
+        if power >= 1024 and power & (power - 1) == 0:
+            return f"2^{power.bit_length() - 1}{said}"
+    return size
 
 
 def line_of(key, row, columns, mark):
@@ -237,8 +249,22 @@ HEAD = ["work", "dtype", "size", "dsl, ms", "GB/s", "% of copy"]
 LAST = "dsl / best peer"
 
 
-def print_table(table, out=sys.stdout):
-    """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest."""
+def print_lines(lines, out):
+    """Prints lines of cells as columns, of which the first three begin at the left."""
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        print(
+            "  ".join(
+                text.ljust(width) if k < 3 else text.rjust(width)
+                for k, (text, width) in enumerate(zip(line, widths))
+            ).rstrip(),
+            file=out,
+        )
+    print(file=out)
+
+
+def print_table(table, reasons=(), out=sys.stdout):
+    """The table for the terminal: a line a work, each group with the columns that it needs, * at the fastest; then what is behind."""
     for (device, group), keys in groups_of(table).items():
         if group == "mesh":
             lines = mesh_lines(table, keys, "*{}".format)
@@ -251,16 +277,9 @@ def print_table(table, out=sys.stdout):
                 for key in keys
                 for line in lines_of(key, table.rows[key], columns, "*{}".format)
             ]
-        widths = [max(map(len, column)) for column in zip(*lines)]
-        for line in lines:
-            print(
-                "  ".join(
-                    text.ljust(width) if k < 3 else text.rjust(width)
-                    for k, (text, width) in enumerate(zip(line, widths))
-                ).rstrip(),
-                file=out,
-            )
-        print(file=out)
+        print_lines(lines, out)
+    if late := behind(table, reasons):
+        print_lines([["behind", *BEHIND[1:]], *late], out)
     for key, row in table.rows.items():
         for by, measured in row.items():
             if measured.error:
@@ -326,6 +345,128 @@ def mesh_table(table, keys):
         return page
     model = mesh_model.lines_of(mesh_model.points_of(table))
     return [*page, "", *model] if model else page
+
+
+def title_of(key):
+    """Where a page shows a row: the device and the group."""
+    return f"{'GPU' if key[0] == 'cuda' else 'Host'}: {key[1]}"
+
+
+@dataclass
+class Reason:
+    """A line of the page's table of reasons."""
+
+    where: str
+    work: str
+    dtype: str
+    size: str
+    why: str
+
+    def holds(self, key):
+        """Whether it is one for this row."""
+        _, _, dtype, size, work = key
+        begins = self.work.endswith("...") and work.startswith(self.work[:-3])
+        return (
+            self.where in ("", title_of(key))
+            and (begins or self.work in ("", work))
+            and self.dtype in ("", dtype)
+            and (not self.size or size_text(size) in self.size.split(", "))
+        )
+
+
+REASONS = "<!-- Reasons, by hand: from here -->", "<!-- Reasons, by hand: to here -->"
+
+
+def reasons_of(page):
+    """The page's reasons. ValueError if their table is not there once, or a line has other columns."""
+    begin, end = REASONS
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        raise ValueError(f"the page needs one line '{begin}' and after it one line '{end}'")
+    between = page[page.index(begin) : page.index(end)]
+    lines = [line for line in between.splitlines() if line.startswith("|")][2:]
+    cells = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
+    if wrong := [line for line, found in zip(lines, cells) if len(found) != 5 or not found[4]]:
+        raise ValueError(f"a reason has five cells, of which the last is not empty: {wrong[0]}")
+    return [Reason(*found) for found in cells]
+
+
+def percent_of_limit(measured, multiply_adds):
+    """The percentage of its limit that a row reaches, and which limit: the larger percentage counts. None if no limit is known.
+    `multiply_adds`: those of the run, in TFLOP/s, or None."""
+    known = []
+    if "percent of copy" in measured.counters:
+        known.append((measured.counters["percent of copy"], "copy"))
+    if multiply_adds and "TFLOP/s" in measured.counters:
+        known.append((100 * measured.counters["TFLOP/s"] / multiply_adds, "multiply-adds"))
+    return max(known, default=None)
+
+
+def reached_by(table):
+    """key -> (percent of the limit, which limit) of dsl's rows with a known limit, the lowest first."""
+    peaks = {
+        key[0]: measured.counters.get("TFLOP/s")
+        for key, row in table.rows.items()
+        if key[4] == "multiply-adds"
+        for measured in row.values()
+    }
+    found = {}
+    for key, row in table.rows.items():
+        mine = row.get("dsl")
+        reached = percent_of_limit(mine, peaks.get(key[0])) if mine and not mine.error else None
+        if reached:
+            found[key] = reached
+    return dict(sorted(found.items(), key=lambda item: item[1][0]))
+
+
+def below_limit(table):
+    """Those of `reached_by` that reach too little."""
+    every = reached_by(table).items()
+    return {key: reached for key, reached in every if reached[0] < LEAST_OF_LIMIT}
+
+
+BEHIND = ["where", "work", "dtype", "size", "dsl, ms", "% of limit", "limit", "dsl / best peer"]
+
+
+def behind(table, reasons):
+    """The cells of BEHIND for each row below its limit without a reason."""
+    lines = []
+    for key, (percent, limit) in below_limit(table).items():
+        if any(reason.holds(key) for reason in reasons):
+            continue
+        row = table.rows[key]
+        cells = line_of(key, row, columns_of([row]), str)
+        where = [title_of(key), key[4], key[2], size_text(key[3])]
+        lines.append([*where, cells[3], f"{percent:.1f}", limit, cells[-1]])
+    return lines
+
+
+def unneeded(table, reasons):
+    """The reasons that hold for some of dsl's rows, none of which is below its limit."""
+    below = below_limit(table)
+    rows = [key for key, row in table.rows.items() if "dsl" in row]
+    return [
+        reason
+        for reason in reasons
+        if any(map(reason.holds, rows)) and not any(map(reason.holds, below))
+    ]
+
+
+def behind_lines(table, reasons):
+    """What a page says of rows that are behind; nothing where no row has a known limit."""
+    late = behind(table, reasons)
+    if not reached_by(table):
+        return []
+    if not late:
+        return [f"No row is behind: each reaches {LEAST_OF_LIMIT} % of its limit, or has a reason.", ""]
+    cells = [[where, code(work), *others] for where, work, *others in late]
+    return [
+        f"Behind, that is below {LEAST_OF_LIMIT} % of the limit and without a reason:",
+        "",
+        markdown_row(BEHIND),
+        "|" + " --- |" * len(BEHIND),
+        *map(markdown_row, cells),
+        "",
+    ]
 
 
 def groups_of(table):
@@ -500,23 +641,23 @@ def assembled(context, sections, pictures, kept):
         if part_of(group):
             lines += [*below.pop((device, ""), []), *tables]
             continue
-        where = "GPU" if device == "cuda" else "Host"
-        heading = f"{where}: {group}"
-        reading = [READING[0], "", kept[heading], "", READING[1], ""] if heading in kept else []
-        lines += [f"### {heading}", "", *reading, *tables, *below.pop((device, group), [])]
+        title = title_of((device, group))
+        reading = [READING[0], "", kept[title], "", READING[1], ""] if title in kept else []
+        lines += [f"### {title}", "", *reading, *tables, *below.pop((device, group), [])]
         if group == last[device] and (device, "") in below:
-            lines += [f"### {where}: all groups", "", *below.pop((device, ""))]
+            lines += [f"### {title_of((device, 'all groups'))}", "", *below.pop((device, ""))]
     return lines + [line for left in below.values() for line in left]
 
 
-def page_part(table, pictures, kept=None):
+def page_part(table, pictures, kept=None, reasons=()):
     """What stands between the page's markers; pictures are (path, what it shows), `kept` are the readings of the page before."""
     sections, kept = sections_of(table), kept or {}
-    lines = assembled(context_lines(table), sections, pictures, kept)
-    for heading in kept:
-        if f"### {heading}" not in lines:
+    first = [*context_lines(table), *behind_lines(table, reasons)]
+    lines = assembled(first, sections, pictures, kept)
+    for title in kept:
+        if f"### {title}" not in lines:
             print(
-                f"The reading of '{heading}' is left out, since no file has such rows.",
+                f"The reading of '{title}' is left out, since no file has such rows.",
                 file=sys.stderr,
             )
     return "\n".join(lines)
@@ -616,11 +757,21 @@ def main():
     parser.add_argument(
         "--page", help="rewrite this page between its markers, its pictures in a folder of its name"
     )
+    parser.add_argument(
+        "--reasons", metavar="PAGE", help="the page with the reasons; without it that of --page"
+    )
     arguments = parser.parse_args()
     table = read(arguments.files)
     if not table.rows:
         sys.exit("report.py: no rows in " + ", ".join(arguments.files))
-    print_table(table)
+    reasons = []
+    if arguments.reasons or arguments.page:
+        with open(arguments.reasons or arguments.page) as file:
+            reasons = reasons_of(file.read())
+    print_table(table, reasons)
+    for reason in unneeded(table, reasons):
+        cells = filter(None, (reason.where, reason.work, reason.dtype, reason.size))
+        print(f"no row needs the reason for {', '.join(cells)}")
     for name in PARTS:
         part = table.part(name)
         if not part.rows:
@@ -637,7 +788,7 @@ def main():
                 page = file.read()
             kept = readings(part_of_page(page, name))
             with open(arguments.page, "w") as file:
-                file.write(between_markers(page, page_part(part, drawn, kept), name))
+                file.write(between_markers(page, page_part(part, drawn, kept, reasons), name))
             if not name:
                 draw_summary(arguments.page, folder)
 

@@ -131,9 +131,9 @@ def table_of(*contents):
         return report.read(paths)
 
 
-def printed(table):
+def printed(table, reasons=()):
     out = io.StringIO()
-    report.print_table(table, out)
+    report.print_table(table, reasons, out)
     return out.getvalue()
 
 
@@ -271,10 +271,117 @@ class Lines(unittest.TestCase):
         self.assertEqual(
             [
                 report.size_text(size)
-                for size in ("1000", "134217728", "10000000", "8192x8192", "8x10000000")
+                for size in ("1000", "134217728", "134217729", "513", "10000000", "8192x8192", "8x10000000")
             ],
-            ["1000", "2^27", "10^7", "8192 x 8192", "8 x 10^7"],
+            ["1000", "2^27", "2^27 + 1", "513", "10^7", "8192 x 8192", "8 x 10^7"],
         )
+
+
+def limited(name, percent, ms=1.0, **more):
+    return row(name, ms, **{"GB/s": 1.0, "percent of copy": percent, **more})
+
+
+# Rows at several percentages of their limit.
+LIMITS = {
+    "context": {"date": "2026-01-02", "executable": "bench_cuda", "backend": "cuda"},
+    "benchmarks": [
+        limited("axis/float32/1000x3/dsl/sum of rows", 41.4, 2.0),
+        limited("axis/float32/1000x3/JAX/sum of rows", 82.0, 1.0),
+        limited("axis/float32/10007x9001/dsl/sum of rows", 84.9),
+        limited("axis/float32/8192x8192/dsl/sum of rows", 85.0),
+        limited("axis/float64/1000x3/dsl/sum of columns", 60.0),
+        limited("pairs/float32/65537/dsl/n-body", 0.1, **{"TFLOP/s": 30.0}),
+        limited("pairs/float32/64/dsl/n-body", 90.0, **{"TFLOP/s": 3.0}),
+        row("ode/float32/9/hand/multiply-adds", 1.0, **{"TFLOP/s": 60.0}),
+        limited("loop/complex64/4x4/dsl graph/100 steps", 10.0),
+        row("latency/float32/1000/dsl/a + b", 0.003, **{"GB/s": 4.0}),
+        row("map/float32/64/dsl/a + b", 0, error_occurred=True, error_message="no"),
+        limited("random/float32/64/dsl/normal", 53.0),
+    ],
+}
+
+
+def reasons_in(*lines):
+    table = ["| where | work | dtype | size | why |", "| --- | --- | --- | --- | --- |", *lines]
+    begin, end = report.REASONS
+    return "\n".join(["before", "| no | reason |", begin, "", *table, "", end, "after"])
+
+
+class Behind(unittest.TestCase):
+    def rows(self, *reasons):
+        late = report.behind(table_of(LIMITS), report.reasons_of(reasons_in(*reasons)))
+        return [(line[0], line[1], line[3]) for line in late]
+
+    def test_rows_below_their_limit_are_behind_the_lowest_first(self):
+        self.assertEqual(
+            report.behind(table_of(LIMITS), []),
+            [
+                ["GPU: axis", "sum of rows", "float32", "1000 x 3", "2.000", "41.4", "copy", "2.00"],
+                ["GPU: pairs", "n-body", "float32", "2^16 + 1", "1.000", "50.0", "multiply-adds", ""],
+                ["GPU: random", "normal", "float32", "64", "1.000", "53.0", "copy", ""],
+                ["GPU: axis", "sum of columns", "float64", "1000 x 3", "1.000", "60.0", "copy", ""],
+                ["GPU: axis", "sum of rows", "float32", "10007 x 9001", "1.000", "84.9", "copy", ""],
+            ],
+        )
+
+    def test_a_row_with_a_reason_is_not(self):
+        of_rows = ("GPU: axis", "sum of rows", "1000 x 3")
+        self.assertIn(of_rows, self.rows())
+        for reason in (
+            "| GPU: axis | sum of rows | float32 | 1000 x 3 | short |",
+            "| GPU: axis | `sum of rows` | | | short |",
+            "| | | | 4 x 4, 1000 x 3 | short |",
+            "| | sum of... | | | short |",
+        ):
+            self.assertNotIn(of_rows, self.rows(reason))
+        for other in (
+            "| Host: axis | sum of rows | | | short |",
+            "| GPU: axis | sum of row | | | short |",
+            "| GPU: axis | sum of rows | float64 | | short |",
+            "| GPU: axis | sum of rows | | 1000 | short |",
+            "| GPU: axis | ...rows | | | short |",
+        ):
+            self.assertIn(of_rows, self.rows(other))
+        self.assertEqual(len(self.rows("| GPU: axis | sum of rows | | | short |")), 3)
+        self.assertEqual(self.rows("| | | | | all |"), [])
+
+    def test_a_reason_that_no_row_needs_is_named(self):
+        reasons = report.reasons_of(
+            reasons_in(
+                "| GPU: axis | sum of rows | | 1000 x 3 | short |",
+                "| GPU: axis | sum of rows | | 8192 x 8192 | was slow |",
+                "| GPU: scan | | | | not in this run |",
+            )
+        )
+        self.assertEqual(report.unneeded(table_of(LIMITS), reasons), reasons[1:2])
+
+    def test_a_table_of_another_form_is_refused(self):
+        for page in ("", report.REASONS[0], reasons_in("| GPU: axis | sum | | |"), reasons_in("| | | | | |")):
+            with self.assertRaises(ValueError):
+                report.reasons_of(page)
+
+    def test_they_are_printed_and_stand_first_on_the_page(self):
+        table = table_of(LIMITS)
+        self.assertRegex(printed(table), r"(?m)^GPU: axis +sum of rows +float32 +1000 x 3 +2\.000 +41.4 +copy +2\.00$")
+        part = report.page_part(table.part(""), [])
+        self.assertLess(part.index("Behind, that is below 85 %"), part.index("### GPU: axis"))
+        self.assertIn("| GPU: axis | sum of rows | float32 | 1000 x 3 | 2.000 | 41.4 | copy | 2.00 |", part)
+        self.assertNotIn("GPU: random", part)
+        self.assertIn("| GPU: random | normal |", report.page_part(table.part("random"), []))
+        reasons = report.reasons_of(reasons_in("| | | | | all |"))
+        self.assertIn("No row is behind", report.page_part(table.part(""), [], None, reasons))
+        self.assertNotIn("behind", printed(table, reasons))
+        self.assertNotIn("ehind", report.page_part(table_of(MESH).part("mesh"), []))
+
+    def test_the_page_of_this_repository_has_reasons(self):
+        with open(
+            os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "performance.md")
+        ) as file:
+            page = file.read()
+        titles = set(re.findall(r"(?m)^### (.*)", page)) | {"GPU: random", "GPU: by key", ""}
+        reasons = report.reasons_of(page)
+        self.assertGreater(len(reasons), 5)
+        self.assertEqual([r.where for r in reasons if r.where not in titles], [])
 
 
 class Page(unittest.TestCase):

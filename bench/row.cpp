@@ -194,10 +194,6 @@ work& work::by(const char* who, std::function<job()> make) {
 work& work::within(double tolerance) { return it_->tolerance = tolerance, *this; }
 work& work::flops(double count) { return it_->flops = count, *this; }
 
-std::string shape_of(std::int64_t rows, std::int64_t columns) {
-  return std::to_string(rows) + 'x' + std::to_string(columns);
-}
-
 namespace {
 
 struct shared_memory {

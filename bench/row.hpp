@@ -63,7 +63,9 @@ class work {
 };
 
 /// A size such as "8192x8192".
-std::string shape_of(std::int64_t rows, std::int64_t columns);
+inline std::string shape_of(std::int64_t rows, std::int64_t columns) {
+  return std::to_string(rows) + 'x' + std::to_string(columns);
+}
 
 /// Memory that all rows share, by number. A row with another dtype or more bytes gets other memory
 /// or values.

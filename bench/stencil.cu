@@ -76,6 +76,7 @@ template <class Points, class T> __global__ void mean_by_hand(T* out, const T* m
   constexpr int r = Points::radius, deep = Points::depth;
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
             z = blockIdx.z;
+  if (x >= columns || y >= rows) return;
   T sum = 0;
 #pragma unroll
   for (int k = -deep; k <= deep; ++k) {
@@ -94,65 +95,97 @@ template <class Points, class T> __global__ void mean_by_hand(T* out, const T* m
 
 // ---- rows
 
-template <class X> auto as_grid(const X& line, std::int64_t side, std::integral_constant<int, 2>) {
-  return dsl::reshape(line, side, side);
+/// A grid in two dimensions, with one plane, or in three.
+struct grid_size {
+  std::int64_t planes, rows, columns;
+  std::int64_t count() const { return planes * rows * columns; }
+  std::string text() const {
+    return (planes > 1 ? std::to_string(planes) + "x" : "") + shape_of(rows, columns);
+  }
+};
+
+template <class X> auto as_grid(const X& line, grid_size of, std::integral_constant<int, 2>) {
+  return dsl::reshape(line, of.rows, of.columns);
 }
-template <class X> auto as_grid(const X& line, std::int64_t side, std::integral_constant<int, 3>) {
-  return dsl::reshape(line, side, side, side);
+template <class X> auto as_grid(const X& line, grid_size of, std::integral_constant<int, 3>) {
+  return dsl::reshape(line, of.planes, of.rows, of.columns);
 }
 
 template <class T, int Rank> struct grid_of_points {
-  explicit grid_of_points(std::int64_t side)
-      : grid_of_points(side, Rank == 2 ? side * side : side * side * side) {}
+  explicit grid_of_points(grid_size of)
+      : m(as_grid(operand<T>(slot::a, of.count()), of, rank{})),
+        out(as_grid(target<T>(slot::out, of.count()), of, rank{})) {}
   dsl::view<const T, Rank> m;
   dsl::view<T, Rank> out;
 
  private:
   using rank = std::integral_constant<int, Rank>;
-  grid_of_points(std::int64_t side, std::int64_t n)
-      : m(as_grid(operand<T>(slot::a, n), side, rank{})),
-        out(as_grid(target<T>(slot::out, n), side, rank{})) {}
 };
 
-template <class T, class Points, class F> void stencil(const char* name, std::int64_t side,
-                                                       F formula) {
+/// A work on such a grid, with the row of `call`, which gets a grid_of_points.
+template <class T, int Rank, class Call>
+work on_grid(const char* name, grid_size of, Call call) {
+  return work("stencil", dsl::dtype_v<T>, of.text(), name,
+              2.0 * sizeof(T) * static_cast<double>(of.count()))
+      .by("dsl", [of, call] {
+        const auto x = std::make_shared<grid_of_points<T, Rank>>(of);
+        return job{[=] { call(*x); }, x->out};
+      });
+}
+
+template <class T, class Points, class F>
+void stencil(const char* name, std::initializer_list<grid_size> sizes, F formula) {
   constexpr int rank = Points::depth == 0 ? 2 : 3;
-  const std::int64_t planes = rank == 3 ? side : 1;
-  const std::string size =
-      rank == 3 ? std::to_string(side) + "x" + shape_of(side, side) : shape_of(side, side);
-  work w("stencil", dsl::dtype_v<T>, size, name,
-         2.0 * sizeof(T) * static_cast<double>(planes * side * side));
-  w.by("dsl", [=] {
-    const auto x = std::make_shared<grid_of_points<T, rank>>(side);
-    return job{[=] { x->out = formula(x->m); }, x->out};
-  });
-  w.by("hand, one element a thread", [=] {
-    const auto x = std::make_shared<grid_of_points<T, rank>>(side);
-    return job{[=] {
-                 const int n = static_cast<int>(side);
-                 const dim3 block(32, 8), grid(n / 32, n / 8, static_cast<unsigned>(planes));
-                 mean_by_hand<Points><<<grid, block, 0, stream()>>>(x->out.data(), x->m.data(),
-                                                                    static_cast<int>(planes), n, n);
-                 check(cudaGetLastError());
-               },
-               x->out};
-  });
+  for (const grid_size of : sizes)
+    on_grid<T, rank>(name, of, [formula](grid_of_points<T, rank>& x) {
+      x.out = formula(x.m);
+    }).by("hand, one element a thread", [of] {
+      const auto x = std::make_shared<grid_of_points<T, rank>>(of);
+      return job{[=] {
+                   const dim3 block(32, 8), grid(static_cast<unsigned>((of.columns + 31) / 32),
+                                                 static_cast<unsigned>((of.rows + 7) / 8),
+                                                 static_cast<unsigned>(of.planes));
+                   mean_by_hand<Points><<<grid, block, 0, stream()>>>(
+                       x->out.data(), x->m.data(), static_cast<int>(of.planes),
+                       static_cast<int>(of.rows), static_cast<int>(of.columns));
+                   check(cudaGetLastError());
+                 },
+                 x->out};
+    });
 }
 
 const rows stencils([] {
-  constexpr std::int64_t square = 8192, cubic = 512;
-  add_copy("stencil", shape_of(square, square), square * square);
-  stencil<float, star_points<1>>("star of radius 1", square, star<1>);
-  stencil<float, star_points<2>>("star of radius 2", square, star<2>);
-  stencil<float, star_points<3>>("star of radius 3", square, star<3>);
-  stencil<float, star_points<4>>("star of radius 4", square, star<4>);
-  stencil<float, box_points<1>>("box of 3 x 3", square, box<1>);
-  stencil<float, box_points<2>>("box of 5 x 5", square, box<2>);
-  stencil<double, star_points<1>>("star of radius 1", square, star<1>);
-  stencil<double, box_points<2>>("box of 5 x 5", square, box<2>);
-  stencil<float, nearest_points>("7 points", cubic, seven_points);
-  stencil<float, cube_points>("27 points", cubic, cube);
-  stencil<double, nearest_points>("7 points", cubic, seven_points);
+  constexpr grid_size square{1, 8192, 8192}, odd{1, odd_shape.rows, odd_shape.columns},
+      cubic{512, 512, 512}, prime{509, 509, 509};
+  for (const grid_size of : {square, odd, cubic, prime}) add_copy("stencil", of.text(), of.count());
+  stencil<float, star_points<1>>("star of radius 1", {square, odd}, star<1>);
+  stencil<float, star_points<2>>("star of radius 2", {square, odd}, star<2>);
+  stencil<float, star_points<3>>("star of radius 3", {square, odd}, star<3>);
+  stencil<float, star_points<4>>("star of radius 4", {square, odd}, star<4>);
+  stencil<float, box_points<1>>("box of 3 x 3", {square, odd}, box<1>);
+  stencil<float, box_points<2>>("box of 5 x 5", {square, odd}, box<2>);
+  stencil<double, star_points<1>>("star of radius 1", {square, odd}, star<1>);
+  stencil<double, box_points<2>>("box of 5 x 5", {square, odd}, box<2>);
+  stencil<float, nearest_points>("7 points", {cubic, prime}, seven_points);
+  stencil<float, cube_points>("27 points", {cubic, prime}, cube);
+  stencil<double, nearest_points>("7 points", {cubic, prime}, seven_points);
+
+  // The inner points, from slices of one array.
+  const auto in = dsl::slice(1, -1), before = dsl::slice(0, -2), after = dsl::slice(2, dsl::end);
+  for (const grid_size of : {square, odd})
+    on_grid<float, 2>("box of 3 x 3 by slices", of, [=](grid_of_points<float, 2>& x) {
+      const auto row = [&](const auto& at) {
+        return x.m(at, before) + x.m(at, in) + x.m(at, after);
+      };
+      x.out(in, in) = (row(before) + row(in) + row(after)) * (1.0f / 9);
+    });
+  for (const grid_size of : {cubic, prime})
+    on_grid<float, 3>("7 points by slices", of, [=](grid_of_points<float, 3>& x) {
+      x.out(in, in, in) =
+          (x.m(in, in, in) + x.m(before, in, in) + x.m(after, in, in) + x.m(in, before, in) +
+           x.m(in, after, in) + x.m(in, in, before) + x.m(in, in, after)) *
+          (1.0f / 7);
+    });
 });
 
 // ---- loops
@@ -214,7 +247,7 @@ template <class T, int Fields, class F> void loop_of_stencils(const char* name, 
 
 const rows loops_of_stencils([] {
   constexpr int steps = 1000;
-  for (const std::int64_t side : {512, 2048}) {
+  for (const std::int64_t side : {512, 513, 2048, 2053}) {
     loop_of_stencils<float, 1>("heat", side, steps, heat_step);
     loop_of_stencils<float, 2>("waves", side, steps, wave_step);
     loop_of_stencils<float, 2>("Gray-Scott", side, steps, gray_scott_step);

@@ -3,11 +3,22 @@
 #pragma once
 
 #include <tuple>
+#include <vector>
 
 #include "../tests/rk4.hpp"
 #include "row.hpp"
 
 namespace bench {
+
+/// The sizes of works that are measured over sizes: powers of two; and one more than some, and
+/// primes, at which an array ends within a vector.
+inline std::vector<std::int64_t> swept_sizes() {
+  std::vector<std::int64_t> sizes;
+  for (const int log2n : {10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28})
+    sizes.push_back(std::int64_t{1} << log2n);
+  sizes.insert(sizes.end(), {(1 << 20) - 3, (1 << 20) + 1, (1 << 27) - 39, (1 << 27) + 1});
+  return sizes;
+}
 
 /// An elementwise work; a call moves `moved` elements for each element.
 template <class T> work_on<arrays<T>> map(const char* name, std::int64_t n, int moved,
@@ -145,53 +156,58 @@ inline auto largest_of_rows(std::int64_t rows, std::int64_t columns) {
       .by("dsl", [](const matrix& x) { x.at = dsl::argmax(x.m, dsl::axis(1)); });
 }
 
-/// A square of T, with a row, a column and neighbours.
-template <class T> struct square {
-  explicit square(std::int64_t n)
-      : side(n),
-        m(dsl::reshape(operand<T>(slot::a, n * n), n, n)),
-        row(operand<T>(slot::b, n)),
-        column(dsl::reshape(operand<T>(slot::c, n), n, 1)),
-        out(dsl::reshape(target<T>(slot::out, n * n), n, n)) {}
-  std::int64_t side;
+/// A matrix of T, with a row, a column and neighbours.
+template <class T> struct rectangle {
+  rectangle(std::int64_t height, std::int64_t width)
+      : rows(height),
+        columns(width),
+        m(dsl::reshape(operand<T>(slot::a, rows * columns), rows, columns)),
+        row(operand<T>(slot::b, columns)),
+        column(dsl::reshape(operand<T>(slot::c, rows), rows, 1)),
+        out(dsl::reshape(target<T>(slot::out, rows * columns), rows, columns)) {}
+  std::int64_t rows, columns;
   dsl::view<const T, 2> m;
   dsl::view<const T> row;
   dsl::view<const T, 2> column;
   dsl::view<T, 2> out;
 };
 
-/// A work on such a square; a call moves `bytes` bytes for each of its elements.
-template <class T> class work_on_square {
+struct shape { std::int64_t rows, columns; };
+/// Rows and columns that are primes, so that no row begins as the one before.
+inline constexpr shape odd_shape{10'007, 9'001};
+
+/// A work on such a matrix; a call moves `bytes` bytes for each of its elements.
+template <class T> class work_on_rectangle {
  public:
-  work_on_square(const char* name, std::int64_t side, double bytes)
-      : side_(side),
-        work_("strided", dsl::dtype_v<T>, shape_of(side, side), name,
-              bytes * static_cast<double>(side * side)) {}
-  template <class Call> work_on_square& by(const char* who, Call call) {
-    work_.by(who, [side = side_, call] {
-      const square<T> x(side);
+  work_on_rectangle(const char* name, shape of, double bytes, const char* group = "strided")
+      : of_(of),
+        work_(group, dsl::dtype_v<T>, shape_of(of.rows, of.columns), name,
+              bytes * static_cast<double>(of.rows * of.columns)) {}
+  template <class Call> work_on_rectangle& by(const char* who, Call call) {
+    work_.by(who, [of = of_, call] {
+      const rectangle<T> x(of.rows, of.columns);
       return job{bound(x, call), x.out};
     });
     return *this;
   }
 
  private:
-  std::int64_t side_;
+  shape of_;
   work work_;
 };
 
-template <class T> auto heat_by_slices(std::int64_t side) {
-  return work_on_square<T>("five-point heat by slices", side, 2 * sizeof(T))
-      .by("dsl", [](const square<T>& x) {
+template <class T> auto heat_by_slices(shape of) {
+  return work_on_rectangle<T>("five-point heat by slices", of, 2 * sizeof(T))
+      .by("dsl", [](const rectangle<T>& x) {
         const auto in = dsl::slice(1, -1), before = dsl::slice(0, -2),
                    after = dsl::slice(2, dsl::end);
         x.out(in, in) = x.m(in, in) + T(0.1) * (x.m(before, in) + x.m(after, in) + x.m(in, before) +
                                                 x.m(in, after) - 4 * x.m(in, in));
       });
 }
-template <class T> auto heat_by_shift(std::int64_t side) {
-  return work_on_square<T>("five-point heat by shift", side, 2 * sizeof(T))
-      .by("dsl", [](const square<T>& x) {
+template <class T> auto heat_by_shift(shape of) {
+  return work_on_rectangle<T>("five-point heat by shift", of, 2 * sizeof(T))
+      .by("dsl", [](const rectangle<T>& x) {
         const auto wall = dsl::boundary::clamp;
         x.out =
             x.m + T(0.1) * (dsl::shift(x.m, 1, wall, 0) + dsl::shift(x.m, -1, wall, 0) +

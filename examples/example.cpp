@@ -47,6 +47,7 @@ void read_command_line(int argc, char** argv, example& e) {
   }
   if (*e.picture != '\0')
     app.add_option("--out", e.out, e.picture)->type_name("FILE.png")->check(check_folder);
+  if (*e.option != '\0') app.add_flag(e.option, e.chosen, e.option_is);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

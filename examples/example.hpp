@@ -20,11 +20,16 @@ struct example {
   const char* steps_are = "steps of the time loop";
   // The meaning of --out FILE.png for --help; "": the example has no picture.
   const char* picture = "";
+  // An option without a value, and its meaning for --help; "": there is none.
+  const char* option = "";
+  const char* option_is = "";
   // --out; empty: no picture is written.
   std::string out = {};
+  // Whether the option was given.
+  bool chosen = false;
 };
 
-/// The body of main(): reads --size, --steps and --out, prints the device (chosen by DSL_DEVICE)
+/// The body of main(): reads the command line, prints the device (chosen by DSL_DEVICE)
 /// and calls `run`, which returns whether its results are correct. Returns 0 if they are, 1 if they
 /// are not or an exception was thrown, 2 if the command line is wrong.
 int run_example(int argc, char** argv, example e, bool (*run)(const example&));

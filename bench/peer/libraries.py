@@ -173,6 +173,7 @@ class PyTorch(OnGpu):
             copy_to=lambda out, a: out.copy_(a),
             softmax_rows=lambda m: torch.softmax(m, dim=1),
             layer_norm_rows=lambda m: torch.nn.functional.layer_norm(m, m.shape[1:]),
+            rms_norm_rows=lambda m: torch.nn.functional.rms_norm(m, m.shape[1:], eps=1e-5),
             sum_by=lambda keys, values, groups: values.new_zeros(groups).index_add_(
                 0, keys, values
             ),

@@ -15,7 +15,7 @@ PERIOD = 65521
 
 # Operands of the work's size, and the long arrays of which they are the first elements. Keys are
 # computed from random numbers that do not repeat.
-LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b", "v": "v", "g": "u"}
+LONG = {"a": "a", "b": "b", "c": "c", "m": "a", "w": "b", "x": "a", "y": "b", "q": "a", "v": "v", "g": "u"}
 
 
 def operand(letter, work, shape):
@@ -42,9 +42,13 @@ def operand(letter, work, shape):
         return np.linspace(0.5, 1.5, 1000, dtype=dtype)
     if work.steps:  # Lorenz.
         return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
-    shape = {"r": shape[1:], "k": (shape[0], 1), "s": (), "w": (shape[0], 2 * shape[-1])}.get(
-        letter, shape
-    )
+    shape = {
+        "r": shape[1:],
+        "k": (shape[0], 1),
+        "s": (),
+        "w": (shape[0], 2 * shape[-1]),
+        "q": (19, *shape),
+    }.get(letter, shape)
     rng = np.random.default_rng(zlib.crc32(LONG.get(letter, letter).encode()))
     if dtype.kind in "iu":
         values = rng.integers(0, 8, PERIOD).astype(dtype)
@@ -101,9 +105,11 @@ class Operands:
                 if letter == "v"
                 else self.library.cast((x - 0.5) * work.shape[1], dtype_of_keys(work))
             )
-        shape = (work.shape[0], 2 * work.shape[1]) if letter == "w" else work.shape
+        shape = {"w": (work.shape[0], 2 * work.shape[-1]), "q": (19, *work.shape)}.get(
+            letter, work.shape
+        )
         return self.library.part(whole, shape, math.prod(shape))
 
     @staticmethod
     def count(letter, work):
-        return work.shape[0] if letter in "gv" else work.elements * (2 if letter == "w" else 1)
+        return work.shape[0] if letter in "gv" else work.elements * {"w": 2, "q": 19}.get(letter, 1)

@@ -11,7 +11,9 @@ import numpy as np
 SWEEP = tuple(1 << k for k in (10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28))
 # torch.compile takes a second for each size.
 SWEEP_COMPILED = tuple(1 << k for k in (10, 14, 18, 22, 26, 27))
-SQUARE = ((8192, 8192),)
+# One more than powers of two, and primes before them; rows and columns that are primes.
+SWEEP_ODD = ((1 << 20) - 3, (1 << 20) + 1, (1 << 27) - 39, (1 << 27) + 1)
+SQUARE, ODD = ((8192, 8192),), ((10_007, 9_001),)
 H, STEPS = 1e-3, 100
 START_F, START_G, START_D = 0.01 + 0.02j, 0.9, 0.01
 
@@ -22,7 +24,7 @@ class Work:
 
     formula(xp, *operands) computes the result, or a tuple of several. Operands are letters: a, b,
     c, m, x, y with the work's shape; r a row, k a column, s a scalar, i a backward index, w a
-    matrix with twice as many columns, F, G, d the coupled fields. For works by key, the shape is
+    matrix with twice as many columns, q 19 arrays of the work's shape, F, G, d the coupled fields. For works by key, the shape is
     the number of elements and of groups, and operands are: v values, g keys, e the edges of bins.
     into(xp, out, *operands) does the same into existing memory, and returns what it wrote.
     """
@@ -73,6 +75,7 @@ def functions(library, **more):
     for name, function in {
         "softmax_rows": softmax_rows(module),
         "layer_norm_rows": lambda m: layer_norm(module, m, 1),
+        "rms_norm_rows": lambda m: rms_norm(module, m, 1),
         **more,
     }.items():
         setattr(module, name, function)
@@ -91,6 +94,10 @@ def layer_norm(xp, m, axis):
     return (m - xp.mean(m, axis=axis, keepdims=True)) / xp.sqrt(
         xp.var(m, axis=axis, keepdims=True) + 1e-5
     )
+
+
+def rms_norm(xp, m, axis):
+    return m / xp.sqrt(xp.mean(m * m, axis=axis, keepdims=True) + 1e-5)
 
 
 def black_scholes(xp, a, b, c):
@@ -153,6 +160,43 @@ STENCILS = {
     "7 points": [places for places in CUBE if sum(map(abs, places)) <= 1],
     "27 points": CUBE,
 }
+
+
+BEFORE, INSIDE, AFTER = slice(None, -2), slice(1, -1), slice(2, None)
+
+
+def mean_by_slices(xp, m, points):
+    """The same for the inner points, by slices."""
+    moved = {-1: BEFORE, 0: INSIDE, 1: AFTER}
+    total = 0
+    for places in points:
+        total = total + m[tuple(moved[k] for k in places)]
+    return total * (1 / len(points))
+
+
+# Steps along z, y and x of the directions of D3Q19: none, six straight, twelve diagonal ones.
+D3Q19 = sorted(
+    (places for places in CUBE if sum(map(abs, places)) <= 2),
+    key=lambda places: (sum(map(abs, places)), places),
+)
+WEIGHTS = (1 / 3, 1 / 18, 1 / 36)
+
+
+def lattice_step(xp, f):
+    """A step of the lattice Boltzmann method on a periodic box: each population arrives from the
+    cell before it, and relaxes towards equilibrium."""
+    arrived = [xp.roll(g, c, (0, 1, 2)) if any(c) else g for g, c in zip(f, D3Q19)]
+    density = sum(arrived)
+    along = [
+        sum(c[axis] * g for g, c in zip(arrived, D3Q19) if c[axis]) / density for axis in range(3)
+    ]
+    rest = 1 - 1.5 * sum(u * u for u in along)
+    relaxed = []
+    for g, c in zip(arrived, D3Q19):
+        u = sum(c[axis] * along[axis] for axis in range(3) if c[axis])
+        w = WEIGHTS[sum(map(abs, c))]
+        relaxed.append(g + 1.2 * (w * density * (rest + 3 * u + 4.5 * u * u) - g))
+    return tuple(relaxed)
 
 
 def pairs(xp, x, y):
@@ -228,6 +272,11 @@ def fed_back_mean(xp, x, steps, h=MEAN_H):
     return mean
 
 
+def permuted(a):
+    """The axes in the order 2, 0, 1."""
+    return a.swapaxes(1, 2).swapaxes(0, 1)
+
+
 FORMULAS = {
     "copy": ("a", lambda xp, a: a + 0, lambda xp, out, a: xp.copy_to(out, a)),
     "a + b": ("ab", lambda xp, a, b: a + b, lambda xp, out, a, b: xp.add(a, b, out=out)),
@@ -273,6 +322,14 @@ FORMULAS = {
         name: ("m", lambda xp, m, points=points: mean_of(xp, m, points), None)
         for name, points in STENCILS.items()
     },
+    "box of 3 x 3 by slices": ("m", lambda xp, m: mean_by_slices(xp, m, box(1)), None),
+    "7 points by slices": ("m", lambda xp, m: mean_by_slices(xp, m, STENCILS["7 points"]), None),
+    "lattice Boltzmann D3Q19": ("q", lattice_step, None),
+    "permute(a, 2, 0, 1)": (
+        "a",
+        lambda xp, a: xp.contiguous(permuted(a)),
+        lambda xp, out, a: xp.copy_to(out, permuted(a)),
+    ),
     "take(a, index)": ("ai", lambda xp, a, i: a[i], None),
     "sum(a)": ("a", lambda xp, a: xp.sum(a), None),
     "sum(a * exp(b))": ("ab", lambda xp, a, b: xp.sum(a * xp.exp(b)), None),
@@ -293,6 +350,8 @@ FORMULAS = {
     "softmax of rows": ("m", lambda xp, m: xp.softmax_rows(m), None),
     "layer norm of rows": ("m", lambda xp, m: xp.layer_norm_rows(m), None),
     "layer norm of columns": ("m", lambda xp, m: layer_norm(xp, m, 0), None),
+    "RMS norm of rows": ("m", lambda xp, m: xp.rms_norm_rows(m), None),
+    "vector times matrix": ("km", lambda xp, k, m: k[:, 0] @ m, None),
     "sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)": ("xy", pairs, None),
     "cumsum(a)": ("a", lambda xp, a: xp.cumsum(a, axis=0), None),
     "cumsum(a * b)": ("ab", lambda xp, a, b: xp.cumsum(a * b, axis=0), None),
@@ -369,16 +428,31 @@ def cuda_works():
         SQUARE,
         [8192],
     )
-    yield from works(
-        "strided",
-        ["five-point heat by slices", "five-point heat by shift", "m * row + col"],
-        "float32",
-        SQUARE,
-        [8192],
-    )
+    softmax, norms = ["softmax of rows"], ["RMS norm of rows", "layer norm of columns"]
+    long_rows = [(100_003, 257), (513, 70_001), (16, 4_000_037)]
+    yield from works("axis", softmax, "float32", long_rows, softmax)
+    yield from works("axis", norms, "float32", [(70_001, 513)], norms)
+    flat = ["five-point heat by slices", "m * row + col"]
+    yield from works("strided", flat, "float32", (*SQUARE, *ODD), flat)
+    yield from works("strided", ["five-point heat by shift"], "float32", SQUARE, [8192])
     flat, deep = list(STENCILS)[:6], list(STENCILS)[6:]
     yield from works("stencil", flat, "float32", SQUARE, flat)
     yield from works("stencil", deep, "float32", [(512, 512, 512)], deep)
+    flat, deep = ["box of 3 x 3 by slices"], ["7 points by slices"]
+    cubes = [(512, 512, 512), (509, 509, 509)]
+    yield from works("stencil", flat, "float32", (*SQUARE, *ODD), flat)
+    yield from works("stencil", deep, "float32", cubes, deep)
+    lattice = ["lattice Boltzmann D3Q19"]
+    boxes = [(256, 256, 256), (257, 257, 257)]
+    yield from works("stencil", lattice, "float32", boxes, lattice, bytes_an_element=152)
+    yield from works("strided", ["transpose(m)"], "float32", ODD)
+    yield from works("strided", ["permute(a, 2, 0, 1)"], "float32", cubes)
+    yield from works("axis", ["sum of rows", "sum of columns"], "float32", ODD)
+    yield from works("axis", ["vector times matrix"], "float32", [(16_384,) * 2, (16_381,) * 2])
+    yield from works("axis", norms[:1], "float32", SQUARE, norms)
+    yield from works("reduction", ["a / norm(a)"], "float32", [1 << 16, 1 << 20])
+    yield from works("map", ["a + b", "exp(a)"], "float32", [n + 1], [n + 1])
+    yield from works("reduction", ["sum(a)"], "float32", [n + 1], [n + 1])
     yield from works(
         "axis", ["sum over j of 1 / (1 + (xi - xj)^2 + (yi - yj)^2)"], "float32", [8192], [8192]
     )
@@ -420,6 +494,7 @@ def cuda_works():
         bytes_an_element=24,
     )
     yield from works("scan", ["cumsum(a)"], "float32 float64 int32", [80_000_000])
+    yield from works("scan", ["cumsum(a)"], "float32", [79_999_987])
     yield from works("scan", ["cumsum(a * b)"], "float32", [80_000_000])
     shapes = (
         (4096, 4096),
@@ -442,6 +517,7 @@ def cuda_works():
         [size for size in SWEEP if size != n],
         [size for size in SWEEP_COMPILED if size != n],
     )
+    sweep += [size for size in SWEEP_ODD if size != n + 1]
     yield from works("map", ["a + b", "exp(a)"], "float32", sweep, compiled)
     yield from works("reduction", ["sum(a)"], "float32", sweep, compiled)
     yield from works("map", formula, "float32", sweep)
@@ -463,37 +539,42 @@ def cuda_works():
 
 
 def host_works():
-    sizes, formula = (1000, 100_000, 10_000_000), "a * exp(-b * b) + sqrt(abs(c))"
+    sizes, formula = (1000, 100_000, 9_999_991, 10_000_000), "a * exp(-b * b) + sqrt(abs(c))"
     yield from works("map", ["a + b", "exp(a)", formula, "pow(a, b)"], "float32", sizes, [formula])
     yield from works("reduction", ["sum(a)", "dot(a, b)"], "float32", sizes)
-    yield from loop_works(10, (64, 512, 3162))
+    yield from loop_works(10, (64, 512, 513, 3162))
     yield from works("map", ["Black-Scholes"], "float32", sizes, ["Black-Scholes"])
-    yield from works("reduction", ["sum(a)", "min(a)", "var(a)", "argmax(a)"], "float32", [1 << 24])
+    long = [1 << 24, (1 << 24) + 1]
+    yield from works("reduction", ["sum(a)", "min(a)", "var(a)", "argmax(a)"], "float32", long)
     yield from works(
         "axis",
         ["sum of rows", "sum of columns"],
         "float32",
-        [(4096, 4096), (2097152, 8), (8, 2097152), (167772, 100), (16777, 1000)],
+        [(4096, 4096), (4099, 4093), (2097152, 8), (8, 2097152), (167772, 100), (16777, 1000)],
     )
     yield from works(
-        "axis", ["argmax of rows", "var of columns"], "float32", [(4096, 4096), (167772, 100)]
+        "axis",
+        ["argmax of rows", "var of columns"],
+        "float32",
+        [(4096, 4096), (4099, 4093), (167772, 100)],
     )
-    yield from works("scan", ["cumsum(a)"], "float32", [1 << 24])
+    yield from works("scan", ["cumsum(a)"], "float32", long)
+    squares = [(1024, 1024), (1021, 1021)]
     yield from works(
         "strided",
         ["m + m", "m + row", "m + col", "m + transpose(m)", "m + flip(m, 1)", "a + b[:, ::2]"],
         "float32",
-        [(1024, 1024)],
+        squares,
     )
     yield from works(
         "strided",
         ["five-point heat by slices", "five-point heat by shift", "neighbours by shift"],
         "float32 float64",
-        [(1024, 1024)],
+        squares,
         ["five-point heat by slices"],
     )
     yield from works(
-        "map", ["exp(a)", "sin(a)", "pow(a, b)", "a * a + a"], "float32 float64", [65536]
+        "map", ["exp(a)", "sin(a)", "pow(a, b)", "a * a + a"], "float32 float64", [65536, 65537]
     )
     yield from works("map", ["copy"], "float32", sizes)
 
@@ -638,6 +719,8 @@ def bytes_of(work):
     ):
         results = work.shape[1] if "columns" in work.name else work.shape[0]
         return item * n + (8 if "argmax" in work.name else item) * results
+    if work.name == "vector times matrix":
+        return item * (n + sum(work.shape))
     operands = sum(
         {"r": 0, "k": 0, "s": 0, "d": 0, "i": 4 / item}.get(letter, 1) for letter in work.operands
     )

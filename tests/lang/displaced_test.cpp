@@ -35,7 +35,8 @@ double value_after(const std::vector<T>& of, const extents_of_test& n, extents_o
 template <class T>
 std::vector<T> drawn(std::int64_t n, std::mt19937& engine) {
   std::vector<T> values;
-  for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<T>(engine() % 40));
+  for (std::int64_t i = 0; i < n; ++i)
+    values.push_back(static_cast<T>(static_cast<int>(engine() % 40)));
   return values;
 }
 
@@ -55,12 +56,13 @@ TEST_P(displaced, every_boundary_and_alignment) {
                                     {5, 13, 14},  {14, 3, 200},  {12, 12, 1},  {33, 15, 47}};
   for (const extents_of_test& n : shapes) {
     const std::int64_t size = n[0] * n[1] * n[2];
-    const auto a = drawn<float>(size, engine), b = drawn<float>(size + 1, engine),
-               d = drawn<float>(size, engine);
+    const auto a = drawn<float>(size, engine), b = drawn<float>(size + 1, engine);
+    const auto d = drawn<dsl::half>(size, engine);
     const auto c = drawn<std::int8_t>(size, engine);
     const auto e = drawn<double>(size, engine);
     const auto shaped = [&n](auto of) { return dsl::reshape(of, n[0], n[1], n[2]); };
-    const auto da = dsl::to_device(a), db = dsl::to_device(b), dd = dsl::to_device(d);
+    const auto da = dsl::to_device(a), db = dsl::to_device(b);
+    const auto dd = dsl::to_device(d);
     const auto dc = dsl::to_device(c);
     const auto de = dsl::to_device(e);
     dsl::array<float, 3> first(n[0], n[1], n[2]);
@@ -118,6 +120,63 @@ TEST_P(displaced, a_sum_beside_and_in_place) {
       sum += a[k] + b[from];
     }
     ASSERT_EQ(total.value(), sum) << n;
+  }
+}
+
+const auto streamed = dsl::vectorize([](auto a, auto b, auto c) {
+  auto up = dsl::shift(b, 1, boundary::wrap, 0);
+  auto back = dsl::shift(dsl::shift(c, -1, boundary::zero, 1), -1, boundary::wrap, 0);
+  return std::tuple{up, a + back, back - up};
+});
+
+// Planes of one array: to those of another one, to themselves in another order, where every plane
+// is read before it is written, and in a loop. Planes of odd sizes begin at any alignment.
+TEST_P(displaced, planes_of_one_array) {
+  std::mt19937 engine(40);
+  for (const auto [rows, columns] : {std::array{12, 16}, {13, 17}, {31, 129}}) {
+    const extents_of_test n{rows, columns, 1};
+    const auto size = static_cast<std::size_t>(rows * columns);
+    std::array<std::vector<float>, 3> now;
+    for (auto& plane : now) plane = drawn<float>(rows * columns, engine);
+    const auto after = [&] {
+      std::array<std::vector<float>, 3> next;
+      for (std::int64_t x = 0, i = 0; x < rows; ++x)
+        for (std::int64_t y = 0; y < columns; ++y, ++i) {
+          const double up = value_after(now[1], n, {x, y, 0}, {{1, boundary::wrap, 0}}),
+                       back = value_after(now[2], n, {x, y, 0},
+                                          {{-1, boundary::wrap, 0}, {-1, boundary::zero, 1}});
+          next[0].push_back(static_cast<float>(up));
+          next[1].push_back(now[0][static_cast<std::size_t>(i)] + static_cast<float>(back));
+          next[2].push_back(static_cast<float>(back - up));
+        }
+      return next;
+    };
+    dsl::array<float, 3> f(3, rows, columns), g(3, rows, columns);
+    for (int k = 0; k < 3; ++k)
+      f(k) = dsl::reshape(dsl::to_device(now[static_cast<std::size_t>(k)]), rows, columns);
+    const auto expect = [&](const dsl::array<float, 3>& x, std::array<int, 3> order,
+                            const char* what) {
+      for (int k = 0; k < 3; ++k) {
+        const auto got = x(order[static_cast<std::size_t>(k)]).copy_to_host();
+        for (std::size_t i = 0; i < size; ++i)
+          ASSERT_EQ(got[i], now[static_cast<std::size_t>(k)][i])
+              << what << ", " << rows << " x " << columns << ", plane " << k << ", element " << i;
+      }
+    };
+    auto f0 = f(0), f1 = f(1), f2 = f(2), g0 = g(0), g1 = g(1), g2 = g(2);
+    dsl::tie(g0, g1, g2) = streamed(f0, f1, f2);
+    const std::string text =
+        dsl::explain(dsl::tie(g0, g1, g2), streamed(f0, f1, f2)).text().c_str();
+    if (dsl::device::current().kind != dsl::backend::host) {
+      EXPECT_NE(text.find("displaced"), text.npos) << text;
+    }
+    now = after();
+    expect(g, {0, 1, 2}, "another array");
+    dsl::tie(f2, f0, f1) = streamed(f0, f1, f2);
+    expect(f, {2, 0, 1}, "the same array");
+    dsl::iterate(3, streamed, dsl::state(g0, g1, g2));
+    for (int k = 0; k < 3; ++k) now = after();
+    expect(g, {0, 1, 2}, "a loop");
   }
 }
 

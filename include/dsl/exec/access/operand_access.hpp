@@ -40,6 +40,8 @@ struct operand_access : Place {
   template <class T, int Lanes>
   DSL_DETAIL_SHARED_KERNEL_FN void load(int operand, const lane_place& g, const T* from,
                                         std::uint64_t how, lane_values<T, Lanes>& to) const {
+    if constexpr (is_single<Lanes>)
+      return to.set(0, g.count > 0 ? memory.template load<T>(from) : T{});
     if (g.in_vectors || (g.count == Lanes && how == in_vectors)) {
       to.load(memory, from);
       return;
@@ -76,6 +78,10 @@ struct operand_access : Place {
                                          const pack<T, Lanes>& all, bool whole) const {
     const argument& a = args.operand[operand];
     T* to = reinterpret_cast<T*>(a.word) + place(operand, g);
+    if constexpr (is_single<Lanes>) {
+      if (g.count > 0) memory.store(to, all.lane[0]);
+      return;
+    }
     if (whole || (g.count == Lanes && a.descriptor == in_vectors)) {
       if constexpr (takes_patches<typename Place::arguments>)
         memory.store_whole(reinterpret_cast<pack<T, Lanes>*>(to), all);
@@ -88,6 +94,10 @@ struct operand_access : Place {
   }
 
  private:
+  // Whether a thread accesses one element, by the same instruction whether or not the operand is in
+  // whole vectors.
+  template <int Lanes> static constexpr bool is_single = Lanes == 1 && !strided;
+
   // The first element of a group in an operand's tile; the tile may be one row that all rows share.
   template <class T>
   DSL_DETAIL_KERNEL_FN const T* in_shared_tile(int operand, const lane_place& g,
