@@ -288,7 +288,13 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     return p;  // No room for a row.
   p.shared_bytes =
       static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
-  return with_grid(p);
+  row_plan made = with_grid(p);
+  // One row after another on all multiprocessors: each waits for the exchanges of the one before,
+  // and a launch for each phase takes less time.
+  if (p.blocks_a_row > 1 && !p.in_cluster && made.grid == p.blocks_a_row && g.results > 1 &&
+      rows.lies_along_rows() && fixed.grid == 0)
+    made.grid = 0;
+  return made;
 }
 
 namespace {
