@@ -75,6 +75,16 @@ int row_parallel_threads(std::int64_t vectors_a_plane, std::int64_t planes, std:
   return side;
 }
 
+// Whether one phase alone loads an array that varies along rows.
+bool loads_alone(const row_chain& rows) {
+  const chain_code& code = rows.code();
+  for (int k = 0; k < rows.leaves(); ++k)
+    if (code.vector_bytes[k] > 0 && (code.loaded_by_several >> k & 1) == 0 &&
+        varies_in_row(rows, k))
+      return true;
+  return false;
+}
+
 struct cluster_shape { int blocks, threads; };
 
 // The blocks of a cluster and the threads of each, for rows of `vectors` vectors of which a thread
@@ -289,10 +299,10 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   p.shared_bytes =
       static_cast<int>(bytes_of(p.vectors)) + sums + bytes_of_cluster(p, code.accumulator_bytes);
   row_plan made = with_grid(p);
-  // One row after another on all multiprocessors: each waits for the exchanges of the one before,
-  // and a launch for each phase takes less time.
+  // One row after another on all multiprocessors, each of which waits for an array that only a
+  // later phase loads: a launch for each phase takes less time.
   if (p.blocks_a_row > 1 && !p.in_cluster && made.grid == p.blocks_a_row && g.results > 1 &&
-      rows.lies_along_rows() && fixed.grid == 0)
+      rows.lies_along_rows() && fixed.grid == 0 && loads_alone(rows))
     made.grid = 0;
   return made;
 }
