@@ -5,6 +5,7 @@
 #include <dsl/exec/run/run.hpp>
 
 #include "exec/plan/layout.hpp"
+#include "exec/plan/row_leads.hpp"
 #include "exec/run/copy.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "exec/run/parameters.hpp"
@@ -217,9 +218,11 @@ template <class Arguments> void copy_by_threads(const void* parameters,
 TEST(tiles, threads_write_each_element_once) {
   std::mt19937 engine(2);
   const program_code& code = copy_code(1);
-  int linear = 0, transposing = 0;
-  for (int round = 0; round < 400; ++round) {
-    const shape_of_test shape = draw_shape(engine);
+  int linear = 0, transposing = 0, with_leads = 0;
+  for (int round = 0; round < 600; ++round) {
+    const bool has_long_rows = round % 3 == 0;
+    shape_of_test shape = draw_shape(engine, has_long_rows ? 60 : 5000);
+    if (has_long_rows) shape.push_back(250 + draw_below(engine, 300));
     const random_operand in =
         make_random_operand(shape, dsl::dtype::uint8, dsl::backend::sim, true, engine);
     const random_operand out =
@@ -227,6 +230,8 @@ TEST(tiles, threads_write_each_element_once) {
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
+    find_leads(g, all, 1, 2, code.pass.lanes, code.pass.view);
+    with_leads += g.leads.lanes > 0 ? 1 : 0;
     const dsl::reduction_plan p =
         make_plan({}, g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));
     linear += g.linear ? 1 : 0;
@@ -255,6 +260,7 @@ TEST(tiles, threads_write_each_element_once) {
     ASSERT_EQ(std::vector<unsigned char>(out.data(), out.data() + out.size), want)
         << "round " << round << ": " << p.describe().c_str();
   }
+  EXPECT_GT(with_leads, 40);
   EXPECT_GT(linear, 40);
   EXPECT_GT(transposing, 5);
 }

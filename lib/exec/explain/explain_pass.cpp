@@ -167,14 +167,19 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
   const std::int64_t vector =
       std::min<std::int64_t>(16, static_cast<std::int64_t>(size_of(o.type)) * lanes);
   const bool on_host = g.where.kind == backend::host;
-  const std::string why = on_host && w.strides[g.rank - 1] == 1 && !is_shifted_inwards(g, o)
-                              ? std::string()
-                              : why_not_wide(g, o, w, vector);
+  const bool is_behind_leads = g.leads.lanes > 0 && w.how == access::wide;
+  const std::string why =
+      is_behind_leads || (on_host && w.strides[g.rank - 1] == 1 && !is_shifted_inwards(g, o))
+          ? std::string()
+      : g.leads.lanes > 0 && w.strides[g.rank - 1] == 1
+          ? "its rows begin elsewhere in a vector than those of others"
+          : why_not_wide(g, o, w, vector);
   if (w.how == access::row && !on_host) return "the same in all rows: passed on in shared memory";
   if (w.how == access::tiled && !on_host)
     return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
   std::string how = on_host ? "contiguous" : "vectors of " + std::to_string(vector) + " bytes";
+  if (is_behind_leads) how += ", but for elements at the ends of rows, which begin anywhere";
   if (vector < 16 && !on_host)
     how += ", as a wider operand limits a thread to " + std::to_string(lanes) + " elements";
   if (std::find(w.strides, w.strides + g.rank, 0) != w.strides + g.rank) how = "broadcast, " + how;

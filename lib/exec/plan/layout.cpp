@@ -203,8 +203,6 @@ bool lies_along(const geometry& g, int d, const operand& o, const operand_layout
          g.extents[d] >= short_extent && g.extents[g.rank - 1] >= short_extent;
 }
 
-bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
-
 }  // namespace
 
 void order_for_blocks(geometry& g, int count) {

@@ -28,6 +28,8 @@ class layout_services : public kernel_services {
                              const pass_view& pass) const = 0;
   /// Whether a pass with these kernels has one for operands that form one contiguous dimension.
   virtual bool has_linear_path(const kernel_choice& /*kernels*/) const { return true; }
+  /// Whether passes take rows that begin anywhere in whole vectors (`row_leads`).
+  virtual bool takes_leads() const { return false; }
 
  protected:
   ~layout_services() = default;
@@ -42,6 +44,20 @@ inline std::int64_t pieces(std::int64_t n, std::int64_t length) {
 inline int power_of_two_from(std::int64_t n, int most = 1 << 30) {
   return static_cast<int>(
       std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(n, 1, most))));
+}
+
+/// Whether a reduction keeps a dimension.
+inline bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
+/// Columns of a transposed tile in shared memory: with leads, a vector before its own ones. A warp
+/// reads two rows, every fourth word of each; two more columns keep these apart where groups of the
+/// second row begin an element earlier than those of the first.
+inline int columns_in_shared(const geometry& g, int width) {
+  const bool meet = g.leads.lanes == 4 && g.rank > 1 && g.leads.steps[g.rank - 2] == 3;
+  return width + g.leads.lanes + (meet ? 2 : 0);
+}
+/// The length of a row with the most elements by which leads may lengthen it.
+inline std::int64_t row_with_lead(const geometry& g) {
+  return g.extents[g.rank - 1] + std::max(0, g.leads.lanes - 1);
 }
 
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }

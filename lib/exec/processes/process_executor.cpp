@@ -55,6 +55,7 @@ class process_executor final : public executor {
   bool has_linear_path(const kernel_choice& kernels) const override {
     return runs_.has_linear_path(kernels);
   }
+  bool takes_leads() const override { return runs_.takes_leads(); }
 
   // Chains run pass by pass: their plan has no grid. Reductions by key and selections were refused
   // (`require_one_process`), as tasks of libraries were.

@@ -112,6 +112,7 @@ class grid_executor : public executor {
   void order_reduced(geometry& g, const operand* operands, int inputs, int count,
                      const pass_view& pass) const final;
   bool has_linear_path(const kernel_choice& kernels) const final { return kernels.linear; }
+  bool takes_leads() const final { return true; }
   void plan(const work& w) const final { w.plan_on(*this); }
   using executor::run;
   void run(const work& w, const stream& on) const final { w.run_on(*this, on); }

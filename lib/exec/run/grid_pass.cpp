@@ -64,6 +64,32 @@ namespace {
 
 int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(std::max(power, 1))); }
 
+// Whether some arrays have one element for all lanes of a group, and all others are in vectors.
+bool have_singles(const operand* operands, const geometry& g, int count) {
+  bool any = false;
+  for (int k = 0; k < count; ++k) {
+    if (operands[k].kind != operand_kind::array) continue;
+    const bool single = g.rank > 0 && g.layouts[k].strides[g.rank - 1] == 0;
+    if (!single && g.layouts[k].how != access::wide) return false;
+    any = any || single;
+  }
+  return any;
+}
+
+tile_leads leads_of_tiles(const geometry& g) {
+  const bool reduces_rows = g.kept != 0;
+  // The elements of a vector before a row's first one are what a lead is short of a vector.
+  const auto moved = [&](std::uint32_t lead) { return reduces_rows ? lead : 0 - lead; };
+  tile_leads t{g.leads.lanes,
+               g.leads.lanes - 1,
+               reduces_rows ? 1 : -1,
+               moved(g.leads.first),
+               g.rank > 1 ? moved(g.leads.steps[g.rank - 2]) : 0,
+               {}};
+  for (int d = 0; d + 2 < g.rank; ++d) t.outer[g.rank - 3 - d] = moved(g.leads.steps[d]);
+  return t;
+}
+
 tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   tiling t{};
   const auto pieces = [](std::int64_t n, std::int64_t piece) {
@@ -82,7 +108,13 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
     if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
-  t.across = divisor::of(pieces(t.extents[0] + (p.halos ? p.halos->before : 0), t.width));
+  t.shared_columns = columns_in_shared(g, t.width);
+  std::int64_t before = p.halos ? p.halos->before : 0;
+  if (g.leads.lanes > 0 && !p.halos) {
+    t.leads = leads_of_tiles(g);
+    before = t.leads.longest;
+  }
+  t.across = divisor::of(pieces(t.extents[0] + before, t.width));
   t.down = divisor::of(pieces(t.extents[1], t.height));
   t.in_column = divisor::of(std::min(t.height, p.block));
   t.dimension_of_axis = dimensions_of_axes(g);
@@ -113,8 +145,9 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
        p.tile.count,
        {g.count, p.splits, p.results_a_thread, threads, kept, nullptr, nullptr, now.stop}});
   given.header().reduction.take_neighbours(p.tile.count, 0, p.splits);
-  given.header().phase = code.phase;
+  given.header().phase = static_cast<std::int16_t>(code.phase);
   given.header().in_vectors = are_in_vectors(operands, g, count) ? 1 : 0;
+  given.header().has_singles = have_singles(operands, g, count) ? 1 : 0;
   const bool is_line = g.linear || p.tile.displaced;
   if (p.tile.displaced) given.put(space_of_displaced(g));
   else if (!is_line) given.put(tiling_of(g, inputs, p));
@@ -127,9 +160,10 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
     if (w.how == access::row && p.tile.shared_bytes > 0)
       descriptor = in_tile + static_cast<std::uint64_t>(k * pair_row_bytes);
     if (o.kind == operand_kind::array && w.how == access::tiled) {
-      const int tile = tile_bytes(p.tile.width, p.tile.height, size_of(o.type));
+      const int size = size_of(o.type),
+                tile = tile_bytes(columns_in_shared(g, p.tile.width), p.tile.height, size);
       if (shared + tile <= p.tile.shared_bytes) {
-        descriptor = in_tile + static_cast<std::uint64_t>(shared);
+        descriptor = in_tile + static_cast<std::uint64_t>(shared + g.leads.lanes * size);
         shared += tile;
       }
     }

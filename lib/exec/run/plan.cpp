@@ -191,6 +191,13 @@ int columns_of(std::int64_t inner, int lanes, int block) {
   return columns;
 }
 
+// The same where rows have leads (`tile_leads`): fewer, so that rows of threads are a multiple of
+// the lanes.
+int columns_with_leads(const geometry& g, int columns, int lanes, int block) {
+  while (g.leads.lanes > 0 && columns > 1 && block / columns % lanes != 0) columns /= 2;
+  return columns;
+}
+
 // Square tiles of at least a cache line in both directions, for as many operands as fit into the
 // shared memory that every kernel may use. The other operands are read element by element.
 void plan_transposing(reduction_plan& p, const geometry& g, const operand* inputs, int count) {
@@ -201,11 +208,13 @@ void plan_transposing(reduction_plan& p, const geometry& g, const operand* input
   if (p.block % (side / p.lanes) != 0) return;
   const int columns = side / p.lanes;
   const int rows = p.block / columns;
+  if (g.leads.lanes > 0 && rows % p.lanes != 0) return;
   const int height = rows * std::max(1, side / rows);
   int bytes = 0;
   for (int k = 0; k < count; ++k) {
-    const int tile =
-        g.layouts[k].how == access::tiled ? tile_bytes(side, height, size_of(inputs[k].type)) : 0;
+    const int tile = g.layouts[k].how == access::tiled
+                         ? tile_bytes(columns_in_shared(g, side), height, size_of(inputs[k].type))
+                         : 0;
     if (bytes + tile <= p.policy.tile_memory) bytes += tile;
   }
   if (bytes == 0) return;
@@ -274,9 +283,9 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
     t.count = pieces(g.elements, t.width);
     return;
   }
-  const std::int64_t inner = g.extents[g.rank - 1];
+  const std::int64_t inner = row_with_lead(g);
   const std::int64_t second = g.rank > 1 ? g.extents[g.rank - 2] : 1;
-  const int columns = columns_of(inner, p.lanes, p.block);
+  const int columns = columns_with_leads(g, columns_of(inner, p.lanes, p.block), p.lanes, p.block);
   p.path = "strided";
   t = {columns, p.block / columns, columns * p.lanes, p.block / columns};
   std::int64_t around = 1;
@@ -297,7 +306,7 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   const int ahead = p.policy.strided_vectors_ahead;
   const int last = g.rank - 1;
   const bool columns_kept = (g.kept >> last & 1) != 0;
-  const std::int64_t inner = g.extents[last];
+  const std::int64_t inner = row_with_lead(g);
   const std::int64_t second = g.extents[last - 1];
   const int across = power_of_two_from(pieces(inner, p.lanes), 1024);
   const int down = power_of_two_from(second, 1024);
@@ -312,10 +321,11 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   // A warp reads 512 contiguous bytes, or a whole row if that is shorter. If there are enough
   // columns, each thread has its own.
   constexpr int warp = 32;
-  t.columns = std::min({p.block, across, warp});
+  const int most_columns = columns_with_leads(g, p.block, p.lanes, p.block);
+  t.columns = std::min({most_columns, across, warp});
   if (columns_kept) {
-    t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
-    while (2 * t.columns <= std::min(p.block, across) &&
+    t.columns = std::min(most_columns, std::max(t.columns, std::min(across, p.block / down)));
+    while (2 * t.columns <= std::min(most_columns, across) &&
            kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= resident)
       t.columns *= 2;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/plan/layout.hpp"
+#include "exec/plan/row_leads.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/run/copy.hpp"
 #include "exec/run/executor.hpp"
@@ -26,8 +27,11 @@ void bound_pass::lay_out() {
   detail::lay_out(space_, operands_.data(), code_->inputs, code_->outputs(), code_->pass.lanes,
                   code_->pass.view);
   forget_plan();
-  space_.linear =
-      space_.linear && layout_services::of(space_.where).has_linear_path(code_->pass.kernels);
+  const layout_services& device = layout_services::of(space_.where);
+  space_.linear = space_.linear && device.has_linear_path(code_->pass.kernels);
+  if (device.takes_leads())
+    find_leads(space_, operands_.data(), code_->inputs, code_->inputs + code_->outputs(),
+               code_->pass.lanes, code_->pass.view);
 }
 
 cost bound_pass::cost_per_element() const {

@@ -72,6 +72,23 @@ struct operand_access : Place {
     for (int l = 0; l < Lanes; ++l) to.set(l, l < g.count ? each[l] : each[0]);
   }
 
+  /// Starts to read a whole group's lanes of an operand that is in vectors or has one element for
+  /// all lanes. Nothing that was loaded is used, so that the loads of several operands are in
+  /// flight together; `spread` must follow.
+  template <class T, int Lanes>
+  DSL_DETAIL_KERNEL_FN void load_ahead(int operand, const T* from,
+                                       lane_values<T, Lanes>& to) const {
+    if (step(operand) != 0) to.load(memory, from);
+    else to.set(0, memory.template load<T>(from));
+  }
+  template <class T, int Lanes>
+  DSL_DETAIL_KERNEL_FN void spread(int operand, lane_values<T, Lanes>& of) const {
+    if (step(operand) != 0) return;
+    const T one = of.at(0);
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Lanes; ++l) of.set(l, one);
+  }
+
   /// Writes a group's lanes of an operand.
   template <class T, int Lanes>
   DSL_DETAIL_SHARED_KERNEL_FN void store(int operand, const lane_place& g,
@@ -105,7 +122,7 @@ struct operand_access : Place {
     if constexpr (!strided) return nullptr;
     else {
       const int pitch =
-          args.strides[operand][1] == 0 ? 0 : tile_pitch(args.tiles_of.width, sizeof(T));
+          args.strides[operand][1] == 0 ? 0 : tile_pitch(args.tiles_of.shared_columns, sizeof(T));
       return reinterpret_cast<const T*>(memory.shared() + (how - in_tile) + g.row * pitch) +
              g.column;
     }

@@ -5,11 +5,20 @@
 
 namespace dsl::detail {
 
+/// Where the rows of a tile may have leads (`tile_leads`): the elements by which groups of the
+/// first row are moved, modulo the lanes, and the column of a row's first element. Rows with leads
+/// are shorter than 2^30 elements.
+template <bool HasLeads> struct place_of_leads {
+  std::uint32_t first_move = 0;
+  std::int32_t row_begin = 0;
+};
+template <> struct place_of_leads<false> {};
+
 /// The position of the tile that a block works on: for each operand the offset of the tile's first
 /// element. Values that are the same for a whole block are kept apart from those of a thread: the
 /// GPU computes them once a warp, in uniform registers.
 template <class Arguments, int Operands, bool Neighbours, bool Reduces>
-struct tile_place {
+struct tile_place : place_of_leads<takes_leads<Arguments> && !Neighbours> {
   using arguments = Arguments;
   static constexpr bool strided = Arguments::strided;
   static constexpr int operands = Operands;
@@ -19,10 +28,13 @@ struct tile_place {
   // they are computed where they are needed.
   static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
   std::int64_t offset[keeps_offsets ? Operands : 1];
-  std::int32_t width = 0, height = 0;  // Strided: extents of the existing part of the tile.
+  // Strided: extents of the existing part of the tile. With leads the width is that up to the row's
+  // end, if the tile's last group, moved by the longest lead, reaches it.
+  std::int32_t width = 0, height = 0;
   // With neighbours: the tile's position along the two innermost dimensions, and along the others.
   std::int64_t corner[2] = {}, outer[Arguments::strided && has_planes ? max_rank - 2 : 1] = {};
   std::int32_t planes = 1;  // With neighbours: planes of the tile along the third dimension.
+  static constexpr bool has_leads = takes_leads<Arguments> && !Neighbours, reduces = Reduces;
 
   DSL_DETAIL_KERNEL_FN explicit tile_place(const Arguments& a) : args(a) {}
 
@@ -35,10 +47,15 @@ struct tile_place {
       std::int64_t x = static_cast<std::int64_t>(across) * t.width;
       const std::int64_t y = static_cast<std::int64_t>(down) * t.height;
       if constexpr (takes_halos<Arguments>) x -= args.halos.before;
-      width = t.extents[0] - x < t.width ? static_cast<std::int32_t>(t.extents[0] - x) : t.width;
+      const int most = has_leads ? t.width + t.leads.longest : t.width;
+      width = t.extents[0] - x < most ? static_cast<std::int32_t>(t.extents[0] - x) : most;
       height = t.extents[1] - y < t.height ? static_cast<std::int32_t>(t.extents[1] - y) : t.height;
       corner[0] = x;
       corner[1] = y;
+      if constexpr (has_leads) {
+        this->first_move = t.leads.first;
+        this->row_begin = t.leads.direction == 0 ? 0 : -static_cast<std::int32_t>(x);
+      }
       for_offsets([&](int k) { offset[k] = x * args.strides[k][0] + y * args.strides[k][1]; });
       DSL_DETAIL_ROLLED
       for (int d = 0; d < t.outer_rank; ++d) {
@@ -50,6 +67,8 @@ struct tile_place {
           }
           set_outer(d, at);
         }
+        if constexpr (has_leads)
+          this->first_move += static_cast<std::uint32_t>(at) * t.leads.outer[d];
         for_offsets([&](int k) { offset[k] += at * args.strides[k][d + 2]; });
       }
     }

@@ -67,10 +67,17 @@ struct tile_loader {
               lines = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(block)));
     const int first = static_cast<int>(t.in_column.divide(static_cast<std::uint32_t>(thread)));
     if (first >= lines) return;
+    // Where rows have leads, groups may begin some columns before the tile.
+    int begin = first, end = place.width;
+    if constexpr (Place::has_leads) {
+      if (place.row_begin < 0) begin -= t.leads.longest;
+      if (end > t.width) end = t.width;
+    }
     for (int j = thread - first * threads; j < place.height; j += threads) {
-      const Word* from = corner + j * down + first * across;
-      Word* to = reinterpret_cast<Word*>(tile + j * tile_pitch(t.width, sizeof(Word))) + first;
-      for (int i = first; i < place.width; i += lines, from += lines * across, to += lines)
+      const Word* from = corner + j * down + begin * across;
+      Word* to =
+          reinterpret_cast<Word*>(tile + j * tile_pitch(t.shared_columns, sizeof(Word))) + begin;
+      for (int i = begin; i < end; i += lines, from += lines * across, to += lines)
         memory.copy_async(to, from);
     }
   }

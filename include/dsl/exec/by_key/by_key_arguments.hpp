@@ -51,7 +51,9 @@ struct by_key_parameters {
   by_key_pairs pairs;
 };
 
-template <class Arguments> struct by_key_arguments : Arguments { by_key_parameters by_key; };
+template <class Arguments> struct by_key_arguments : without_leads<Arguments> {
+  by_key_parameters by_key;
+};
 
 /// Table entries, including one dummy per lane for invalid keys.
 DSL_DETAIL_FN constexpr std::int64_t by_key_entries(std::int64_t span, int log2_copies) {

@@ -14,7 +14,9 @@ struct compress_parameters {
   std::int64_t* count;    // The number of selected elements.
   std::int64_t capacity;  // Elements of the targets: further ones are not written.
 };
-template <class Arguments> struct compress_arguments : Arguments { compress_parameters compress; };
+template <class Arguments> struct compress_arguments : without_leads<Arguments> {
+  compress_parameters compress;
+};
 
 /// A pass whose first output is the condition, and the program that adds counts.
 template <class Pass, class Count, int Inputs>

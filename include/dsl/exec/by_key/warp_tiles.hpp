@@ -8,12 +8,12 @@ namespace dsl::detail {
 /// One thread of a pass whose tiles each belong to a warp: 32 groups of lanes, one for each lane of
 /// the warp. In a strided index space a tile is planned like that of a block of 32 threads.
 template <class Pass, int Inputs, class Arguments, class Memory>
-struct warp_tiles : kernel_body<Pass, Inputs, Arguments, Memory> {
-  using base = kernel_body<Pass, Inputs, Arguments, Memory>;
+struct warp_tiles : kernel_body<Pass, Inputs, without_leads<Arguments>, Memory> {
+  using base = kernel_body<Pass, Inputs, without_leads<Arguments>, Memory>;
   using group = typename base::group;
   using base::args, base::corner, base::height, base::lanes, base::strided;
 
-  DSL_DETAIL_KERNEL_FN warp_tiles(const Arguments& a, Memory m) : base(a, m) {}
+  DSL_DETAIL_KERNEL_FN warp_tiles(const without_leads<Arguments>& a, Memory m) : base(a, m) {}
 
   /// Reads a lane's group of a tile, which may be beyond the last one.
   DSL_DETAIL_KERNEL_FN void read(group& g, std::int64_t tile, int lane) {

@@ -1,8 +1,9 @@
 // The work of one thread of a pass, over a memory (team.hpp).
 #pragma once
 
-#include <dsl/exec/access/operand_access.hpp>
 #include <dsl/exec/access/tile_loader.hpp>
+#include <dsl/exec/map/operands_of_pass.hpp>
+#include <dsl/exec/map/singles.hpp>
 #include <dsl/exec/reduce/pairs.hpp>
 #include <dsl/exec/reduce/reduction.hpp>
 #include <dsl/exec/stencil/displaced.hpp>
@@ -12,26 +13,13 @@
 
 namespace dsl::detail {
 
-template <class Pass, int Inputs, class Arguments>
-struct place_of_pass {
-  using type = tile_place<Arguments, Inputs + Pass::targets, (Pass::view().neighbours.nodes > 0),
-                          (reductions_of<typename Pass::reductions>::count > 0)>;
-};
-template <class Pass, int Inputs, int Operands>
-struct place_of_pass<Pass, Inputs, patched_arguments<Operands>> {
-  using type = patch_place<patched_arguments<Operands>, Inputs + Pass::targets>;
-};
-template <class Pass, int Inputs, class Arguments, class Memory>
-using operands_of_pass =
-    operand_access<typename place_of_pass<Pass, Inputs, Arguments>::type, Memory>;
-
 /// One thread of a pass: reads `lanes` elements of every operand, evaluates them, and stores or
 /// reduces the outputs. If fewer elements are left (the tail, the end of a row), the first one
 /// stands in for the missing ones, so that there is one evaluation and no second copy of its code.
 /// `Memory` performs the accesses.
 template <class Pass, int Inputs, class Arguments, class Memory,
           int Lanes = lanes_of_kernel<Pass, Arguments>>
-struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
+struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
   using pass = Pass;
   using program = typename Pass::elements;
   using eval = evaluator<program>;
@@ -39,9 +27,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   using accumulators = typename reductions::accumulators;
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = Lanes;
-  // Distance between the elements of two lanes.
-  static constexpr int lane_step = takes_halos<Arguments> ? 32 : 1;
   static constexpr int inputs = Inputs;
+  static constexpr bool writes_arrays = traits_of(Pass::view()).writes_arrays;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
@@ -62,13 +49,17 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
 
   static constexpr neighbours_read neighbours = Pass::view().neighbours;
   using access = operands_of_pass<Pass, Inputs, Arguments, Memory>;
+  using lanes_in_tile = lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes>;
   using access::enter, access::extent, access::position, access::place, access::step;
   using access::operands, access::args, access::offset, access::width, access::height,
       access::memory;
+  using lanes_in_tile::column_of, lanes_in_tile::row_of, lanes_in_tile::place_in_tile,
+      lanes_in_tile::cut_at_ends, lanes_in_tile::column_shift, lanes_in_tile::are_whole,
+      lanes_in_tile::end_of_columns, lanes_in_tile::lane_step;
   static constexpr patch_needs patches =
       takes_patches<Arguments> ? patch_needs_of<Pass>() : patch_needs{};
 
-  DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : access(a, m) {}
+  DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : lanes_in_tile(a, m) {}
 
   template <int Log2Size> static constexpr std::uint64_t arrays_of =
       arrays_of_size(program::view(), Log2Size);
@@ -101,24 +92,24 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
         return patch_walk<kernel_body>{*this}.run(thread, write_group);
       }
       if constexpr (takes_halos<Arguments>) return halo_walk<kernel_body>{*this}.run(thread);
-      place_in_tile(g, column_of(thread), 0);
+      place_in_tile(g, column_of(thread) + column_shift(thread), row_of(thread));
       if (g.count <= 0) return;
       DSL_DETAIL_ROLLED
-      for (g.row = row_of(thread); g.row < height; g.row += args.tiles_of.rows)
-        write_all(g, compute(g), targets{});
+      for (; g.row < height; g.row += args.tiles_of.rows) write_all(g, compute(g), targets{});
     }
   }
 
   /// Reduces a thread's elements of the entered tile to its accumulators.
+  template <bool Compact = false>
   DSL_DETAIL_KERNEL_FN void reduce(std::int64_t tile, int thread, int block, accumulators* sums) {
     if constexpr (!Arguments::strided) {
       const std::int64_t first = (tile * ahead * block + thread) * lanes,
                          apart = static_cast<std::int64_t>(block) * lanes;
-      reduce_ahead(first + (ahead - 1) * apart + lanes <= args.elements, sums,
-                   [&](group& g, int u) {
-                     g.first = first + u * apart;
-                     g.count = lanes_from(g.first);
-                   });
+      reduce_ahead<false>(first + (ahead - 1) * apart + lanes <= args.elements, sums,
+                          [&](group& g, int u, bool whole) {
+                            g.first = first + u * apart;
+                            g.count = whole ? lanes : lanes_from(g.first);
+                          });
     } else {
       if constexpr (patches.rows > 0) {
         const auto add_group = [&](const group& of, const lane_results& out) {
@@ -129,17 +120,22 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       const tiling& t = args.tiles_of;
       const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0,
                 down = t.along_rows != 0 ? 0 : t.rows;
+      const int end = end_of_columns();
       DSL_DETAIL_ROLLED
-      for (int column = column_of(thread), row = row_of(thread); column < width && row < height;
-           column += ahead * across, row += ahead * down) {
+      for (int column = column_of(thread) + column_shift(thread), row = row_of(thread);
+           column < end && row < height; column += ahead * across, row += ahead * down) {
         if constexpr (may_pair(Pass::view())) {
           if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
         }
-        reduce_ahead(
-            column + (ahead - 1) * across + lanes <= width && row + (ahead - 1) * down < height,
-            sums, [&](group& g, int u) {
-              place_in_tile(g, column + u * across, row + u * down);
-              if (g.row >= height) g.count = 0;
+        reduce_ahead<may_have_singles<kernel_body> && !Compact>(
+            are_whole(column, column + (ahead - 1) * across) && row + (ahead - 1) * down < height,
+            sums, [&](group& g, int u, bool whole) {
+              g.column = column + u * across;
+              g.row = row + u * down;
+              g.count = lanes;
+              if (whole) return;
+              if (g.column >= end || g.row >= height) g.count = 0;
+              else cut_at_ends(g);
             });
       }
     }
@@ -180,6 +176,8 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   template <class, class> friend struct own_reader;
   template <class, class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
+  template <class> friend struct single_reader;
+  template <class> friend struct single_spreader;
 
   template <op Code, dtype D, int N>
   DSL_DETAIL_KERNEL_FN value_t<D> scalar_operand() const {
@@ -225,22 +223,9 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
     }
   }
 
-  DSL_DETAIL_KERNEL_FN int column_of(int thread) const {
-    const int column = thread & ((1 << args.tiles_of.log2_columns) - 1),
-              in_step = column & (lane_step - 1);
-    return (column - in_step) * lanes + in_step;
-  }
-  DSL_DETAIL_KERNEL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
   DSL_DETAIL_KERNEL_FN int lanes_from(std::int64_t first) const {
     return args.elements - first < lanes ? static_cast<int>(args.elements - first) : lanes;
   }
-  DSL_DETAIL_KERNEL_FN void place_in_tile(group& g, int column, int row) const {
-    g.column = column;
-    g.row = row;
-    const int left = (width - column + lane_step - 1) / lane_step;
-    g.count = left < lanes ? left : lanes;
-  }
-
   struct lane_results { typename eval::results of[lanes]; };
   DSL_DETAIL_KERNEL_FN void map_line(std::int64_t first) {
     group g;
@@ -347,27 +332,28 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
   static constexpr bool reads_whole_ahead = ahead > 1 || reductions::most_bytes > 8;
   // Places groups and reduces them. If all are whole, they are read before the first is computed,
   // without a branch in between, because otherwise nvcc would compute between the loads.
-  template <class PlaceGroup>
+  template <bool Singles, class PlaceGroup>
   DSL_DETAIL_KERNEL_FN void reduce_ahead(bool whole, accumulators* sums,
                                          const PlaceGroup& place_group) {
-    if (reads_whole_ahead && whole && reads_vectors()) {
+    if (reads_whole_ahead && whole && (reads_vectors() || (Singles && args.has_singles != 0))) {
       group g[ahead];
       DSL_DETAIL_UNROLL
       for (int u = 0; u < ahead; ++u) {
-        place_group(g[u], u);
-        g[u].count = lanes;
-        g[u].in_vectors = true;
-        reader<> from{*this, g[u]};
-        eval::read(from);
+        place_group(g[u], u, true);
+        g[u].in_vectors = reads_vectors();
+        read_ahead<Singles>(g[u]);
       }
       DSL_DETAIL_UNROLL
-      for (int u = 0; u < ahead; ++u) write_and_add(g[u], compute_read(g[u]), sums, sums[u]);
+      for (int u = 0; u < ahead; ++u) {
+        if constexpr (Singles) single_spreader<kernel_body>::spread_all(*this, g[u]);
+        write_and_add(g[u], compute_read(g[u]), sums, sums[u]);
+      }
       return;
     }
     DSL_DETAIL_ROLLED
     for (int u = 0; u < ahead; ++u) {
       group g;
-      place_group(g, u);
+      place_group(g, u, false);
       if (g.count <= 0) return;
       accumulators mine = reductions::identities();
       write_and_add(g, compute(g), sums, mine);
@@ -376,6 +362,12 @@ struct kernel_body : operands_of_pass<Pass, Inputs, Arguments, Memory> {
       for (int s = 0; s < ahead; ++s)
         if (s == u) reductions::add(sums[s], mine);
     }
+  }
+  // Starts to read a whole group.
+  template <bool Singles>
+  DSL_DETAIL_KERNEL_FN void read_ahead(group& g) const {
+    std::conditional_t<Singles, single_reader<kernel_body>, reader<>> from{*this, g};
+    eval::read(from);
   }
   // If columns are kept, each lane has its own accumulator.
   DSL_DETAIL_KERNEL_FN void write_and_add(const group& g, const lane_results& out,

@@ -298,7 +298,7 @@ DSL_DETAIL_KERNEL_FN void run_pass(const Arguments& args, Memory memory, Team te
           mine, args.reduction, args.tiles, team,
           [&](std::uint32_t group, std::int64_t tile, typename body::accumulators* sums) {
             enter(group, tile);
-            mine.reduce(tile, team.thread(), team.threads(), sums);
+            mine.template reduce<Compact>(tile, team.thread(), team.threads(), sums);
           });
   } else {
     enter(0, team.block());

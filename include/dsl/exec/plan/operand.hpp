@@ -106,7 +106,8 @@ DSL_DETAIL_FN constexpr std::int64_t inside(boundary beyond, std::int64_t i, std
   return i < n ? i : period - i;
 }
 
-/// How a thread reaches an operand's elements. elements: one by one. wide: whole aligned vectors.
+/// How a thread reaches an operand's elements. elements: one by one. wide: whole aligned vectors,
+/// which begin behind a row's lead (`row_leads`).
 /// tiled: contiguous along the second dimension rather than the first, so a block copies a tile of
 /// it to shared memory. row: in a pass over pairs, the same in all rows of a tile, so a block
 /// copies one row to shared memory.
@@ -122,6 +123,16 @@ struct operand_layout {
 // its outputs.
 inline constexpr int max_inputs = 64,
                      max_operands = max_inputs + static_cast<int>(max_program_outputs);
+
+/// How the rows of an index space begin, seen from whole aligned vectors. A row's *lead* is the
+/// number of its elements before the first vector; it is the same in all operands whose access is
+/// `wide`.
+struct row_leads {
+  int lanes = 0;  // Elements of a vector, a power of two; 0: all rows begin with a vector.
+  // Modulo `lanes`: the lead of the first row, and its increase from one position to the next along
+  // each dimension, outermost first.
+  std::uint32_t first = 0, steps[max_rank] = {};
+};
 
 /// One index space for all operands of an expression: broadcast, ordered as the outputs are in
 /// memory, without dimensions of extent 1, and with adjacent dimensions merged where every
@@ -145,6 +156,7 @@ struct geometry {
   std::uint32_t moved = 0;
   // The dimension of an axis, counted from the right; -1: its extent is 1.
   int dimension[max_rank] = {};
+  row_leads leads;                       // Only in passes of kernels that take them.
   operand_layout layouts[max_operands];  // Only those of existing operands are set.
 };
 

@@ -36,7 +36,9 @@ struct scan_parameters {
   std::int32_t later_members = 0;
 };
 
-template <class Arguments> struct scan_arguments : Arguments { scan_parameters scan; };
+template <class Arguments> struct scan_arguments : without_leads<Arguments> {
+  scan_parameters scan;
+};
 
 /// Parameters of the kernel that turns chunks' totals into prefixes.
 struct scan_totals_arguments {

@@ -66,9 +66,9 @@ class warp_values {
 
 /// `Rows`: there may be several rows.
 template <class Scan, bool Rows, class Arguments, class Memory, class Team>
-struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory,
+struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<Arguments>, Memory,
                                lanes_of_scan<typename Scan::pass>> {
-  using base = kernel_body<typename Scan::pass, Scan::inputs, Arguments, Memory,
+  using base = kernel_body<typename Scan::pass, Scan::inputs, without_leads<Arguments>, Memory,
                            lanes_of_scan<typename Scan::pass>>;
   using group = typename base::group;
   using combine = typename Scan::combine;

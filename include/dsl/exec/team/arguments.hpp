@@ -1,6 +1,8 @@
 // The parameters of a kernel.
 #pragma once
 
+#include <cstddef>
+
 #include <dsl/exec/plan/plan.hpp>
 #include <dsl/exec/team/block_range.hpp>
 #include <dsl/exec/team/team.hpp>
@@ -18,7 +20,8 @@ namespace dsl::detail {
 struct argument { std::uint64_t word, descriptor; };
 
 /// How an array's elements are reached, in `argument::descriptor`: one by one, in whole aligned
-/// vectors, or, from `in_tile` on, in the block's shared memory at offset descriptor - in_tile.
+/// vectors, or, from `in_tile` on, in the block's shared memory: the tile's first element is at
+/// offset descriptor - in_tile.
 enum reach : std::uint64_t { by_elements, in_vectors, in_tile };
 
 /// An `argument::descriptor` where neighbours are read: the `reach`, or an address's element size;
@@ -124,9 +127,15 @@ struct argument_header {
   block_range range;             // Filled in at launch.
   std::int64_t elements, tiles;  // In a kernel that reduces: of one group.
   reduction_schedule reduction;
-  int phase = 0;                // In a chain's kernel: the phase to run.
+  std::int16_t phase = 0;  // In a chain's kernel: the phase to run.
+  // In a pass: whether some arrays have one element for all lanes, and all others are in vectors.
+  std::int16_t has_singles = 0;
   std::int32_t in_vectors = 0;  // Whether all arrays are read and written in whole aligned vectors.
 };
+
+// A derived struct's first member would lie in padding at the end.
+static_assert(sizeof(argument_header) ==
+              offsetof(argument_header, in_vectors) + sizeof(std::int32_t));
 
 /// Division of numbers below 2^31 by a multiplication: with s = ceil(log2 d) and m = ceil(2^(31 +
 /// s) / d), n / d = n m / 2^(31 + s) (Granlund and Montgomery, Division by invariant integers using
@@ -145,14 +154,28 @@ struct divisor {
   }
 };
 
+/// How a kernel takes rows with leads (`row_leads`): by how many elements it moves a row's groups.
+/// All zero where every row begins with a vector.
+struct tile_leads {
+  std::int32_t lanes, longest;  // `longest`: lanes - 1.
+  // 1: groups begin behind the lead, which the group behind the last one gets. -1: they begin with
+  // the vector that has the row's first element.
+  std::int32_t direction;
+  // Modulo the lanes: the elements by which groups are moved in the first row; and from a row to
+  // the next, and along the dimensions beyond the second. Tiles are a multiple of the lanes high,
+  // so that groups are moved alike in all rows of a thread.
+  std::uint32_t first, step, outer[max_rank - 2];
+};
+
 /// How tiles cover a strided index space. Dimension 0 is the innermost one, 1 the second.
 struct tiling {
   static constexpr int no_dimension = 0xf;
   std::int64_t extents[2];
   // Threads a row (log2), rows of threads, dimensions beyond the second.
   std::int32_t log2_columns, rows, outer_rank;
-  // Bytes of shared memory; the tile's size in elements.
-  std::int32_t shared_bytes, width, height;
+  std::int32_t shared_bytes, width, height;  // Bytes of shared memory; the tile's size in elements.
+  // Columns of a tile in shared memory: more than its own where rows have leads.
+  std::int32_t shared_columns;
   // In a kernel that reduces: whether threads walk along the rows of a tile rather than down it.
   std::int32_t along_rows;
   // Whether the rows are pairs: some inputs vary along a row only, and are the same in all rows.
@@ -166,6 +189,7 @@ struct tiling {
   // With patches: the tile's extent along the third dimension, and the extent of that dimension.
   std::int32_t planes;
   std::int64_t third;
+  tile_leads leads;
 
   /// The extent of a dimension, counted from the innermost; 1 for dimension -1.
   DSL_DETAIL_FN std::int64_t extent(int dimension) const {
@@ -194,6 +218,12 @@ struct strided_arguments : argument_header {
   argument operand[Operands];
   std::int64_t strides[Operands][max_rank];
 };
+
+/// Whether a kernel takes rows with leads.
+template <class Arguments> inline constexpr bool takes_leads = false;
+template <int Operands> inline constexpr bool takes_leads<strided_arguments<Operands>> = true;
+/// The same arguments for a kernel that does not.
+template <class Arguments> struct without_leads : Arguments {};
 
 /// The same with neighbours read in patches.
 template <int Operands> struct patched_arguments : strided_arguments<Operands> {};
