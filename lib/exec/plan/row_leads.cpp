@@ -1,7 +1,5 @@
 #include "exec/plan/row_leads.hpp"
 
-#include <dsl/exec/plan/policy.hpp>
-
 #include <algorithm>
 
 #include "exec/plan/layout.hpp"

@@ -321,11 +321,10 @@ void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool
   // A warp reads 512 contiguous bytes, or a whole row if that is shorter. If there are enough
   // columns, each thread has its own.
   constexpr int warp = 32;
-  const int most_columns = columns_with_leads(g, p.block, p.lanes, p.block);
-  t.columns = std::min({most_columns, across, warp});
+  t.columns = columns_with_leads(g, std::min({p.block, across, warp}), p.lanes, p.block);
   if (columns_kept) {
-    t.columns = std::min(most_columns, std::max(t.columns, std::min(across, p.block / down)));
-    while (2 * t.columns <= std::min(most_columns, across) &&
+    t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
+    while (2 * t.columns <= std::min(p.block, across) &&
            kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= resident)
       t.columns *= 2;
   }

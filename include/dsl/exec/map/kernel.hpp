@@ -28,7 +28,6 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
   static constexpr bool strided = Arguments::strided;
   static constexpr int lanes = Lanes;
   static constexpr int inputs = Inputs;
-  static constexpr bool writes_arrays = traits_of(Pass::view()).writes_arrays;
   using group = lane_group<eval, lanes>;
   static constexpr reduction_policy policy = pass_policy<Pass>(Memory::compute_capability);
   static constexpr int ahead = strided ? policy.strided_vectors_ahead : policy.vectors_ahead;
