@@ -104,8 +104,9 @@ cluster_shape shape_of_cluster(std::int64_t rows, std::int64_t vectors, int held
   double most = 0;
   for (std::int64_t blocks = least; blocks <= known.largest_cluster; ++blocks) {
     const int block = whole_warps(pieces(threads, blocks));
+    const std::int64_t resident_of_blocks = resident / block * block;
     const double used = static_cast<double>(threads) / static_cast<double>(blocks * block) *
-                        static_cast<double>(resident / block * block);
+                        static_cast<double>(resident_of_blocks);
     if (used <= most) continue;
     most = used;
     best = {static_cast<int>(blocks), block};
