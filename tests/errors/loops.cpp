@@ -27,21 +27,21 @@ void f(dsl::array<float>& x) {
 
 // case fewer_results_than_variables
 // says: a loop's formula gives as many values as there are variables in its state
-// lines: nvcc 10, g++ 11, clang++ 18
+// lines: nvcc 10, g++ 12, clang++ 18
 void f(dsl::array<float>& x, dsl::array<float>& y) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto v) { return u + v; }), dsl::state(x, y));
 }
 
 // case fewer_parameters_than_the_formula_takes
 // says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 12
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x));
 }
 
 // case more_parameters_than_the_formula_takes
 // says: a loop's formula takes another number of arguments (Takes) than it is given (Given): the variables of dsl::state, in
-// lines: nvcc 10, g++ 11
+// lines: nvcc 10, g++ 12
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return u + 0.1f * u; }), dsl::state(x), 0.1f);
 }
@@ -55,7 +55,7 @@ void f(dsl::array<float>& x) {
 
 // case parameter_in_the_place_of_a_variable
 // says: a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters
-// lines: nvcc 6, g++ 9, clang++ 10
+// lines: nvcc 6, g++ 10, clang++ 10
 void f(dsl::array<float>& x) {
   float h = 0.1f;
   dsl::iterate(10, dsl::vectorize([](auto u, auto h) { return u + h * u; }), dsl::state(x, h));
@@ -79,14 +79,14 @@ void f(dsl::array<float>& x, dsl::scalar<float>& s) {
 
 // case vector_as_a_variable
 // says: a loop's variables are arrays, views, scalars in device memory and structs of them: others are parameters
-// lines: nvcc 6, g++ 9, clang++ 10
+// lines: nvcc 6, g++ 10, clang++ 10
 void f(std::vector<float>& v) {
   dsl::iterate(10, dsl::vectorize([](auto u) { return 2 * u; }), dsl::state(v));
 }
 
 // case temporary_variable
 // says: a loop's variables are its caller's: give each a name, dsl::state(x)
-// lines: nvcc 6, g++ 9, clang++ 10
+// lines: nvcc 6, g++ 10, clang++ 10
 void f() {
   dsl::iterate(10, dsl::vectorize([](auto u) { return 2 * u; }), dsl::state(dsl::zeros<float>(3)));
 }
@@ -100,14 +100,14 @@ void f(dsl::array<float>& x, dsl::array<double>& rate) {
 
 // case elements_by_their_own_sum
 // says: in a loop a formula cannot use its reductions for its elements
-// lines: nvcc 10, g++ 11, clang++ 18
+// lines: nvcc 10, g++ 12, clang++ 18
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto v) { return v / dsl::norm(v); }), dsl::state(x));
 }
 
 // case reduction_among_the_parameters
 // says: a reduction among a loop's parameters is evaluated before it: give its value, dsl::eval(...)
-// lines: nvcc 10, g++ 11, clang++ 18
+// lines: nvcc 10, g++ 12, clang++ 18
 void f(dsl::array<float>& x) {
   dsl::iterate(10, dsl::vectorize([](auto v, auto mean) { return v - mean; }), dsl::state(x),
                dsl::mean(x));
@@ -115,7 +115,7 @@ void f(dsl::array<float>& x) {
 
 // case until_of_an_array
 // says: a loop ends on a condition of dsl::scalar and C++ values
-// lines: nvcc 10, g++ 11, clang++ 18
+// lines: nvcc 10, g++ 12, clang++ 18
 void f(dsl::array<float>& x, dsl::scalar<float>& s) {
   dsl::iterate(10, dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; }),
                dsl::state(x, s), dsl::until(x > 2.0f));
@@ -123,7 +123,7 @@ void f(dsl::array<float>& x, dsl::scalar<float>& s) {
 
 // case until_of_a_lambda
 // says: a loop ends on a condition of dsl::scalar and C++ values
-// lines: nvcc 6, g++ 9, clang++ 10
+// lines: nvcc 6, g++ 10, clang++ 10
 void f(dsl::array<float>& x, dsl::scalar<float>& s) {
   dsl::iterate(10, dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; }),
                dsl::state(x, s), dsl::until([&] { return s.value() > 2; }));
@@ -131,7 +131,7 @@ void f(dsl::array<float>& x, dsl::scalar<float>& s) {
 
 // case until_without_a_reduction
 // says: until wants a scalar among the state that the step sets by a reduction
-// lines: nvcc 10, g++ 11, clang++ 18
+// lines: nvcc 10, g++ 12, clang++ 18
 void f(dsl::array<float>& x) {
   dsl::scalar<float> limit = 1.0f;
   dsl::iterate(10, dsl::vectorize([](auto x) { return x + 1; }), dsl::state(x),
@@ -140,7 +140,7 @@ void f(dsl::array<float>& x) {
 
 // case record_that_captures
 // says: record takes a formula without captures or members
-// lines: nvcc 6, g++ 9, clang++ 10
+// lines: nvcc 6, g++ 10, clang++ 10
 void f(dsl::array<float>& x) {
   const float scale = 2;
   dsl::iterate(10, dsl::vectorize([](auto x) { return x + 1; }), dsl::state(x),

@@ -72,7 +72,7 @@ float f(dsl::array<float>& x, float w) {
 
 // case narrower_scan_target
 // says: the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x
-// lines: nvcc 8, g++ 9, clang++ 12
+// lines: nvcc 8, g++ 10, clang++ 12
 void f(dsl::array<int>& x) { x = dsl::cumsum(x); }
 
 // case operator_that_widens
@@ -84,7 +84,7 @@ void f(dsl::array<float>& x) {
 
 // case rank_of_a_scan
 // says: a scan has the rank of its operand, or 1 where no axis is given
-// lines: nvcc 8, g++ 9, clang++ 12
+// lines: nvcc 8, g++ 10, clang++ 12
 void f(dsl::view<float, 2> x, dsl::array<float, 2>& m) { x = dsl::cumsum(m); }
 
 // case scan_as_an_operand

@@ -145,7 +145,7 @@ void f(dsl::array<float>& x, dsl::array<float>& y) {
 
 // case const_array
 // says: the target is const: an array that is, or a view that only reads
-// lines: nvcc 11, g++ 12, clang++ 21
+// lines: nvcc 11, g++ 13, clang++ 21
 void f(const dsl::array<float>& x) { x(dsl::slice(1, 3)) = 0; }
 
 // case const_element
