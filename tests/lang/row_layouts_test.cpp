@@ -213,6 +213,19 @@ struct in_small_blocks {
   };
 };
 
+/// A policy by which a thread keeps one vector: rows of few vectors are in shared memory, where a
+/// thread has many of them.
+struct in_single_vectors {
+  struct policy : dsl::default_policy {
+    static constexpr dsl::row_policy rows(const dsl::formula_traits& f, int compute_capability) {
+      dsl::row_policy p = default_policy::rows(f, compute_capability);
+      p.block = 32;
+      p.vectors_held = 1;
+      return p;
+    }
+  };
+};
+
 // Columns of floats in memory order, with and without vector access, with operands that are
 // constant in a row or a column and a transposed one. A column is in one block, in a cluster's
 // blocks, or in more.
@@ -300,7 +313,7 @@ void see_rows_anywhere(unsigned seed, int rounds, double bound, const Function& 
   std::mt19937 engine(seed);
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(engine() % n); };
   for (int round = 0; round < rounds; ++round) {
-    constexpr std::int64_t lengths[] = {33, 34, 37, 63, 65, 127, 130, 257, 511, 1023, 2049, 2600};
+    constexpr std::int64_t lengths[] = {33, 37, 65, 127, 130, 257, 300, 411, 511, 1023, 2049, 2600};
     const std::int64_t length = round % 3 == 2 ? 33 + below(2000) : lengths[below(12)],
                        count = 1 + below(round % 4 == 0 ? 40 : 5), pitch = length + below(6),
                        first = below(20), size = first + count * pitch + 16;
@@ -324,7 +337,7 @@ void see_rows_anywhere(unsigned seed, int rounds, double bound, const Function& 
     const auto e = exp(x - dsl::max(x, axis(1), keep_dims));
     const auto scaled = e / dsl::sum(e, axis(1), keep_dims);
     dsl::assign(rows_of(in_place ? source : target, first + moved),
-                dsl::cast<T>(function(scaled * static_cast<Compute>(length) * weight)));
+                function(dsl::cast<T>(scaled * static_cast<Compute>(length) * weight)));
     std::vector<T> got = (in_place ? source : target).copy_to_host();
     std::vector<T> want = in_place ? all : before;
     for (std::int64_t y = 0; y < count; ++y) {
@@ -355,6 +368,8 @@ TEST_P(row_layouts, rows_that_begin_anywhere) {
   see_rows_anywhere<float, float>(6, rounds, 1e-5, in_small);
   see_rows_anywhere<dsl::half, float>(7, rounds, 2e-3, same);
   see_rows_anywhere<dsl::half, float>(8, rounds, 2e-3, in_small);
+  see_rows_anywhere<dsl::half, float>(10, rounds, 2e-3,
+                                      dsl::vectorize<in_single_vectors>([](auto x) { return x; }));
   see_rows_anywhere<double, double>(9, rounds, 1e-13, same);
 }
 

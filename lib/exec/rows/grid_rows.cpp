@@ -51,6 +51,7 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   count = count >= block ? count / block * block : count / warp * warp;
   if (count == 0 || (inner < warp && g.results > inner)) return false;
   p.staged = true;
+  p.in_vectors = false;
   p.lanes = 1;
   p.vectors = static_cast<int>(g.count);
   p.block = static_cast<int>(std::min<std::int64_t>(block, count));
@@ -161,8 +162,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   const bool columns = p.kernel == row_kernel::columns;
   const row_vectors aligned =
       !columns && rows.lies_along_rows() ? vectors_of_rows(rows) : row_vectors{};
-  // Elements of a row in vectors.
-  const std::int64_t length = aligned.ends > 0 ? g.count / p.lanes * p.lanes : g.count,
+  const std::int64_t length = length_in_vectors(rows, aligned),
                      vectors = pieces(length, elements_of_vector(p));
   const int vector_bytes = bytes_of_vectors(rows, p, true),
             beside_bytes = bytes_of_vectors(rows, p, false);
@@ -214,7 +214,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     p.kernel = row_kernel::whole;
     known = attributes_of(static_cast<int>(p.kernel));
     const std::int64_t threads =
-        std::max<std::int64_t>(threads_of_vectors(vectors, in_vectors), aligned.ends);
+        std::max<std::int64_t>(aligned.ends, threads_of_vectors(vectors, in_vectors));
     p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
   } else {
     int& side = p.rows_side_by_side;
@@ -222,10 +222,12 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       side = row_parallel_threads(inner / p.lanes, g.results / inner, g.count,
                                   target / std::max(1, vector_bytes), device.multiprocessors);
     else if (!rows.lies_along_rows()) side = std::min(32, power_of_two_from(inner));
-    const std::int64_t threads = p.in_registers ? pieces(vectors, held)
-                                 : columns || rows.lies_along_rows()
-                                     ? pieces(vectors, p.policy.vectors)
-                                     : pieces(g.count, p.policy.elements_across);
+    // A thread has one element of the ends at most.
+    const std::int64_t threads =
+        std::max<std::int64_t>(aligned.ends, p.in_registers ? pieces(vectors, held)
+                                             : columns || rows.lies_along_rows()
+                                                 ? pieces(vectors, p.policy.vectors)
+                                                 : pieces(g.count, p.policy.elements_across));
     const std::int64_t of_cluster = std::int64_t{widest} * known.largest_cluster;
     if (p.in_registers && threads * side > widest) {  // A row needs several blocks.
       int narrow = side;
@@ -314,7 +316,7 @@ row_schedule schedule_of(const row_chain& rows, const row_plan& p, int sums) {
   const geometry& g = rows.space();
   const bool columns = p.kernel == row_kernel::columns;
   const row_vectors aligned = p.in_vectors && !columns ? vectors_of_rows(rows) : row_vectors{};
-  const std::int64_t length = aligned.ends > 0 ? g.count / p.lanes * p.lanes : g.count;
+  const std::int64_t length = length_in_vectors(rows, aligned);
   row_schedule s{};
   const std::int64_t inner = g.rank > 1 ? g.extents[g.rank - 2] : 1;
   const std::int64_t across = pieces(inner, p.rows_a_block);

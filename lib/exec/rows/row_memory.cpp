@@ -88,6 +88,11 @@ row_vectors vectors_of_rows(const row_chain& rows) {
   return made;
 }
 
+std::int64_t length_in_vectors(const row_chain& rows, const row_vectors& aligned) {
+  const std::int64_t count = rows.space().count, lanes = rows.code().lanes;
+  return aligned.ends > 0 ? count / lanes * lanes : count;
+}
+
 bool columns_are_in_vectors(const row_chain& rows, int lanes) {
   const geometry& g = rows.space();
   const int row_parallel = g.rank - 2;

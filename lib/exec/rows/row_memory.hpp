@@ -30,6 +30,9 @@ struct row_vectors {
 };
 row_vectors vectors_of_rows(const row_chain& rows);
 
+/// The most elements of a row that are in vectors; all of them if there are no ends.
+std::int64_t length_in_vectors(const row_chain& rows, const row_vectors& aligned);
+
 /// Whether rows lie across memory in groups of `lanes` adjacent rows, and every operand that varies
 /// across rows is read and written in whole vectors of them.
 bool columns_are_in_vectors(const row_chain& rows, int lanes);
