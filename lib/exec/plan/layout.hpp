@@ -60,6 +60,13 @@ inline std::int64_t row_with_lead(const geometry& g) {
   return g.extents[g.rank - 1] + std::max(0, g.leads.lanes - 1);
 }
 
+/// Whether all arrays are accessed in whole vectors.
+inline bool are_in_vectors(const operand* operands, const geometry& g, int count) {
+  for (int k = 0; k < count; ++k)
+    if (operands[k].kind == operand_kind::array && g.layouts[k].how != access::wide) return false;
+  return true;
+}
+
 inline bool has_elements(const operand& o) { return o.kind <= operand_kind::index; }
 
 /// Whether an operand is an address that all elements of a linear index space share: the base of a

@@ -92,4 +92,9 @@ void find_leads(geometry& g, const operand* operands, int inputs, int count, int
       g.layouts[k].how = finder.has_leads(k, leads) ? access::wide : access::elements;
 }
 
+int columns_with_leads(const geometry& g, int columns, int lanes, int block) {
+  while (g.leads.lanes > 0 && columns > 1 && block / columns % lanes != 0) columns /= 2;
+  return columns;
+}
+
 }  // namespace dsl::detail

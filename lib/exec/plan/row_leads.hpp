@@ -12,4 +12,8 @@ namespace dsl::detail {
 void find_leads(geometry& g, const operand* operands, int inputs, int count, int lanes,
                 const pass_view& pass);
 
+/// Threads side by side: `columns`, or where rows have leads fewer, so that the rows of threads of
+/// a block are a multiple of the lanes.
+int columns_with_leads(const geometry& g, int columns, int lanes, int block);
+
 }  // namespace dsl::detail

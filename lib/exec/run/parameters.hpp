@@ -47,13 +47,6 @@ inline std::uint32_t dimensions_of_axes(const geometry& g) {
   return all;
 }
 
-/// Whether all arrays are accessed in whole vectors.
-inline bool are_in_vectors(const operand* operands, const geometry& g, int count) {
-  for (int k = 0; k < count; ++k)
-    if (operands[k].kind == operand_kind::array && g.layouts[k].how != access::wide) return false;
-  return true;
-}
-
 /// Writes all kernels' parameters. They must be added in the order of the members of
 /// `linear_arguments`, `strided_arguments` or a struct derived from one, and get the same offsets.
 class kernel_parameters {

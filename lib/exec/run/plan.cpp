@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "exec/plan/layout.hpp"
+#include "exec/plan/row_leads.hpp"
 #include "exec/plan/text.hpp"
+#include "exec/reduce/along_axes.hpp"
 #include "exec/reduce/pairs.hpp"
 #include "exec/run/executor.hpp"
 #include "exec/run/shares.hpp"
@@ -191,13 +193,6 @@ int columns_of(std::int64_t inner, int lanes, int block) {
   return columns;
 }
 
-// The same where rows have leads (`tile_leads`): fewer, so that rows of threads are a multiple of
-// the lanes.
-int columns_with_leads(const geometry& g, int columns, int lanes, int block) {
-  while (g.leads.lanes > 0 && columns > 1 && block / columns % lanes != 0) columns /= 2;
-  return columns;
-}
-
 // Square tiles of at least a cache line in both directions, for as many operands as fit into the
 // shared memory that every kernel may use. The other operands are read element by element.
 void plan_transposing(reduction_plan& p, const geometry& g, const operand* inputs, int count) {
@@ -298,63 +293,6 @@ void plan_tiles(reduction_plan& p, const geometry& g, const operand* inputs, int
   t.count = count();
 }
 
-// Plans a reduction that keeps some dimensions. If the innermost one is reduced, a row of threads
-// computes each result; if it is kept, a column of threads. Tiles are as long in the reduced
-// dimension as possible with work for all multiprocessors.
-void plan_kept(reduction_plan& p, const geometry& g, std::int64_t resident, bool block_is_fixed) {
-  tile_plan& t = p.tile;
-  const int ahead = p.policy.strided_vectors_ahead;
-  const int last = g.rank - 1;
-  const bool columns_kept = (g.kept >> last & 1) != 0;
-  const std::int64_t inner = row_with_lead(g);
-  const std::int64_t second = g.extents[last - 1];
-  const int across = power_of_two_from(pieces(inner, p.lanes), 1024);
-  const int down = power_of_two_from(second, 1024);
-  while (!block_is_fixed && p.block > p.policy.least_block &&
-         p.block > static_cast<std::int64_t>(across) * down)
-    p.block /= 2;
-  std::int64_t kept_around = 1;
-  std::int64_t reduced_around = 1;
-  for (int d = 0; d < last - 1; ++d)
-    ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
-
-  // A warp reads 512 contiguous bytes, or a whole row if that is shorter. If there are enough
-  // columns, each thread has its own.
-  constexpr int warp = 32;
-  t.columns = columns_with_leads(g, std::min({p.block, across, warp}), p.lanes, p.block);
-  if (columns_kept) {
-    t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
-    while (2 * t.columns <= std::min(p.block, across) &&
-           kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= resident)
-      t.columns *= 2;
-  }
-  t.rows = p.block / t.columns;
-  p.distance = columns_kept ? t.columns : 1;
-  p.threads_a_result = columns_kept ? t.rows : t.columns;
-  const std::int64_t span = columns_kept ? t.rows : t.columns * p.lanes;
-  const std::int64_t spans = pieces(columns_kept ? second : inner, span);
-  const std::int64_t all = spans * reduced_around;
-  p.results_a_thread = columns_kept ? p.lanes : 1;
-  // Rows that a thread reads at once: each thread takes several of them if there are many.
-  if (!columns_kept && all == 1 &&
-      kept_around * pieces(second, static_cast<std::int64_t>(t.rows) * ahead) >= resident)
-    p.results_a_thread = ahead;
-  const std::int64_t rows =
-      static_cast<std::int64_t>(t.rows) * (columns_kept ? 1 : p.results_a_thread);
-  p.groups =
-      kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
-  const std::int64_t splits = std::clamp<std::int64_t>(
-      resident / std::max<std::int64_t>(p.groups, 1), 1, std::max<std::int64_t>(all, 1));
-  // A tile's extents have 32 bits.
-  constexpr std::int64_t longest = 1 << 30;
-  const std::int64_t steps = std::clamp<std::int64_t>(
-      pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
-  t.width = static_cast<int>(columns_kept ? t.columns * p.lanes : span * steps);
-  t.height = static_cast<int>(columns_kept ? span * steps : rows);
-  t.count = pieces(spans, steps) * reduced_around;
-  p.splits = static_cast<int>(std::clamp<std::int64_t>(t.count, 1, splits));
-}
-
 }  // namespace
 
 void require_grid(const launch& fixed, std::int64_t grid, const pass_view& pass) {
@@ -415,7 +353,8 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
   if (g.pairs && plan_pairs(p, g, all, input_count, device.multiprocessors, most, fixed)) {
     p.grid = p.groups * p.splits;
   } else if (g.kept != 0) {
-    plan_kept(p, g, resident() / (p.policy.strided_vectors_ahead >= 4 ? 2 : 1), fixed.block != 0);
+    plan_along_axes(p, g, all, input_count + pass.view.target_count, pass.accumulator_bytes,
+                    resident(), fixed.block != 0);
     p.grid = p.groups * p.splits;
   } else {
     const auto cut = [&] { plan_tiles(p, g, all, input_count, reduces, device.multiprocessors); };

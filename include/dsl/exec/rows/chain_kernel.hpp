@@ -122,6 +122,16 @@ template <class Chain> inline constexpr row_policy policy_of_kernel =
     row_policy_of<Chain>(lowest_capability());
 template <class Chain> inline constexpr row_share share_of_kernel =
     share_of_other_rows(policy_of_kernel<Chain>);
+/// The largest block of the kernel that runs one phase after another, and such blocks that should
+/// fit on a multiprocessor. The kernel has the code of all phases, so that without a limit the one
+/// with the most registers would limit the threads of all. Several accumulators for each lane need
+/// their registers.
+template <class Chain> inline constexpr bool phases_are_small =
+    traits_of_chain(std::type_identity<Chain>{}).reduced_bytes <= 8;
+template <class Chain> inline constexpr int block_of_phases =
+    phases_are_small<Chain> ? policy_of_kernel<Chain>.block : 256;
+template <class Chain> inline constexpr int blocks_of_phases =
+    phases_are_small<Chain> ? policy_of_kernel<Chain>.blocks : 1;
 template <class Chain> inline constexpr int blocks_of_kernel =
     blocks_held(policy_of_kernel<Chain>, share_of_kernel<Chain>);
 
@@ -131,7 +141,8 @@ namespace dsl::kernels {
 
 /// A phase of a chain, if not all phases work on the same rows.
 template <class Name, class Arguments, class Chain>
-__global__ void phase(const __grid_constant__ Arguments args) {
+__global__ void __launch_bounds__(detail::block_of_phases<Chain>, detail::blocks_of_phases<Chain>)
+    phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{},
                     detail::device_team{args.range});
 }

@@ -1,0 +1,99 @@
+#include "exec/reduce/along_axes.hpp"
+
+#include <algorithm>
+
+#include "exec/plan/layout.hpp"
+#include "exec/plan/row_leads.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// Threads side by side that reduce down columns: at most `most`, a power of two. Fewer leave fewer
+// of them beyond the row's end, but read shorter pieces of rows, and of each piece that begins
+// anywhere a sector of 32 bytes more.
+int columns_down(std::int64_t inner, int lanes, int most) {
+  constexpr int thread_bytes = 16, sector = 32, least = 4;
+  int best = most;
+  double most_used = 0;
+  for (int columns = most; columns >= least; columns /= 2) {
+    const std::int64_t width = std::int64_t{columns} * lanes;
+    const double bytes = columns * thread_bytes;
+    const double used = static_cast<double>(inner) /
+                        static_cast<double>(pieces(inner, width) * width) * bytes /
+                        (bytes + sector);
+    if (used <= most_used) continue;
+    best = columns;
+    most_used = used;
+  }
+  return best;
+}
+
+}  // namespace
+
+void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operands, int count,
+                     int accumulator_bytes, std::int64_t resident, bool block_is_fixed) {
+  tile_plan& t = p.tile;
+  const int ahead = p.policy.strided_vectors_ahead;
+  // Blocks that keep the memory busy, where threads load vectors ahead.
+  const std::int64_t busy = ahead >= 4 ? resident / 2 : resident;
+  const int last = g.rank - 1;
+  const bool columns_kept = (g.kept >> last & 1) != 0;
+  const std::int64_t inner = row_with_lead(g);
+  const std::int64_t second = g.extents[last - 1];
+  const int across = power_of_two_from(pieces(inner, p.lanes), 1024);
+  const int down = power_of_two_from(second, 1024);
+  while (!block_is_fixed && p.block > p.policy.least_block &&
+         p.block > static_cast<std::int64_t>(across) * down)
+    p.block /= 2;
+  std::int64_t kept_around = 1;
+  std::int64_t reduced_around = 1;
+  for (int d = 0; d < last - 1; ++d)
+    ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
+
+  // A warp reads 512 contiguous bytes, or a whole row if that is shorter. If there are enough
+  // columns, each thread has its own.
+  constexpr int warp = 32;
+  t.columns = columns_with_leads(g, std::min({p.block, across, warp}), p.lanes, p.block);
+  if (columns_kept) {
+    t.columns = columns_down(inner, p.lanes, t.columns);
+    t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
+    while (2 * t.columns <= std::min(p.block, across) &&
+           kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= busy)
+      t.columns *= 2;
+  }
+  t.rows = p.block / t.columns;
+  p.distance = columns_kept ? t.columns : 1;
+  p.threads_a_result = columns_kept ? t.rows : t.columns;
+  const std::int64_t span = columns_kept ? t.rows : t.columns * p.lanes;
+  const std::int64_t spans = pieces(columns_kept ? second : inner, span);
+  const std::int64_t all = spans * reduced_around;
+  p.results_a_thread = columns_kept ? p.lanes : 1;
+  // Rows that a thread reads at once: each thread takes several of them if there are many.
+  if (!columns_kept && all == 1 &&
+      kept_around * pieces(second, static_cast<std::int64_t>(t.rows) * ahead) >= busy)
+    p.results_a_thread = ahead;
+  const std::int64_t rows =
+      static_cast<std::int64_t>(t.rows) * (columns_kept ? 1 : p.results_a_thread);
+  p.groups =
+      kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
+  // Each block leaves a partial result. More blocks than are needed pay if each has many spans and
+  // does more than load vectors and add them.
+  constexpr std::int64_t many_spans = 32;
+  const std::int64_t groups = std::max<std::int64_t>(p.groups, 1);
+  std::int64_t splits = busy / groups;
+  if (accumulator_bytes > 4 || !are_in_vectors(operands, g, count))
+    splits = std::max(splits, std::min(resident / groups, all / many_spans));
+  const std::int64_t least_spans = ahead >= 4 ? 2 : 1;
+  splits = std::clamp<std::int64_t>(splits, 1, std::max<std::int64_t>(1, all / least_spans));
+  // A tile's extents have 32 bits.
+  constexpr std::int64_t longest = 1 << 30;
+  const std::int64_t steps = std::clamp<std::int64_t>(
+      pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
+  t.width = static_cast<int>(columns_kept ? t.columns * p.lanes : span * steps);
+  t.height = static_cast<int>(columns_kept ? span * steps : rows);
+  t.count = pieces(spans, steps) * reduced_around;
+  p.splits = static_cast<int>(std::clamp<std::int64_t>(t.count, 1, splits));
+}
+
+}  // namespace dsl::detail
