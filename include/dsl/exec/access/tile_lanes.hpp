@@ -21,6 +21,7 @@ struct tile_lanes : Place {
 
   template <class Arguments, class Memory>
   DSL_DETAIL_KERNEL_FN tile_lanes(const Arguments& a, Memory m) : Place(a, m) {}
+  DSL_DETAIL_KERNEL_FN explicit tile_lanes(const Place& entered) : Place(entered) {}
 
   DSL_DETAIL_KERNEL_FN int row_of(int thread) const { return thread >> args.tiles_of.log2_columns; }
   /// The column at which a thread's first group begins, without its lead.

@@ -59,6 +59,10 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
       takes_patches<Arguments> ? patch_needs_of<Pass>() : patch_needs{};
 
   DSL_DETAIL_KERNEL_FN kernel_body(const Arguments& a, Memory m) : lanes_in_tile(a, m) {}
+  /// In the tile that a body with other lanes has entered.
+  DSL_DETAIL_KERNEL_FN explicit kernel_body(const access& entered) : lanes_in_tile(entered) {}
+  /// The same work, element by element.
+  using of_one = kernel_body<Pass, Inputs, Arguments, Memory, 1>;
 
   template <int Log2Size> static constexpr std::uint64_t arrays_of =
       arrays_of_size(program::view(), Log2Size);
@@ -85,8 +89,8 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
     } else {
       group g;
       if constexpr (patches.rows > 0) {
-        const auto write_group = [&](const group& of, const lane_results& out) {
-          write_all(of, out, targets{});
+        const auto write_group = [](auto& body, const auto& of, const auto& out) {
+          body.write_all(of, out, targets{});
         };
         return patch_walk<kernel_body>{*this}.run(thread, write_group);
       }
@@ -111,8 +115,8 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
                           });
     } else {
       if constexpr (patches.rows > 0) {
-        const auto add_group = [&](const group& of, const lane_results& out) {
-          write_and_add(of, out, sums, sums[0]);
+        const auto add_group = [sums](auto& body, const auto& of, const auto& out) {
+          body.write_and_add(of, out, sums, sums[0]);
         };
         return patch_walk<kernel_body>{*this}.run(thread, add_group);
       }
@@ -244,10 +248,10 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
         map_group(g);
       }
     } else {
-      kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
+      of_one each{args, memory};
       DSL_DETAIL_ROLLED
       for (int k = 0; k < policy.vectors * lanes; ++k)
-        of_one.map_line(first + k / lanes * apart + k % lanes);
+        each.map_line(first + k / lanes * apart + k % lanes);
     }
   }
   DSL_DETAIL_KERNEL_FN void map_group(const group& g) {
@@ -258,9 +262,9 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
           [&](const group& of, int l) { out.of[l] = eval::compute_quickly(of.lane(l), range); });
       if (!range.in_doubt()) return write_all(g, out, targets{});
       // Reads from memory again, so that the operands need not stay in registers.
-      kernel_body<Pass, Inputs, Arguments, Memory, 1> of_one{args, memory};
+      of_one each{args, memory};
       DSL_DETAIL_ROLLED
-      for (int l = 0; l < g.count; ++l) of_one.map_line(g.first + l);
+      for (int l = 0; l < g.count; ++l) each.map_line(g.first + l);
     } else {
       write_all(g, compute_read(g), targets{});
     }

@@ -1,7 +1,7 @@
 // Neighbours in registers. A thread takes a patch of elements, `lanes` wide and several rows high,
 // and reads the patch with its halo once, in aligned vectors, for all its elements. Elements that
 // other threads also read come from the L1 cache; tiles in shared memory were slower
-// (docs/lab.md).
+// (docs/lab.md). Where rows begin anywhere, patches are one element wide.
 #pragma once
 
 #include <dsl/exec/plan/patch_needs.hpp>
@@ -82,16 +82,16 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
   using typename base::T;
   static constexpr int lanes = Body::lanes;
 
-  /// Whether everything read in a row is whole vectors, also beyond its ends.
-  DSL_DETAIL_KERNEL_FN static bool is_whole(const Body& body, const patch_ends& ends) {
-    bool whole = true;
-    if constexpr (shape.any()) {
-      const bool ends_whole = shape.beyond[0] != boundary::reflect && ends.x.n % lanes == 0;
-      const bool all_exist =
-          ends.vectors.exists(-shape.left) && ends.vectors.exists(shape.vectors - 1 - shape.left);
-      whole = body.how_reached(Slot) == in_vectors && (ends_whole || all_exist);
-    }
-    return whole;
+  /// Whether rows begin with whole vectors.
+  DSL_DETAIL_KERNEL_FN static bool is_in_vectors(const Body& body) {
+    return !shape.any() || body.how_reached(Slot) == in_vectors;
+  }
+  /// Whether everything read in a row of whole vectors is whole vectors, also beyond its ends.
+  DSL_DETAIL_KERNEL_FN static bool is_whole(const patch_ends& ends) {
+    if constexpr (!shape.any()) return true;
+    const bool ends_whole = shape.beyond[0] != boundary::reflect && ends.x.n % lanes == 0;
+    return ends_whole || (ends.vectors.exists(-shape.left) &&
+                          ends.vectors.exists(shape.vectors - 1 - shape.left));
   }
   /// Reads the window, in whole vectors or element by element.
   template <bool InVectors>
@@ -135,7 +135,7 @@ struct window : window_values<typename Body::program, Slot, Body::lanes, Rows, P
                                                const patch_ends& ends, const T* line, bool exists,
                                                std::true_type) {
     constexpr boundary beyond = shape.beyond[0];
-    if constexpr (InVectors) {
+    if constexpr (InVectors && lanes > 1) {
       const auto found = body.memory.template load<pack<T, lanes>>(
           line + ends.vectors.template found<beyond>(V) * lanes);
       const T nearest = beyond == boundary::zero ? T{} : found.lane[V < 0 ? 0 : lanes - 1];
@@ -162,8 +162,11 @@ template <class Body, int Rows, int Planes, class Slots> struct windows;
 template <class Body, int Rows, int Planes, std::size_t... Slot>
 struct windows<Body, Rows, Planes, std::index_sequence<Slot...>>
     : window<Body, static_cast<int>(Slot), Rows, Planes>... {
-  DSL_DETAIL_KERNEL_FN static bool are_whole(const Body& body, const patch_ends& ends) {
-    return (window<Body, static_cast<int>(Slot), Rows, Planes>::is_whole(body, ends) && ...);
+  DSL_DETAIL_KERNEL_FN static bool are_in_vectors(const Body& body) {
+    return (window<Body, static_cast<int>(Slot), Rows, Planes>::is_in_vectors(body) && ...);
+  }
+  DSL_DETAIL_KERNEL_FN static bool are_whole(const patch_ends& ends) {
+    return (window<Body, static_cast<int>(Slot), Rows, Planes>::is_whole(ends) && ...);
   }
   template <bool InVectors>
   DSL_DETAIL_KERNEL_FN void load(const Body& body, const patch_ends& ends, int column, int row) {
@@ -183,28 +186,55 @@ struct patch_walk {
   using slots = std::make_index_sequence<static_cast<std::size_t>(Body::inputs)>;
   Body& body;
 
-  /// Calls take(group, results) for each of a thread's groups. Elements beyond an end are replaced
-  /// when they are read, because a branch between loads and formula would keep everything that a
-  /// patch reads in registers. A patch that is cut off, or not in whole vectors, is computed row by
-  /// row.
+  /// Calls take(body, group, results) for each of a thread's groups. Elements beyond an end are
+  /// replaced when they are read, because a branch between loads and formula would keep everything
+  /// that a patch reads in registers. Arrays that are not in vectors are computed in patches one
+  /// element wide; a thread's are as many columns apart as threads are side by side, so that a
+  /// warp's accesses are contiguous. So is a patch that is cut off.
   template <class Take>
   DSL_DETAIL_KERNEL_FN void run(int thread, const Take& take) const {
-    const int column = body.column_of(thread), row = body.row_of(thread) * rows;
-    if (column >= body.width || row >= body.height) return;
-    const patch_ends ends = ends_of<rows, planes>(column, row);
-    const bool exists =
-        column + lanes <= body.width && row + rows <= body.height && body.planes == planes;
-    if (exists && body.stores_vectors() &&
-        windows<Body, rows, planes, slots>::are_whole(body, ends)) {
-      windows<Body, rows, planes, slots> around;
-      around.template load<true>(body, ends, column, row);
-      DSL_DETAIL_UNROLL
-      for (int k = 0; k < planes; ++k) {
-        take_rows<true>(around, column, row, k, take);
-        if (k + 1 < planes) body.enter_next_plane();
-      }
-      return;
+    const int row = body.row_of(thread) * rows;
+    if (row >= body.height) return;
+    int column = body.column_of(thread), step = 1;
+    if (body.stores_vectors() && windows<Body, rows, planes, slots>::are_in_vectors(body)) {
+      if (column >= body.width) return;
+      const patch_ends ends = ends_of<rows, planes>(column, row);
+      if (is_whole(ends, column, row)) return take_patch(ends, column, row, take);
+    } else {
+      step = 1 << body.args.tiles_of.log2_columns;
+      column = thread & (step - 1);
     }
+    DSL_DETAIL_ROLLED
+    for (int i = 0; i < lanes && column < body.width; ++i, column += step) {
+      typename Body::of_one one(body);
+      const patch_walk<typename Body::of_one> walk{one};
+      const patch_ends ends = walk.template ends_of<rows, planes>(column, row);
+      if (walk.is_whole(ends, column, row)) walk.take_patch(ends, column, row, take);
+      else walk.take_cut_patch(column, row, take);
+    }
+  }
+
+ private:
+  template <class> friend struct patch_walk;
+
+  DSL_DETAIL_KERNEL_FN bool is_whole(const patch_ends& ends, int column, int row) const {
+    return column + lanes <= body.width && row + rows <= body.height && body.planes == planes &&
+           windows<Body, rows, planes, slots>::are_whole(ends);
+  }
+  template <class Take>
+  DSL_DETAIL_KERNEL_FN void take_patch(const patch_ends& ends, int column, int row,
+                                       const Take& take) const {
+    windows<Body, rows, planes, slots> around;
+    around.template load<true>(body, ends, column, row);
+    DSL_DETAIL_UNROLL
+    for (int k = 0; k < planes; ++k) {
+      take_rows<true>(around, column, row, k, take);
+      if (k + 1 < planes) body.enter_next_plane();
+    }
+  }
+  // Takes the existing part of a patch row by row.
+  template <class Take>
+  DSL_DETAIL_KERNEL_FN void take_cut_patch(int column, int row, const Take& take) const {
     DSL_DETAIL_ROLLED
     for (int k = 0; k < body.planes; ++k) {
       DSL_DETAIL_ROLLED
@@ -217,7 +247,6 @@ struct patch_walk {
     }
   }
 
- private:
   template <int Rows, int Planes>
   DSL_DETAIL_KERNEL_FN patch_ends ends_of(int column, int row) const {
     const std::int32_t x = body.position(0) + column, n = body.extent(0);
@@ -278,7 +307,7 @@ struct patch_walk {
     DSL_DETAIL_UNROLL
     for (int r = 0; r < Rows; ++r) {
       of_row[r].in_vectors = Whole;
-      take(of_row[r], body.compute_read(of_row[r]));
+      take(body, of_row[r], body.compute_read(of_row[r]));
     }
   }
 };
