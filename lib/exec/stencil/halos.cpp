@@ -238,7 +238,7 @@ bool find_vectors(found_halos& found, const geometry& g, const operand* operands
     const int whole = 16 / a.tile.size;
     a.may_be_in_vectors = whole > 1 && a.tile.word % static_cast<unsigned>(a.tile.size) == 0 &&
                           a.tile.element_bytes == static_cast<unsigned>(a.tile.size);
-    for (int d = 0; d + 2 < g.rank; ++d)
+    for (int d = 0; d + 3 < g.rank; ++d)
       a.may_be_in_vectors =
           a.may_be_in_vectors && g.layouts[a.tile.operand].strides[d] % whole == 0;
   }
@@ -300,15 +300,19 @@ counted_ref<found_halos> find_halos(const geometry& g, const operand* operands, 
   return counted_ref(made.release());
 }
 
-// A row in shared memory has the same offset from a 16-byte boundary as in the array, so that
-// pieces of 16 bytes are aligned in both.
+// Rows and planes in shared memory have the same offset from a 16-byte boundary as in the array, so
+// that pieces of 16 bytes are aligned in both.
 int lay_out_halos(found_halos& found, int width, int height, int planes) {
   constexpr std::uint32_t whole = 16;
   const bool alike = std::all_of(
       found.arrays, found.arrays + found.count,
       [&](const found_halos::array& a) { return a.tile.size == found.arrays[0].tile.size; });
-  // By how many bytes the offset from a 16-byte boundary grows from row to row.
-  const std::uint32_t row_misalignment = alike ? found.arrays[0].tile.row_bytes % whole : 0;
+  // By how many bytes the offset from a 16-byte boundary grows from row to row, and from plane to
+  // plane.
+  const std::uint32_t row_misalignment = alike ? found.arrays[0].tile.row_bytes % whole : 0,
+                      plane_misalignment = alike ? found.arrays[0].tile.plane_bytes % whole : 0;
+  const bool varies = row_misalignment != 0 || plane_misalignment != 0;
+  const auto rounded = [](std::uint32_t bytes) { return (bytes + whole - 1) / whole * whole; };
   found.pitch = 0;
   std::int32_t rows = 0;
   for (int i = 0; i < found.count; ++i) {
@@ -316,28 +320,29 @@ int lay_out_halos(found_halos& found, int width, int height, int planes) {
     halo_tile& t = a.tile;
     const std::uint32_t misalignment = misalignment_of(found, t);
     t.in_vectors = a.may_be_in_vectors && t.row_bytes % whole == row_misalignment &&
+                   t.plane_bytes % whole == plane_misalignment &&
                    row_misalignment * static_cast<unsigned>(height) % whole == 0 &&
-                   (!a.is_written || (row_misalignment == 0 && misalignment == 0));
+                   plane_misalignment * static_cast<unsigned>(planes) % whole == 0 &&
+                   (!a.is_written || (!varies && misalignment == 0));
     const std::int32_t piece = t.in_vectors != 0 ? 16 / t.size : 1;
-    t.before = t.in_vectors == 0       ? 0
-               : row_misalignment == 0 ? static_cast<std::int32_t>(misalignment) / t.size
-                                       : piece - 1;
+    t.before = t.in_vectors == 0 ? 0
+               : varies          ? piece - 1
+                                 : static_cast<std::int32_t>(misalignment) / t.size;
     const std::int64_t columns = pieces(width + a.reach[0] + t.before, piece);
     t.columns = divisor::of(columns);
-    t.behind = static_cast<std::int32_t>(columns * piece) - (row_misalignment == 0 ? t.before : 0);
+    t.behind = static_cast<std::int32_t>(columns * piece) - (varies ? 0 : t.before);
     t.rows = static_cast<std::int32_t>(height + a.reach[1]);
     t.planes = static_cast<std::int32_t>(1 + a.reach[2]);
     t.offset = t.in_vectors != 0 ? misalignment : 0;
     found.pitch = std::max(found.pitch, static_cast<std::uint32_t>(columns * piece * t.size));
     rows = std::max(rows, t.rows);
   }
-  found.pitch = (found.pitch + whole - 1) / whole * whole +
-                (row_misalignment == 0 ? 0 : whole + row_misalignment);
-  found.plane = (found.pitch * static_cast<std::uint32_t>(rows) + whole - 1) / whole * whole;
+  found.pitch = rounded(found.pitch) + (varies ? whole + row_misalignment : 0);
+  found.plane = rounded(found.pitch * static_cast<std::uint32_t>(rows)) + plane_misalignment;
   std::uint32_t bytes = 0;
   for (int i = 0; i < found.count; ++i) {
     found.arrays[i].tile.offset += bytes;
-    bytes += static_cast<std::uint32_t>(planes + found.arrays[i].reach[2]) * found.plane;
+    bytes += rounded(static_cast<std::uint32_t>(planes + found.arrays[i].reach[2]) * found.plane);
   }
   return static_cast<int>(bytes);
 }

@@ -65,11 +65,15 @@ struct halo_loader {
           z + plane >= 0 && z + plane < t.extents[2] ? z + plane : beyond_end(t, 2, z + plane);
       const unsigned char* const from = array + found * t.plane_bytes;
       const std::uint32_t to = t.offset + static_cast<std::uint32_t>(plane) * body.args.halos.plane;
-      if (found >= 0 && has_rows) mine.copy(body.memory, to, from + corner, range);
-      if (found < 0 || range.count() < static_cast<int>(t.columns.by))
+      // Another plane may stand for one beyond an end, with another offset from a 16-byte boundary.
+      const bool is_alike = found == z + plane || !mine.in_vectors ||
+                            ((reinterpret_cast<std::uintptr_t>(from + corner) ^ to) & 15) == 0,
+                 is_whole = found >= 0 && is_alike;
+      if (is_whole && has_rows) mine.copy(body.memory, to, from + corner, range);
+      if (!is_whole || range.count() < static_cast<int>(t.columns.by))
         load_across_ends<Word>(body.memory, t, found < 0 ? nullptr : from, x, y, to,
-                               body.args.halos.pitch, found < 0 ? piece_range{0, 0} : range, thread,
-                               block);
+                               body.args.halos.pitch, is_whole ? range : piece_range{0, 0},
+                               is_alike, thread, block);
     }
   }
   // The pieces of a row that are entirely inside the array.
@@ -163,8 +167,8 @@ struct halo_loader {
   DSL_DETAIL_NOINLINE static void load_across_ends(memory_type memory, const halo_tile& t,
                                                    const unsigned char* plane, std::int64_t x,
                                                    std::int64_t y, std::uint32_t to,
-                                                   std::uint32_t pitch, piece_range but, int thread,
-                                                   int block) {
+                                                   std::uint32_t pitch, piece_range but,
+                                                   bool is_alike, int thread, int block) {
     const bool in_vectors = t.in_vectors != 0;
     const int piece = in_vectors ? share<Word>::whole : 1,
               across = static_cast<int>(t.columns.by) - but.count();
@@ -184,7 +188,8 @@ struct halo_loader {
           plane == nullptr || found < 0 ? nullptr : plane + found * t.row_bytes;
       const unsigned char* const here = from + at * t.element_bytes;
       if (from != nullptr && at >= 0 && at + piece <= t.extents[0] &&
-          (has_row || !in_vectors || reinterpret_cast<std::uintptr_t>(here) % 16 == 0)) {
+          ((has_row && is_alike) || !in_vectors ||
+           reinterpret_cast<std::uintptr_t>(here) % 16 == 0)) {
         share<Word>::copy_piece(memory, in_vectors, there, here);
         continue;
       }
