@@ -313,8 +313,9 @@ class host_loop : host_elements<Pass> {
     DSL_DETAIL_INDEPENDENT
     for (int l = 0; l < count; ++l) join_one<Reduction, J>(sums, to + l, others, from + l);
   }
-  static void collapse(void* const* sums, int owners, int owner_step, int lanes_a_result,
-                       int result_lane_step) {
+  // Its own loops are not vectorised at any level of optimisation.
+  DSL_DETAIL_LITTLE static void collapse(void* const* sums, int owners, int owner_step,
+                                         int lanes_a_result, int result_lane_step) {
     reductions::visit([&]<class Reduction, int J>() {
       for (int left = lanes_a_result; left > 1;) {
         const int half = (left + 1) / 2;

@@ -11,6 +11,7 @@ namespace dsl::detail {
 /// NumPy's sums: of 16,384 elements at most 26 are added one after another.
 inline constexpr int strip_lanes = 32;
 
+DSL_DETAIL_BEGIN_LOOPS
 template <class Pass>
 class strips {
   using program = typename Pass::elements;
@@ -221,6 +222,7 @@ class strips {
   template <class Reduction, int J, int Half>
   DSL_DETAIL_FN static void join_halves(strip& sums) {
     auto& mine = nth_accumulator<J>(sums);
+    DSL_DETAIL_NO_UNROLL
     for (int l = 0; l < Half; ++l) mine.set(l, combine<Reduction>(mine.at(l), mine.at(l + Half)));
     if constexpr (Half > 1) join_halves<Reduction, J, Half / 2>(sums);
   }
@@ -290,5 +292,6 @@ class strips {
     return joined;
   }
 };
+DSL_DETAIL_END_LOOPS
 
 }  // namespace dsl::detail
