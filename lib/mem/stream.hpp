@@ -8,6 +8,7 @@
 #include <dsl/mem/marker.hpp>
 
 #include "mem/back_end.hpp"
+#include "mem/brief_memory.hpp"
 
 namespace dsl::detail {
 
@@ -25,6 +26,8 @@ struct stream_state {
   // Protects the members below.
   std::mutex mutex{};
   std::unique_ptr<stream_attachment> scratch{};
+  // Protects itself.
+  brief_memory brief{};
 
   // For a stream that was made elsewhere. It may end with the last `dsl::stream` for it, while
   // arrays still refer to it.

@@ -66,8 +66,6 @@ struct kernel_launch : kernel_entry {
   std::int64_t first_step = 0;
   // On a mesh: whether blocks wait for the totals of other members' tiles.
   bool looks_back = false;
-  // Whether the kernel itself waits for the launch before it, so that its blocks may begin earlier.
-  bool waits_itself = false;
   // The kernel's parameters, some of which `of_members` sets for each member of a mesh; or null.
   kernel_parameters* parameters = nullptr;
   const member_parameters* of_members = nullptr;

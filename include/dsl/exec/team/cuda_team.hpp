@@ -430,6 +430,15 @@ struct device_team {
 
 static_assert(kernel_memory<device_memory> && kernel_team<device_team>);
 
+/// The team of a kernel. Every kernel begins with it: a launch may start before the stream's
+/// previous kernel has ended (programmatic dependent launch), which makes the gap between kernels
+/// shorter, so each waits for that end before it reads or writes anything.
+DSL_DETAIL_FN device_team team_of_launch(const block_range& range) {
+  const device_team team{range};
+  team.wait_for_earlier_launch();
+  return team;
+}
+
 #endif  // __CUDACC__
 
 }  // namespace dsl::detail
