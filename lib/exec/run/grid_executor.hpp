@@ -114,6 +114,7 @@ class grid_executor : public executor {
   void plan(const work& w) const final { w.plan_on(*this); }
   using executor::run;
   void run(const work& w, const stream& on) const final { w.run_on(*this, on); }
+  bool keeps_values_on_chip() const final { return true; }
   loop_support supports(const loop& of) const final;
   std::string describe_launch(const dsl::plan& p) const final;
 

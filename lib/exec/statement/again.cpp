@@ -1,0 +1,145 @@
+#include "exec/statement/again.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "exec/explain/explain.hpp"
+#include "mem/buffer.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+// An operand and the device of its memory. Another buffer may have come to the same address since;
+// it is as good, if it is the library's own and on that device.
+struct kept_operand {
+  operand of;
+  device home;
+};
+
+/// One statement. Its hash is kept when it runs first, the statement when it runs a second time.
+struct place {
+  std::uint64_t hash = 0;
+  const program_code* code = nullptr;
+  launch fixed{};
+  int inputs = 0;
+  std::vector<kept_operand> operands{};  // Inputs, then targets.
+  std::vector<reduced_space> spaces{};
+  std::shared_ptr<const ready_statement> ready{};
+};
+
+// After the end of the thread's places, when other objects of the thread are destroyed.
+thread_local bool are_gone = false;
+struct places {
+  std::array<place, 32> all{};
+  ~places() { are_gone = true; }
+};
+place& place_of(std::uint64_t hash) {
+  thread_local places mine;
+  return mine.all[hash % mine.all.size()];
+}
+
+void mix(std::uint64_t& hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+  hash ^= hash >> 32;
+}
+std::uint64_t bits_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+bool may_keep(const operand& o) {
+  return o.source == nullptr && !o.out_of_date &&
+         (o.memory == nullptr || (!o.memory->is_foreign && o.memory->part == nullptr &&
+                                  !back_end::is_mesh(o.memory->where)));
+}
+
+// 0: a statement that is not kept. Memory that others own may overlap other memory. A statement
+// whose inputs have none runs on the current device.
+std::uint64_t hash_of(const statement_key& of) {
+  std::uint64_t hash = 1;
+  bool has_memory = false;
+  mix(hash, bits_of(of.code));
+  const auto add = [&](const operand& o) {
+    mix(hash, o.word[0]);
+    mix(hash, o.word[1] ^ bits_of(o.memory));
+    for (int d = 0; d < o.rank; ++d)
+      mix(hash, static_cast<std::uint64_t>(o.extents[d]) << 32 ^
+                    static_cast<std::uint64_t>(o.strides[d]));
+    return may_keep(o);
+  };
+  for (int k = 0; k < of.input_count; ++k) {
+    has_memory = has_memory || of.inputs[k].memory != nullptr;
+    if (!add(of.inputs[k])) return 0;
+  }
+  for (int k = 0; k < of.target_count; ++k)
+    if (!add(of.targets[k])) return 0;
+  return has_memory ? hash | 1 : 0;
+}
+
+// All members but those that `may_keep` fixes.
+bool are_equal(const operand& a, const operand& b) {
+  const auto numbers = [](const operand& o) {
+    return std::tuple(o.kind, o.type, o.rank, o.word[0], o.word[1], o.memory, o.size,
+                      o.counts_steps, o.of_same_struct, o.member, o.distance, o.axis, o.beyond,
+                      o.reduced, o.discarded, o.number, o.needs_elements);
+  };
+  return numbers(a) == numbers(b) && std::equal(a.extents, a.extents + a.rank, b.extents) &&
+         std::equal(a.strides, a.strides + a.rank, b.strides);
+}
+
+bool are_equal(const reduced_space& a, const reduced_space& b) {
+  return a.axes.rank == b.axes.rank && a.axes.axes == b.axes.axes && a.rank == b.rank &&
+         a.same_elements == b.same_elements && a.first == b.first && a.second == b.second &&
+         a.end == b.end;
+}
+
+bool holds(const place& kept, const statement_key& of) {
+  const auto is_kept = [](const operand& o, const kept_operand& k) {
+    return are_equal(o, k.of) && (o.memory == nullptr || o.memory->where == k.home);
+  };
+  const auto spaces = static_cast<std::size_t>(of.space_count);
+  return kept.code == of.code && kept.fixed.block == of.fixed.block &&
+         kept.fixed.grid == of.fixed.grid && kept.inputs == of.input_count &&
+         kept.operands.size() == static_cast<std::size_t>(of.input_count + of.target_count) &&
+         kept.spaces.size() == spaces &&
+         std::equal(of.inputs, of.inputs + of.input_count, kept.operands.begin(), is_kept) &&
+         std::equal(of.targets, of.targets + of.target_count,
+                    kept.operands.begin() + of.input_count, is_kept) &&
+         std::equal(of.spaces, of.spaces + spaces, kept.spaces.begin(),
+                    [](const auto& a, const auto& b) { return are_equal(a, b); });
+}
+
+}  // namespace
+
+lately_run::found lately_run::find(const statement_key& of) {
+  if (are_gone || run_notes::wanted()) return {nullptr, false};
+  const std::uint64_t hash = hash_of(of);
+  if (hash == 0) return {nullptr, false};
+  place& kept = place_of(hash);
+  if (kept.hash != hash) {
+    kept.hash = hash;
+    kept.ready.reset();
+    return {nullptr, false};
+  }
+  if (kept.ready != nullptr && holds(kept, of)) return {kept.ready, false};
+  return {nullptr, true};
+}
+
+void lately_run::keep(const statement_key& of, std::shared_ptr<const ready_statement> ready) {
+  const std::uint64_t hash = hash_of(of);
+  place& kept = place_of(hash);
+  kept.ready.reset();
+  kept.hash = hash;
+  kept.code = of.code;
+  kept.fixed = of.fixed;
+  kept.inputs = of.input_count;
+  kept.operands.clear();
+  const auto add = [&](const operand& o) {
+    kept.operands.push_back({o, o.memory != nullptr ? o.memory->where : device(backend::host)});
+  };
+  std::for_each(of.inputs, of.inputs + of.input_count, add);
+  std::for_each(of.targets, of.targets + of.target_count, add);
+  kept.spaces.assign(of.spaces, of.spaces + of.space_count);
+  kept.ready = std::move(ready);
+}
+
+}  // namespace dsl::detail
