@@ -26,8 +26,6 @@ struct stream_state {
   // Protects the members below.
   std::mutex mutex{};
   std::unique_ptr<stream_attachment> scratch{};
-  // Protects itself.
-  brief_memory brief{};
 
   // For a stream that was made elsewhere. It may end with the last `dsl::stream` for it, while
   // arrays still refer to it.
@@ -35,6 +33,8 @@ struct stream_state {
   std::atomic<int> handles{0};
   bool has_ended = false;
   void* end = nullptr;  // an event after all its work, once it has ended
+
+  brief_memory brief{};  // Protects itself.
 
   stream_state(back_end& of, int device, bool lives_on = false)
       : on(of), index(device), permanent(lives_on) {}

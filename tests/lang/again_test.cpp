@@ -59,6 +59,23 @@ TEST_P(again, other_values_and_scalars) {
   }
 }
 
+TEST_P(again, scalars_that_are_equal_or_not) {
+  const numbers in = values(300, 6), unit = scaled(in);
+  const floats y = dsl::to_device(in);
+  floats x = dsl::zeros<float>(300), z = dsl::zeros<float>(300);
+  const float pairs[][2] = {{2, 2}, {2, 2}, {2, 2}, {3, 3}, {3, 4}, {3, 4},
+                            {3, 4}, {4, 3}, {5, 6}, {6, 6}, {6, 6}, {6, 6}};
+  for (const auto& [p, q] : pairs) {
+    z = p * y + q;
+    x = p * y / dsl::norm(y) + q;
+    const numbers maps = z.copy_to_host(), chains = x.copy_to_host();
+    for (std::size_t i = 0; i < 300; ++i) {
+      ASSERT_FLOAT_EQ(maps[i], p * in[i] + q);
+      ASSERT_NEAR(chains[i], p * unit[i] + q, 1e-4);
+    }
+  }
+}
+
 TEST_P(again, many_sizes_and_layouts_in_turn) {
   const std::int64_t most = 3000;
   const numbers in = values(most, 3);

@@ -49,8 +49,6 @@ class executor : public layout_services {
   /// Queues a sort, or values that are written to positions.
   virtual void run(const library_task& task, const stream& on) const = 0;
 
-  /// Whether rows that one launch does need no memory for values that it discards.
-  virtual bool keeps_values_on_chip() const { return false; }
   virtual loop_support supports(const loop& of) const = 0;
   /// Makes a graph of kernels. Null if kernels cannot be recorded on the stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
@@ -63,6 +61,9 @@ class executor : public layout_services {
 
   /// Measures the device's rates. Null if times of a device of this kind mean nothing.
   virtual std::unique_ptr<calibration> measure(int /*index*/) const { return nullptr; }
+
+  /// Whether rows that one launch does need no memory for values that it discards.
+  virtual bool keeps_values_on_chip() const { return false; }
 
   void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from,
                      const void* source, const mapping& elements, std::size_t size) const final;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "exec/explain/explain.hpp"
@@ -26,7 +27,7 @@ struct place {
   int inputs = 0;
   std::vector<kept_operand> operands{};  // Inputs, then targets.
   std::vector<reduced_space> spaces{};
-  std::shared_ptr<const ready_statement> ready{};
+  std::shared_ptr<ready_statement> ready{};
 };
 
 // After the end of the thread's places, when other objects of the thread are destroyed.
@@ -59,6 +60,7 @@ std::uint64_t hash_of(const statement_key& of) {
   bool has_memory = false;
   mix(hash, bits_of(of.code));
   const auto add = [&](const operand& o) {
+    if (o.kind == operand_kind::value) return may_keep(o);
     mix(hash, o.word[0]);
     mix(hash, o.word[1] ^ bits_of(o.memory));
     for (int d = 0; d < o.rank; ++d)
@@ -75,15 +77,38 @@ std::uint64_t hash_of(const statement_key& of) {
   return has_memory ? hash | 1 : 0;
 }
 
-// All members but those that `may_keep` fixes.
+bool have_equal_bits(const operand& a, const operand& b) {
+  return a.word[0] == b.word[0] && a.word[1] == b.word[1];
+}
+
+// All members but those that `may_keep` fixes, and the bits of a scalar.
 bool are_equal(const operand& a, const operand& b) {
   const auto numbers = [](const operand& o) {
-    return std::tuple(o.kind, o.type, o.rank, o.word[0], o.word[1], o.memory, o.size,
-                      o.counts_steps, o.of_same_struct, o.member, o.distance, o.axis, o.beyond,
+    return std::tuple(o.kind, o.type, o.rank, o.memory, o.size, o.counts_steps, o.of_same_struct, o.member, o.distance, o.axis, o.beyond,
                       o.reduced, o.discarded, o.number, o.needs_elements);
   };
-  return numbers(a) == numbers(b) && std::equal(a.extents, a.extents + a.rank, b.extents) &&
+  return (a.kind == operand_kind::value || have_equal_bits(a, b)) && numbers(a) == numbers(b) &&
+         std::equal(a.extents, a.extents + a.rank, b.extents) &&
          std::equal(a.strides, a.strides + a.rank, b.strides);
+}
+
+// The scalars among the inputs that have changed. Sets `alike` to whether equal ones are those that
+// were equal.
+std::vector<changed_scalar> changes(const place& kept, const statement_key& of,
+                                                 bool& alike) {
+  std::vector<changed_scalar> all;
+  bool any = false;
+  for (int k = 0; k < of.input_count; ++k)
+    any = any || !have_equal_bits(kept.operands[static_cast<std::size_t>(k)].of, of.inputs[k]);
+  for (int k = 0; k < of.input_count && any; ++k) {
+    const operand &was = kept.operands[static_cast<std::size_t>(k)].of, &is = of.inputs[k];
+    if (is.kind != operand_kind::value) continue;
+    for (const auto& [other, now] : all)
+      alike = alike && (other.type != was.type ||
+                        have_equal_bits(other, was) == have_equal_bits(now, is));
+    all.push_back({was, is});
+  }
+  return all;
 }
 
 bool are_equal(const reduced_space& a, const reduced_space& b) {
@@ -120,11 +145,23 @@ lately_run::found lately_run::find(const statement_key& of) {
     kept.ready.reset();
     return {nullptr, false};
   }
-  if (kept.ready != nullptr && holds(kept, of)) return {kept.ready, false};
-  return {nullptr, true};
+  if (kept.ready == nullptr || !holds(kept, of)) return {nullptr, true};
+  // A caller of this thread's may be waiting for a task of the statement, and run another one.
+  if (kept.ready.use_count() > 1) return {nullptr, false};
+  bool alike = true;
+  const auto changed = changes(kept, of, alike);
+  if (!alike) return {nullptr, true};
+  if (!changed.empty()) {
+    kept.ready->replace(changed.data(), static_cast<int>(changed.size()));
+    for (int k = 0; k < of.input_count; ++k) {
+      operand& o = kept.operands[static_cast<std::size_t>(k)].of;
+      std::copy_n(of.inputs[k].word, 2, o.word);
+    }
+  }
+  return {kept.ready, false};
 }
 
-void lately_run::keep(const statement_key& of, std::shared_ptr<const ready_statement> ready) {
+void lately_run::keep(const statement_key& of, std::shared_ptr<ready_statement> ready) {
   const std::uint64_t hash = hash_of(of);
   place& kept = place_of(hash);
   kept.ready.reset();

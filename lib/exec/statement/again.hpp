@@ -23,20 +23,22 @@ class ready_statement {
  public:
   virtual ~ready_statement() = default;
   virtual const work& only() const = 0;
+  virtual void replace(const changed_scalar* changed, int count) = 0;
 };
 
 /// The statements that the calling thread has run lately. A program that runs the same statement
-/// on the same operands in a loop has its operands checked, laid out and planned once: for a
-/// statement of two phases this takes the host twice as long as a launch does.
+/// on the same arrays in a loop has them checked, laid out and planned once: for a statement of two
+/// phases this takes the host twice as long as a launch does. C++ scalars may change, but equal
+/// ones must stay equal and different ones different, since equal operands may share a place.
 class lately_run {
  public:
   struct found {
-    std::shared_ptr<const ready_statement> ready;  // Or null.
+    std::shared_ptr<ready_statement> ready;  // Or null.
     bool is_wanted;  // There is none, but the statement has been run before, so keep it.
   };
   static found find(const statement_key& of);
   /// After `find` has said that it is wanted.
-  static void keep(const statement_key& of, std::shared_ptr<const ready_statement> ready);
+  static void keep(const statement_key& of, std::shared_ptr<ready_statement> ready);
 };
 
 }  // namespace dsl::detail

@@ -39,6 +39,10 @@ class evaluation::chain_again final : public ready_statement {
   }
   void queue() const { prepared_->queue(); }
   const work& only() const override { return prepared_->only(); }
+  void replace(const changed_scalar* changed, int count) override {
+    prepared_->chain().replace(changed, count);
+    statement_.replace(changed, count);  // For messages.
+  }
   /// After `queue`. Gives up the memory of the values, which the chain does not store.
   bool may_run_again() {
     if (!prepared_->is_one_chain()) return false;

@@ -23,6 +23,9 @@ class pass_again final : public ready_statement {
       : pass_(code, operands, fixed) {}
   bound_pass& pass() { return pass_; }
   const work& only() const override { return pass_; }
+  void replace(const changed_scalar* changed, int count) override {
+    pass_.replace(changed, count);
+  }
 
  private:
   bound_pass pass_;

@@ -20,6 +20,9 @@ class statement {
   void assign();
   /// What `assign` would queue. May be called once. Refers to this statement.
   prepared_statement prepare();
+  void replace(const changed_scalar* changed, int count) {
+    for (bound_pass& p : passes_) p.replace(changed, count);
+  }
   explanation explain() const;
 
  private:
