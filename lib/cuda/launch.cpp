@@ -33,7 +33,11 @@ known_function& find_function(const void* function, int gpu) {
 
 // Without a lock for functions that the thread has launched lately.
 known_function& function_of(const void* function, int gpu) {
-  struct lately { const void* function; int gpu; known_function* known; };
+  struct lately {
+    const void* function;
+    int gpu;
+    known_function* known;
+  };
   constexpr std::size_t kept = 64;
   thread_local lately all[kept] = {};
   lately& mine = all[(reinterpret_cast<std::uintptr_t>(function) >> 4) % kept];

@@ -17,8 +17,8 @@ void* brief_memory::take(stream_state& of, std::size_t bytes) {
   if (bytes > most) return nullptr;
   const std::lock_guard lock(mutex_);
   if (memory_ == nullptr)
-    memory_ = static_cast<unsigned char*>(
-        of.on.allocate(words * of_word * unit, of.index, of.native));
+    memory_ =
+        static_cast<unsigned char*>(of.on.allocate(words * of_word * unit, of.index, of.native));
   const int count = bytes == 0 ? 1 : static_cast<int>((bytes + unit - 1) / unit);
   for (std::size_t w = 0; w < words; ++w) {
     std::uint64_t begins = free_[w];
@@ -35,8 +35,8 @@ void* brief_memory::take(stream_state& of, std::size_t bytes) {
 
 void brief_memory::give_back(const void* piece) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto first = static_cast<std::size_t>(static_cast<const unsigned char*>(piece) - memory_) /
-                     unit;
+  const auto first =
+      static_cast<std::size_t>(static_cast<const unsigned char*>(piece) - memory_) / unit;
   free_[first / of_word] |= lowest(units_[first]) << first % of_word;
 }
 

@@ -88,8 +88,7 @@ void drop_owner(buffer& b) noexcept {
     follow(b.writer);
     for (stream_state* s : b.readers) follow(s);
     if (b.is_brief) b.home->brief.give_back(b.data);
-    else if (!b.is_foreign && b.part == nullptr)
-      home.on.release(b.data, home.index, home.native);
+    else if (!b.is_foreign && b.part == nullptr) home.on.release(b.data, home.index, home.native);
   }
   if (b.is_foreign) forget_foreign(b);
   b.writer->release();

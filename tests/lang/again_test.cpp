@@ -21,7 +21,8 @@ using numbers = std::vector<float>;
 numbers values(std::int64_t n, int first) {
   numbers all(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = static_cast<float>(static_cast<int>(i * 7 + static_cast<std::size_t>(first)) % 23 - 11);
+    all[i] =
+        static_cast<float>(static_cast<int>(i * 7 + static_cast<std::size_t>(first)) % 23 - 11);
   return all;
 }
 // The chain of two phases, and what it gives.
@@ -93,7 +94,8 @@ TEST_P(again, many_sizes_and_layouts_in_turn) {
 
 TEST_P(again, rows_and_columns_of_one_matrix) {
   const numbers in = values(64 * 64, 5);
-  dsl::array<float, 2> m = dsl::reshape(dsl::to_device(in), 64, 64), out = dsl::zeros<float>(64, 64);
+  dsl::array<float, 2> m = dsl::reshape(dsl::to_device(in), 64, 64),
+                       out = dsl::zeros<float>(64, 64);
   numbers first[2];
   for (int round = 0; round < 4; ++round)
     for (const int k : {0, 1}) {

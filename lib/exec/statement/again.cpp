@@ -84,8 +84,9 @@ bool have_equal_bits(const operand& a, const operand& b) {
 // All members but those that `may_keep` fixes, and the bits of a scalar.
 bool are_equal(const operand& a, const operand& b) {
   const auto numbers = [](const operand& o) {
-    return std::tuple(o.kind, o.type, o.rank, o.memory, o.size, o.counts_steps, o.of_same_struct, o.member, o.distance, o.axis, o.beyond,
-                      o.reduced, o.discarded, o.number, o.needs_elements);
+    return std::tuple(o.kind, o.type, o.rank, o.memory, o.size, o.counts_steps, o.of_same_struct,
+                      o.member, o.distance, o.axis, o.beyond, o.reduced, o.discarded, o.number,
+                      o.needs_elements);
   };
   return (a.kind == operand_kind::value || have_equal_bits(a, b)) && numbers(a) == numbers(b) &&
          std::equal(a.extents, a.extents + a.rank, b.extents) &&
@@ -94,8 +95,7 @@ bool are_equal(const operand& a, const operand& b) {
 
 // The scalars among the inputs that have changed. Sets `alike` to whether equal ones are those that
 // were equal.
-std::vector<changed_scalar> changes(const place& kept, const statement_key& of,
-                                                 bool& alike) {
+std::vector<changed_scalar> changes(const place& kept, const statement_key& of, bool& alike) {
   std::vector<changed_scalar> all;
   bool any = false;
   for (int k = 0; k < of.input_count; ++k)
@@ -104,8 +104,8 @@ std::vector<changed_scalar> changes(const place& kept, const statement_key& of,
     const operand &was = kept.operands[static_cast<std::size_t>(k)].of, &is = of.inputs[k];
     if (is.kind != operand_kind::value) continue;
     for (const auto& [other, now] : all)
-      alike = alike && (other.type != was.type ||
-                        have_equal_bits(other, was) == have_equal_bits(now, is));
+      alike = alike &&
+              (other.type != was.type || have_equal_bits(other, was) == have_equal_bits(now, is));
     all.push_back({was, is});
   }
   return all;

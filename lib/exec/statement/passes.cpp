@@ -248,12 +248,11 @@ void evaluation::passes::give_memory_to_values(pass_of_space& of) {
     const std::int64_t count = element_count(v.extents, v.rank, size_of(v.type));
     // On a mesh of processes, a value that is reduced along the divided axis is complete in each
     // process.
-    const bool is_divided = (spaces_[o.space - 1].axes.axes & 1) == 0 &&
-                            back_end::of(g.where).processes() != nullptr;
-    memory_.push_back(is_divided
-                          ? buffer_ref::allocate(v.extents, v.rank, size, g.where)
-                          : buffer_ref::allocate_briefly(static_cast<std::size_t>(count) * size,
-                                                         g.where));
+    const bool is_divided =
+        (spaces_[o.space - 1].axes.axes & 1) == 0 && back_end::of(g.where).processes() != nullptr;
+    memory_.push_back(
+        is_divided ? buffer_ref::allocate(v.extents, v.rank, size, g.where)
+                   : buffer_ref::allocate_briefly(static_cast<std::size_t>(count) * size, g.where));
     v.memory = memory_.back().get();
     v.word[0] = reinterpret_cast<std::uintptr_t>(memory_.back().data());
   }

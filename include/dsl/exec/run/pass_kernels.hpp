@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block,
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::finish_threads)
     finish(const __grid_constant__ Arguments args) {
-  detail::run_finish<Pass, Inputs>(args, detail::device_memory{}, detail::team_of_launch(args.range));
+  detail::run_finish<Pass, Inputs>(args, detail::device_memory{},
+                                   detail::team_of_launch(args.range));
 }
 
 }  // namespace kernels

@@ -267,7 +267,8 @@ __global__ void __launch_bounds__(detail::scan_block_threads,
                                       ? detail::device_scan_policy<Scan>.strided_blocks
                                       : detail::device_scan_policy<Scan>.blocks)
     scan_rows(const __grid_constant__ detail::scan_arguments<Arguments> args) {
-  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{}, detail::team_of_launch(args.range));
+  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{},
+                                    detail::team_of_launch(args.range));
 }
 template <class Name, class Arguments, class Scan>
 __global__ void __launch_bounds__(detail::scan_block_threads,
