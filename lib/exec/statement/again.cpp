@@ -21,7 +21,8 @@ struct kept_operand {
 
 /// One statement. Its hash is kept when it runs first, the statement when it runs a second time.
 struct place {
-  std::uint64_t hash = 0;
+  std::uint64_t hash = 0, last_use = 0;
+  bool is_refused = false;  // It takes more than one launch.
   const program_code* code = nullptr;
   launch fixed{};
   int inputs = 0;
@@ -33,12 +34,28 @@ struct place {
 // After the end of the thread's places, when other objects of the thread are destroyed.
 thread_local bool are_gone = false;
 struct places {
-  std::array<place, 32> all{};
+  // Statements of one set have the same lowest bits of their hash.
+  static constexpr std::size_t sets = 8, of_set = 4;
+  std::array<std::array<place, of_set>, sets> all{};
+  std::uint64_t uses = 0;
   ~places() { are_gone = true; }
 };
+// The place of a statement; else the one of its set that has not been used for longest, emptied.
 place& place_of(std::uint64_t hash) {
   thread_local places mine;
-  return mine.all[hash % mine.all.size()];
+  auto& set = mine.all[hash / 2 % places::sets];
+  auto* found =
+      std::find_if(set.begin(), set.end(), [=](const place& p) { return p.hash == hash; });
+  if (found == set.end()) {
+    found = std::min_element(set.begin(), set.end(), [](const place& a, const place& b) {
+      return a.last_use < b.last_use;
+    });
+    found->hash = 0;
+    found->is_refused = false;
+    found->ready.reset();
+  }
+  found->last_use = ++mine.uses;
+  return *found;
 }
 
 void mix(std::uint64_t& hash, std::uint64_t word) {
@@ -142,9 +159,9 @@ lately_run::found lately_run::find(const statement_key& of) {
   place& kept = place_of(hash);
   if (kept.hash != hash) {
     kept.hash = hash;
-    kept.ready.reset();
     return {nullptr, false};
   }
+  if (kept.is_refused) return {nullptr, false};
   if (kept.ready == nullptr || !holds(kept, of)) return {nullptr, true};
   // A caller of this thread's may be waiting for a task of the statement, and run another one.
   if (kept.ready.use_count() > 1) return {nullptr, false};
@@ -164,8 +181,10 @@ lately_run::found lately_run::find(const statement_key& of) {
 void lately_run::keep(const statement_key& of, std::shared_ptr<ready_statement> ready) {
   const std::uint64_t hash = hash_of(of);
   place& kept = place_of(hash);
-  kept.ready.reset();
   kept.hash = hash;
+  kept.is_refused = ready == nullptr;
+  kept.ready.reset();
+  if (kept.is_refused) return;
   kept.code = of.code;
   kept.fixed = of.fixed;
   kept.inputs = of.input_count;

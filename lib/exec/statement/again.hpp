@@ -37,7 +37,7 @@ class lately_run {
     bool is_wanted;  // There is none, but the statement has been run before, so keep it.
   };
   static found find(const statement_key& of);
-  /// After `find` has said that it is wanted.
+  /// After `find` has said that it is wanted. Null: this statement cannot be kept.
   static void keep(const statement_key& of, std::shared_ptr<ready_statement> ready);
 };
 

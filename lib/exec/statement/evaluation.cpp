@@ -90,7 +90,7 @@ void evaluation::assign(const launch& fixed) {
   }
   const auto made = std::make_shared<chain_again>(parts_, targets_.data(), fixed);
   made->queue();
-  if (made->may_run_again()) lately_run::keep(key, made);
+  lately_run::keep(key, made->may_run_again() ? made : nullptr);
 }
 explanation evaluation::explain(const launch& fixed) {
   passes& of = all_bound();

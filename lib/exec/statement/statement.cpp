@@ -43,7 +43,7 @@ void assign_pass(const program_code& code, const operand* operands, const launch
   std::vector<late_copy> copies = bound_pass::redirect_targets(&made->pass(), 1, false);
   const work* const only = &made->pass();
   queue_all(&only, 1, copies);
-  if (copies.empty()) lately_run::keep(key, made);
+  lately_run::keep(key, copies.empty() ? made : nullptr);
 }
 
 void bound_pass::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies,
