@@ -40,9 +40,13 @@ struct places {
   std::uint64_t uses = 0;
   ~places() { are_gone = true; }
 };
+places& of_thread() {
+  thread_local places mine;
+  return mine;
+}
 // The place of a statement; else the one of its set that has not been used for longest, emptied.
 place& place_of(std::uint64_t hash) {
-  thread_local places mine;
+  places& mine = of_thread();
   auto& set = mine.all[hash / 2 % places::sets];
   auto* found =
       std::find_if(set.begin(), set.end(), [=](const place& p) { return p.hash == hash; });
@@ -196,6 +200,11 @@ void lately_run::keep(const statement_key& of, std::shared_ptr<ready_statement> 
   std::for_each(of.targets, of.targets + of.target_count, add);
   kept.spaces.assign(of.spaces, of.spaces + of.space_count);
   kept.ready = std::move(ready);
+}
+
+void lately_run::forget() {
+  for (auto& set : of_thread().all)
+    for (place& p : set) p = {};
 }
 
 }  // namespace dsl::detail

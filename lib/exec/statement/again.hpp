@@ -39,6 +39,8 @@ class lately_run {
   static found find(const statement_key& of);
   /// After `find` has said that it is wanted. Null: this statement cannot be kept.
   static void keep(const statement_key& of, std::shared_ptr<ready_statement> ready);
+  /// For tests that change a simulated device.
+  static void forget();
 };
 
 }  // namespace dsl::detail
