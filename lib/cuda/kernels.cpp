@@ -95,9 +95,7 @@ void cuda_executor::launch_kernel(const kernel_launch& k, const stream& on) cons
   *k.range = k.part != nullptr ? *k.part : block_range{0, static_cast<std::uint32_t>(k.grid)};
   if (recorded_graph* const graph = recorded_graph::current())
     return graph->add(k, 1, touches::own, [&](int) { return k.grid; });
-  // Code compiled for less than compute capability 9.0 cannot wait by itself, nor form clusters.
-  const bool early =
-      k.waits_itself && !s.is_captured() && attributes(k, k.block, s.index).largest_cluster > 0;
+  const bool early = may_begin_early(k, s.index) && !s.is_captured();
   const queued_kernel noted = queued_kernel::of(k);
   if (k.zeroed.bytes > 0) s.on.set_zero(k.zeroed.begin, k.zeroed.bytes, s.index, s.native);
   const auto one_at_a_time = hold_if_blocking(s.native);

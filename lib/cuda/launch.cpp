@@ -1,5 +1,6 @@
 #include "cuda/launch.hpp"
 
+#include <atomic>
 #include <map>
 #include <utility>
 
@@ -7,76 +8,90 @@
 
 namespace dsl::detail::cuda {
 
+namespace {
+
+/// What launches ask of a kernel's function on a GPU, read once.
+struct known_function {
+  int own_shared;     // Bytes of static shared memory.
+  bool waits_itself;  // Compiled for compute capability 9.0 or more, so `team_of_launch` waits.
+  std::atomic<bool> is_raised{false};
+};
+
+known_function& find_function(const void* function, int gpu) {
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, int>, known_function>& known =
+      *new std::map<std::pair<const void*, int>, known_function>;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find({function, gpu}); found != known.end()) return found->second;
+  cudaFuncAttributes a{};
+  check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
+  known_function& made = known[{function, gpu}];
+  made.own_shared = static_cast<int>(a.sharedSizeBytes);
+  made.waits_itself = a.ptxVersion >= 90;
+  return made;
+}
+
+// Without a lock for functions that the thread has launched lately.
+known_function& function_of(const void* function, int gpu) {
+  struct lately {
+    const void* function;
+    int gpu;
+    known_function* known;
+  };
+  constexpr std::size_t kept = 64;
+  thread_local lately all[kept] = {};
+  lately& mine = all[(reinterpret_cast<std::uintptr_t>(function) >> 4) % kept];
+  if (mine.function != function || mine.gpu != gpu)
+    mine = {function, gpu, &find_function(function, gpu)};
+  return *mine.known;
+}
+
+}  // namespace
+
 // Raises a function's limit once, to the device's maximum: the limit belongs to the function, so a
 // limit for each launch would change that of other threads. Without it a block has 48 kB, including
 // the function's static shared memory.
 void allow_shared_memory(const void* function, int bytes, int gpu) {
-  struct known_function {
-    int own;
-    bool is_raised;
-  };
-  static std::mutex mutex;
-  static std::map<std::pair<const void*, int>, known_function> known;
-  const std::lock_guard lock(mutex);
-  auto found = known.find({function, gpu});
-  if (found == known.end()) {
-    cudaFuncAttributes a{};
-    check(cudaFuncGetAttributes(&a, function), "reading a kernel's attributes");
-    found = known
-                .emplace(std::pair(function, gpu),
-                         known_function{static_cast<int>(a.sharedSizeBytes), false})
-                .first;
-  }
-  known_function& f = found->second;
+  known_function& f = function_of(function, gpu);
   constexpr int without_asking = 48 << 10;
-  if (f.is_raised || bytes + f.own <= without_asking) return;
+  if (bytes + f.own_shared <= without_asking || f.is_raised) return;
   int most = 0;
   DSL_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - f.own),
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             most - f.own_shared),
         "asking for shared memory");
   f.is_raised = true;
 }
 
-namespace {
+bool may_begin_early(const kernel_launch& k, int gpu) {
+  return !k.cooperative && function_of(k.function, gpu).waits_itself;
+}
 
-cudaError_t launch_with(const cudaLaunchAttribute& given, const kernel_launch& k,
-                        std::int64_t blocks, void** arguments, cudaStream_t stream) {
-  cudaLaunchAttribute attribute = given;
+cudaError_t launch_blocks(const kernel_launch& k, std::int64_t blocks, bool early,
+                          cudaStream_t stream) {
+  void* arguments[] = {k.range};
+  cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t c{};
   c.gridDim = dim3(static_cast<unsigned>(blocks));
   c.blockDim = dim3(static_cast<unsigned>(k.block));
   c.dynamicSmemBytes = static_cast<std::size_t>(k.shared_bytes);
   c.stream = stream;
-  c.attrs = &attribute;
-  c.numAttrs = 1;
+  c.attrs = attributes;
+  if (k.cluster > 1) {
+    cudaLaunchAttribute& a = attributes[c.numAttrs++];
+    a.id = cudaLaunchAttributeClusterDimension;
+    a.val.clusterDim = {static_cast<unsigned>(k.cluster), 1, 1};
+  } else if (k.cooperative) {
+    cudaLaunchAttribute& a = attributes[c.numAttrs++];
+    a.id = cudaLaunchAttributeCooperative;
+    a.val.cooperative = 1;
+  }
+  if (early) {
+    cudaLaunchAttribute& a = attributes[c.numAttrs++];
+    a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a.val.programmaticStreamSerializationAllowed = 1;
+  }
   return cudaLaunchKernelExC(&c, k.function, arguments);
-}
-
-cudaLaunchAttribute clusters_of(int blocks) {
-  cudaLaunchAttribute a{};
-  a.id = cudaLaunchAttributeClusterDimension;
-  a.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
-  return a;
-}
-cudaLaunchAttribute begins_early() {
-  cudaLaunchAttribute a{};
-  a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  a.val.programmaticStreamSerializationAllowed = 1;
-  return a;
-}
-
-}  // namespace
-
-cudaError_t launch_blocks(const kernel_launch& k, std::int64_t blocks, bool early,
-                          cudaStream_t stream) {
-  void* arguments[] = {k.range};
-  if (k.cluster > 1) return launch_with(clusters_of(k.cluster), k, blocks, arguments, stream);
-  if (early) return launch_with(begins_early(), k, blocks, arguments, stream);
-  const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(k.block));
-  const auto shared = static_cast<std::size_t>(k.shared_bytes);
-  return k.cooperative
-             ? cudaLaunchCooperativeKernel(k.function, grid, block, arguments, shared, stream)
-             : cudaLaunchKernel(k.function, grid, block, arguments, shared, stream);
 }
 
 std::unique_lock<std::mutex> hold_if_blocking(void* stream) {

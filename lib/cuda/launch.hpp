@@ -10,6 +10,10 @@ namespace dsl::detail::cuda {
 /// Lets blocks of a function have this many bytes of shared memory on a GPU.
 void allow_shared_memory(const void* function, int bytes, int gpu);
 
+/// Whether the kernel itself waits for the stream's previous one, so that its launch may begin
+/// before that one has ended. Code compiled for less than compute capability 9.0 cannot wait.
+bool may_begin_early(const kernel_launch& k, int gpu);
+
 /// Queues this number of a kernel's blocks on a stream of the current GPU.
 cudaError_t launch_blocks(const kernel_launch& k, std::int64_t blocks, bool begins_early,
                           cudaStream_t stream);

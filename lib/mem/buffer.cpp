@@ -23,6 +23,21 @@ buffer_ref buffer_ref::allocate(std::size_t bytes, device where) {
   home.retain();
   return buffer_ref(new buffer{where, data, size, &home, &home});
 }
+buffer_ref buffer_ref::allocate_briefly(std::size_t bytes, device where) {
+  if (bytes > brief_memory::most) return allocate(bytes, where);
+  const stream current = stream::current(where);
+  stream_state& home = stream_state::of(current);
+  // A graph of the program's may run on any stream.
+  const bool may_lend =
+      home.on.traits.is_asynchronous && !back_end::is_mesh(where) && !home.is_captured();
+  void* const data = may_lend ? home.brief.take(home, bytes) : nullptr;
+  if (data == nullptr) return allocate(bytes, where);
+  home.retain();
+  home.retain();
+  auto* const made = new buffer{where, data, std::max<std::size_t>(bytes, 1), &home, &home};
+  made->is_brief = true;
+  return buffer_ref(made);
+}
 buffer_ref buffer_ref::allocate(const std::int64_t* extents, int rank, std::size_t size,
                                 device where) {
   const std::int64_t count = element_count(extents, rank, static_cast<std::int64_t>(size));
@@ -72,7 +87,8 @@ void drop_owner(buffer& b) noexcept {
     };
     follow(b.writer);
     for (stream_state* s : b.readers) follow(s);
-    if (!b.is_foreign && b.part == nullptr) home.on.release(b.data, home.index, home.native);
+    if (b.is_brief) b.home->brief.give_back(b.data);
+    else if (!b.is_foreign && b.part == nullptr) home.on.release(b.data, home.index, home.native);
   }
   if (b.is_foreign) forget_foreign(b);
   b.writer->release();

@@ -46,6 +46,7 @@ struct buffer {
   std::mutex mutex{};                          // of writer and readers
   std::vector<stream_state*> readers{};        // other streams that have read since the last write
   bool is_foreign = false;                     // owned outside the library
+  bool is_brief = false;                       // a piece of home's brief memory
   keeper kept{};                               // foreign memory: the object that keeps it alive
   std::shared_ptr<const process_part> part{};  // for a mesh of processes
 };

@@ -16,6 +16,11 @@ namespace detail {
 void stream_state::release() noexcept {
   if (permanent || owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   scratch.reset();
+  if (void* const memory = brief.all(); memory != nullptr) {
+    const auto lasting = hold();
+    const stream_state& home = or_default_stream();
+    on.release(memory, home.index, home.native);
+  }
   if (!is_foreign) on.destroy_stream(index, native);
   delete this;
 }

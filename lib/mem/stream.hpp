@@ -8,6 +8,7 @@
 #include <dsl/mem/marker.hpp>
 
 #include "mem/back_end.hpp"
+#include "mem/brief_memory.hpp"
 
 namespace dsl::detail {
 
@@ -32,6 +33,8 @@ struct stream_state {
   std::atomic<int> handles{0};
   bool has_ended = false;
   void* end = nullptr;  // an event after all its work, once it has ended
+
+  brief_memory brief{};  // Protects itself.
 
   stream_state(back_end& of, int device, bool lives_on = false)
       : on(of), index(device), permanent(lives_on) {}

@@ -131,7 +131,7 @@ TEST_F(runtime_calls, a_kernels_shared_memory_is_raised_once) {
   const auto launch = [&](int function, int shared) {
     faults::begin();
     kernels.launch_kernel(launch_of(function, shared), on);
-    EXPECT_EQ(calls_of("cudaLaunchKernel"), 1);
+    EXPECT_EQ(calls_of("cudaLaunchKernelExC"), 1);
     return calls_of("cudaFuncSetAttribute");
   };
   EXPECT_EQ(launch(4, 0), 0);
@@ -257,7 +257,7 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
   EXPECT_EQ(calls_of("cudaGraphInstantiate"), 1);
   EXPECT_EQ(calls_of("cudaGraphExecKernelNodeSetParams"), 9);
   EXPECT_EQ(calls_of("cudaGraphLaunch"), 4);
-  EXPECT_EQ(calls_of("cudaLaunchKernel"), 0);
+  EXPECT_EQ(calls_of("cudaLaunchKernelExC"), 0);
   for (const char* const function :
        {"cudaGraphCreate", "cudaGraphAddKernelNode", "cudaGraphInstantiate",
         "cudaGraphExecKernelNodeSetParams", "cudaGraphLaunch"}) {
@@ -266,7 +266,7 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
     EXPECT_EQ(faults::alive().executables, before.executables) << function;
     faults::begin();
     kernels.launch_kernel(k, on);  // recording has ended
-    EXPECT_EQ(calls_of("cudaLaunchKernel"), 1) << function;
+    EXPECT_EQ(calls_of("cudaLaunchKernelExC"), 1) << function;
   }
 }
 

@@ -42,7 +42,7 @@ __device__ void pass_turn(way how, const dsl::detail::device_team& team, int war
 __global__ void take_turns(way how, std::uint32_t* results, const std::uint32_t* values) {
   __shared__ std::uint32_t table[entries * 32];
   const dsl::detail::block_range range{};
-  const dsl::detail::device_team team{range};
+  const dsl::detail::device_team team = dsl::detail::team_of_launch(range);
   const int warps = team.threads() / 32, lane = team.lane();
   for (int i = team.thread(); i < entries * 32; i += team.threads()) table[i] = 1;
   team.synchronize();

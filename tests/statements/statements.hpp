@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../on_device.hpp"
+#include "exec/statement/again.hpp"
 #include "sim/back_end.hpp"
 #include "table.hpp"
 
@@ -67,10 +68,12 @@ struct other_chip {
     chip.multiprocessors = 1 + 5 * (number % 3);
     chip.threads_per_multiprocessor = 512 << number % 3;
     dsl::detail::simulator.largest_cluster = number == 1 ? 8 : 1;
+    dsl::detail::lately_run::forget();
   }
   ~other_chip() {
     dsl::detail::simulator.chip() = known;
     dsl::detail::simulator.largest_cluster = cluster;
+    dsl::detail::lately_run::forget();
   }
   other_chip(const other_chip&) = delete;
   const dsl::device_properties known = dsl::detail::simulator.chip();

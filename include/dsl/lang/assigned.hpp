@@ -249,8 +249,8 @@ class assigned_in_passes {
   assigned_in_passes(int targets, const E&... e)
       : leaves_(e...),
         codes_(codes_for(kernel_name(e...), typename Scheduled::chain{})),
-        passes(Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.ranges,
-               leaves_.count, targets) {}
+        passes({Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.space_count,
+                leaves_.ranges, leaves_.count, targets}) {}
 
   const operand* leaves() const { return leaves_.all; }
 

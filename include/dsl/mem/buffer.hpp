@@ -26,6 +26,9 @@ class buffer_ref {
   /// Allocates stream-ordered memory on `where`, 256-byte aligned, uninitialised. Throws
   /// memory_error or device_error.
   static buffer_ref allocate(std::size_t bytes, device where);
+  /// The same for memory that is kept while one statement is queued: if it is small, it is a piece
+  /// of the current stream's brief memory.
+  static buffer_ref allocate_briefly(std::size_t bytes, device where);
   /// Allocates an array of elements of `size` bytes in row-major order. On a mesh of processes each
   /// process gets some of its rows; memory from the other overload is replicated. Throws
   /// shape_error for a negative extent.

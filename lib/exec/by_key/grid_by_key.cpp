@@ -271,7 +271,7 @@ class grid_by_key : by_key_planner {
 
   // Returns to the pool after the kernels, in the order of the stream.
   void* allocate(std::int64_t bytes) {
-    memory_.push_back(buffer_ref::allocate(static_cast<std::size_t>(bytes), space_.where));
+    memory_.push_back(buffer_ref::allocate_briefly(static_cast<std::size_t>(bytes), space_.where));
     others_.push_back({memory_.back().data(), static_cast<std::size_t>(bytes), true});
     return memory_.back().data();
   }

@@ -56,7 +56,7 @@ void selection_work::run_on(const grid_executor& devices, const stream& on) cons
              prefixes = groups / scan_groups + 2;
   const std::size_t bytes = 16 + cell * (of_tiles + groups + prefixes);
   // Returns to the pool after the kernel, in the order of the stream.
-  const buffer_ref scratch = buffer_ref::allocate(bytes, g.where);
+  const buffer_ref scratch = buffer_ref::allocate_briefly(bytes, g.where);
   auto* const at = static_cast<unsigned char*>(scratch.data());
   p.scan.ticket = reinterpret_cast<unsigned*>(at);
   p.scan.tiles = at + 16;

@@ -1,6 +1,20 @@
 #include <dsl/exec/plan/operand.hpp>
 
+#include <algorithm>
+
 namespace dsl::detail {
+
+void replace_scalars(operand* all, int count, const changed_scalar* changed, int changes) {
+  for (operand* o = all; o != all + count; ++o) {
+    if (o->kind != operand_kind::value) continue;
+    const auto* const found =
+        std::find_if(changed, changed + changes, [o](const changed_scalar& each) {
+          return each.was.type == o->type && each.was.word[0] == o->word[0] &&
+                 each.was.word[1] == o->word[1];
+        });
+    if (found != changed + changes) std::copy_n(found->is.word, 2, o->word);
+  }
+}
 
 namespace {
 

@@ -193,6 +193,11 @@ cost row_chain::cost_per_element() const {
   return all;
 }
 
+void row_chain::forget_discarded() {
+  for (operand& o : operands_)
+    if (o.discarded) o.memory = nullptr;
+}
+
 profiled_work row_chain::profile() const { return profile_of(phases_[count() - 1]); }
 
 }  // namespace dsl::detail

@@ -47,6 +47,13 @@ class row_chain : public planned_work<row_plan> {
     return !operands_[static_cast<std::size_t>(operand)].discarded;
   }
 
+  /// Replaces C++ scalars among the leaves. The plan stays.
+  void replace(const changed_scalar* changed, int count) {
+    replace_scalars(operands_.data(), leaves(), changed, count);
+  }
+  /// Forgets the memory of results that are not stored.
+  void forget_discarded();
+
   /// The reduced axes, a bit each.
   std::uint32_t reduced() const { return reduced_; }
 

@@ -23,7 +23,7 @@ buffer_ref memory_like(const operand& target) {
                      bytes = element_count(target.extents, target.rank, size) * size;
   const device where = target.memory->where;
   if (!is_divided(target) || bytes == 0)
-    return buffer_ref::allocate(static_cast<std::size_t>(bytes), where);
+    return buffer_ref::allocate_briefly(static_cast<std::size_t>(bytes), where);
   const process_mesh& mesh = target.memory->part->mesh();
   const int axis = outermost_axis(target);
   if (target.strides[axis] < 0 && target.extents[axis] > 1)

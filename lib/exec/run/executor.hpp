@@ -62,6 +62,9 @@ class executor : public layout_services {
   /// Measures the device's rates. Null if times of a device of this kind mean nothing.
   virtual std::unique_ptr<calibration> measure(int /*index*/) const { return nullptr; }
 
+  /// Whether rows that one launch does need no memory for values that it discards.
+  virtual bool keeps_values_on_chip() const { return false; }
+
   void copy_elements(const buffer_ref& to, void* at, const mapping& target, const buffer_ref& from,
                      const void* source, const mapping& elements, std::size_t size) const final;
 

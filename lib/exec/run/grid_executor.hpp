@@ -66,8 +66,6 @@ struct kernel_launch : kernel_entry {
   std::int64_t first_step = 0;
   // On a mesh: whether blocks wait for the totals of other members' tiles.
   bool looks_back = false;
-  // Whether the kernel itself waits for the launch before it, so that its blocks may begin earlier.
-  bool waits_itself = false;
   // The kernel's parameters, some of which `of_members` sets for each member of a mesh; or null.
   kernel_parameters* parameters = nullptr;
   const member_parameters* of_members = nullptr;
@@ -116,6 +114,7 @@ class grid_executor : public executor {
   void plan(const work& w) const final { w.plan_on(*this); }
   using executor::run;
   void run(const work& w, const stream& on) const final { w.run_on(*this, on); }
+  bool keeps_values_on_chip() const final { return true; }
   loop_support supports(const loop& of) const final;
   std::string describe_launch(const dsl::plan& p) const final;
 

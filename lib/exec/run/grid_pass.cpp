@@ -271,7 +271,6 @@ void launch_finish(const grid_executor& devices, const bound_pass& pass, const r
                   p.elements};
   k.others = others;
   k.other_count = other_count;
-  k.waits_itself = true;
   devices.launch_kernel(k, on);
 }
 

@@ -57,6 +57,10 @@ void bound_pass::count_step(std::int64_t number) {
     if (o.counts_steps) o.word[0] = static_cast<std::uint64_t>(number);
 }
 
+void bound_pass::replace(const changed_scalar* changed, int count) {
+  replace_scalars(operands_.data(), code_->inputs, changed, count);
+}
+
 profiled_work bound_pass::profile() const { return profile_of(*this); }
 
 void bound_pass::run(const pass_run& now) {

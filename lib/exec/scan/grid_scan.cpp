@@ -96,7 +96,7 @@ class grid_scan {
       return run_rows_by_members();
     const tile_cells cells(plan_.grid, code_);
     // Returns to the pool after the kernel, in the order of the stream.
-    const buffer_ref scratch = buffer_ref::allocate(cells.bytes, space_.space.where);
+    const buffer_ref scratch = buffer_ref::allocate_briefly(cells.bytes, space_.space.where);
     cells.place(parameters_, scratch.data());
     other_ = {scratch.data(), cells.bytes, false};
     kernel_parameters given = arguments();
@@ -232,7 +232,7 @@ class grid_scan {
     parameters_.across = across;
     if (plan_.chunks > 1) {
       const auto bytes = static_cast<std::size_t>(columns * plan_.chunks * code_.value_bytes);
-      totals = buffer_ref::allocate(bytes, space_.space.where);
+      totals = buffer_ref::allocate_briefly(bytes, space_.space.where);
       parameters_.totals = totals.data();
       other_ = {totals.data(), bytes, true};
     }

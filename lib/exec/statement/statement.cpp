@@ -9,14 +9,41 @@
 #include "exec/rows/rows.hpp"
 #include "exec/run/copy.hpp"
 #include "exec/run/work.hpp"
+#include "exec/statement/again.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
+namespace {
+
+/// A single pass that needs no copies.
+class pass_again final : public ready_statement {
+ public:
+  pass_again(const program_code& code, const operand* operands, const launch& fixed)
+      : pass_(code, operands, fixed) {}
+  bound_pass& pass() { return pass_; }
+  const work& only() const override { return pass_; }
+  void replace(const changed_scalar* changed, int count) override { pass_.replace(changed, count); }
+
+ private:
+  bound_pass pass_;
+};
+
+}  // namespace
+
 void bound_pass::assign() { assign_all(this, 1, {}); }
 
 void assign_pass(const program_code& code, const operand* operands, const launch& fixed) {
-  bound_pass(code, operands, fixed).assign();
+  const statement_key key{
+      &code, operands, operands + code.inputs, code.inputs, code.outputs(), nullptr, 0, fixed};
+  const lately_run::found before = lately_run::find(key);
+  if (before.ready != nullptr) return queue(before.ready->only());
+  if (!before.is_wanted) return bound_pass(code, operands, fixed).assign();
+  const auto made = std::make_shared<pass_again>(code, operands, fixed);
+  std::vector<late_copy> copies = bound_pass::redirect_targets(&made->pass(), 1, false);
+  const work* const only = &made->pass();
+  queue_all(&only, 1, copies);
+  lately_run::keep(key, copies.empty() ? made : nullptr);
 }
 
 void bound_pass::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies,
@@ -53,27 +80,27 @@ std::vector<late_copy> bound_pass::redirect_targets(bound_pass* passes, int coun
   return copies;
 }
 
-void bound_pass::assign_all(bound_pass* passes, int count, const std::vector<late_copy>& later) {
-  note_run(passes, count, later);
-  std::vector<late_copy> copies = redirect_targets(passes, count, false);
-  copies.insert(copies.begin(), later.begin(), later.end());
-  if (count == 1) {
-    const work* const only = passes;
-    return queue_all(&only, 1, copies);
-  }
-  // Chains whose rows stay on chip, and the other passes, in order.
-  std::vector<std::unique_ptr<row_chain>> chains;
-  std::vector<const work*> all;
+prepared_statement::prepared_statement(bound_pass* passes, int count,
+                                       const std::vector<late_copy>& later)
+    : copies_(bound_pass::redirect_targets(passes, count, false)) {
+  copies_.insert(copies_.begin(), later.begin(), later.end());
   for (int i = 0; i < count; ++i) {
-    if (auto chain = row_chain::of(passes + i, count - i, later)) {
-      chains.push_back(std::make_unique<row_chain>(std::move(*chain)));
-      all.push_back(chains.back().get());
-      i += chain->count() - 1;
+    std::optional<row_chain> chain;
+    if (count > 1) chain = row_chain::of(passes + i, count - i, later);
+    if (chain) {
+      chains_.push_back(std::make_unique<row_chain>(std::move(*chain)));
+      all_.push_back(chains_.back().get());
+      i += chains_.back()->count() - 1;
     } else {
-      all.push_back(passes + i);
+      all_.push_back(passes + i);
     }
   }
-  queue_all(all.data(), all.size(), copies);
+}
+void prepared_statement::queue() const { queue_all(all_.data(), all_.size(), copies_); }
+
+void bound_pass::assign_all(bound_pass* passes, int count, const std::vector<late_copy>& later) {
+  note_run(passes, count, later);
+  prepared_statement(passes, count, later).queue();
 }
 
 void statement::add(const program_code& code, const operand* operands, const launch& fixed) {
@@ -82,6 +109,9 @@ void statement::add(const program_code& code, const operand* operands, const lau
 
 void statement::copy(const operand& from, const operand& to) { copies_.push_back({from, to}); }
 
+prepared_statement statement::prepare() {
+  return {passes_.data(), static_cast<int>(passes_.size()), copies_};
+}
 void statement::assign() {
   bound_pass::assign_all(passes_.data(), static_cast<int>(passes_.size()), copies_);
 }

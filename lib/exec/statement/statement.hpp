@@ -6,7 +6,7 @@
 #include <dsl/exec/explain/explanation.hpp>
 #include <dsl/exec/run/run.hpp>
 
-#include "exec/run/copy.hpp"
+#include "exec/statement/prepared.hpp"
 
 namespace dsl::detail {
 
@@ -18,6 +18,11 @@ class statement {
   /// Adds a copy of a pass's result to a further target. It runs after all passes.
   void copy(const operand& from, const operand& to);
   void assign();
+  /// What `assign` would queue. May be called once. Refers to this statement.
+  prepared_statement prepare();
+  void replace(const changed_scalar* changed, int count) {
+    for (bound_pass& p : passes_) p.replace(changed, count);
+  }
   explanation explain() const;
 
  private:

@@ -283,13 +283,13 @@ template <class Name, class Arguments, int Inputs, int Groups, class Pass>
 __global__ void __launch_bounds__(detail::by_key_threads)
     by_key(const __grid_constant__ detail::by_key_arguments<Arguments> args) {
   detail::run_by_key<Pass, Inputs, Groups>(args, detail::device_memory{},
-                                           detail::device_team{args.range});
+                                           detail::team_of_launch(args.range));
 }
 template <class Name, class Arguments, int Inputs, int Groups, class Pass>
 __global__ void __launch_bounds__(detail::by_key_threads)
     by_key_finish(const __grid_constant__ detail::by_key_arguments<Arguments> args) {
   detail::run_by_key_finish<Pass, Inputs, Groups>(args, detail::device_memory{},
-                                                  detail::device_team{args.range});
+                                                  detail::team_of_launch(args.range));
 }
 
 }  // namespace dsl::kernels

@@ -127,7 +127,7 @@ namespace dsl::kernels {
 template <class Name, class Arguments, class Compress>
 __global__ void __launch_bounds__(detail::scan_block_threads)
     compress(const __grid_constant__ detail::compress_arguments<Arguments> args) {
-  detail::run_compress<Compress>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_compress<Compress>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 }  // namespace dsl::kernels

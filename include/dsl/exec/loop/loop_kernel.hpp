@@ -166,8 +166,8 @@ template <class Name, int States, int Stop, int Operands, class Pass>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
-  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{},
-                                                                 detail::device_team{args.range});
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(
+      args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 /// The same for steps that read neighbours.
@@ -175,8 +175,8 @@ template <class Name, int States, int Stop, int Operands, class Pass>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     tiled_loop(const __grid_constant__ detail::tiled_loop_arguments<Operands, States> args) {
-  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(args, detail::device_memory{},
-                                                                 detail::device_team{args.range});
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(
+      args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 }  // namespace dsl::kernels

@@ -263,7 +263,6 @@ template <class Pass, int Inputs, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_finish(const Arguments& args, Memory memory, Team team) {
   using body = kernel_body<Pass, Inputs, Arguments, Memory>;
   constexpr std::size_t bytes = sizeof(typename body::accumulators);
-  team.wait_for_earlier_launch();
   if (args.reduction.stop != nullptr && memory.template load<bool>(args.reduction.stop)) return;
   body mine(args, memory);
   finish_line<(bytes <= 8 ? 16 : 8)>(mine, args.reduction, team);

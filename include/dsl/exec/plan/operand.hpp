@@ -76,6 +76,10 @@ struct operand {
   const value_source* source = nullptr;
 };
 
+/// A C++ scalar among operands that has another value now.
+struct changed_scalar { operand was, is; };
+void replace_scalars(operand* all, int count, const changed_scalar* changed, int changes);
+
 /// Makes an operand from a view: an array, or for rank 0 a scalar in device memory.
 void set_array(operand& o, dtype type, int rank, const buffer_ref& owner, const void* data,
                const std::int64_t* extents, const std::int64_t* strides);

@@ -144,7 +144,7 @@ template <class Name, class Arguments, class Chain>
 __global__ void __launch_bounds__(detail::block_of_phases<Chain>, detail::blocks_of_phases<Chain>)
     phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{},
-                    detail::device_team{args.range});
+                    detail::team_of_launch(args.range));
 }
 
 /// All phases of a chain: each row is read once and stays on chip. For rows that fit in one block's
@@ -153,7 +153,7 @@ template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::policy_of_kernel<Chain>.blocks)
     rows_in_vectors(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 /// The same for any other rows.
@@ -161,7 +161,7 @@ template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::blocks_of_kernel<Chain>)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 /// The same for adjacent columns.
@@ -169,7 +169,7 @@ template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::policy_of_kernel<Chain>.blocks)
     columns(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_columns<Chain>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_columns<Chain>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 }  // namespace dsl::kernels

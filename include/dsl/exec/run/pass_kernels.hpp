@@ -24,12 +24,15 @@ namespace kernels {
 /// Writes elements.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void map(const __grid_constant__ Arguments args) {
-  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+  const auto team = detail::team_of_launch(args.range);
+  // Without this barrier nvcc takes 39 instead of 32 registers for `h + g` of halves.
+  if constexpr (Arguments::strided) team.synchronize();
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, team);
 }
 /// Reduces elements, and may write some as well.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void reduce(const __grid_constant__ Arguments args) {
-  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 /// The same for neighbours read in patches. With launch bounds nvcc uses enough registers for all
@@ -39,14 +42,15 @@ template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::device_map_policy<Pass>.patch_block,
                                   detail::device_map_policy<Pass>.patch_blocks)
     patches(const __grid_constant__ Arguments args) {
-  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_pass<Pass, Inputs>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 /// Combines the partial results of a launch of `reduce`.
 template <class Name, class Arguments, int Inputs, class Pass>
 __global__ void __launch_bounds__(detail::finish_threads)
     finish(const __grid_constant__ Arguments args) {
-  detail::run_finish<Pass, Inputs>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_finish<Pass, Inputs>(args, detail::device_memory{},
+                                   detail::team_of_launch(args.range));
 }
 
 }  // namespace kernels

@@ -233,6 +233,8 @@ class bound_pass : public planned_work<reduction_plan> {
   static std::vector<late_copy> redirect_targets(bound_pass* passes, int count, bool imagined);
   /// Sets the number of a loop's step.
   void count_step(std::int64_t number);
+  /// Replaces C++ scalars among the inputs. The plan stays.
+  void replace(const changed_scalar* changed, int count);
   /// Throws shape_error if `run` would give another result than `assign`.
   void require_in_place() const;
 

@@ -267,19 +267,20 @@ __global__ void __launch_bounds__(detail::scan_block_threads,
                                       ? detail::device_scan_policy<Scan>.strided_blocks
                                       : detail::device_scan_policy<Scan>.blocks)
     scan_rows(const __grid_constant__ detail::scan_arguments<Arguments> args) {
-  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_scan_rows<Scan, Rows>(args, detail::device_memory{},
+                                    detail::team_of_launch(args.range));
 }
 template <class Name, class Arguments, class Scan>
 __global__ void __launch_bounds__(detail::scan_block_threads,
                                   detail::device_scan_policy<Scan>.column_blocks)
     scan_columns(const __grid_constant__ detail::scan_arguments<Arguments> args) {
-  detail::run_scan_columns<Scan>(args, detail::device_memory{}, detail::device_team{args.range});
+  detail::run_scan_columns<Scan>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 template <class Name, dtype Value, int Run, int Ahead, class Operator>
 __global__ void __launch_bounds__(detail::scan_block_threads)
     scan_column_totals(const __grid_constant__ detail::scan_totals_arguments args) {
   detail::run_scan_column_totals<Operator, detail::value_t<Value>, Run, Ahead>(
-      args, detail::device_memory{}, detail::device_team{args.range});
+      args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 }  // namespace dsl::kernels

@@ -26,36 +26,50 @@ void check_shapes(const reduced_space* spaces, int count, const operand* leaves)
 /// checked before the first pass is queued.
 class evaluation {
  public:
-  /// `codes`: one for each pass. `leaves`: of all expressions in turn, as `expressions` says;
-  /// `spaces`: from number 1 on. All are kept by address. Throws shape_error, device_error and
-  /// memory_error.
-  evaluation(const schedule_view& plan, const program_code* const* codes, const operand* leaves,
-             const reduced_space* spaces, const operand_range* expressions, int expression_count,
-             int targets);
+  /// What the passes are made of: one code for each pass; the leaves of all expressions in turn, as
+  /// `expressions` says; index spaces from number 1 on. All are kept by address.
+  struct parts {
+    const schedule_view& plan;
+    const program_code* const* codes;
+    const operand* leaves;
+    const reduced_space* spaces;
+    int space_count;
+    const operand_range* expressions;
+    int expression_count, targets;
+  };
+  explicit evaluation(const parts& of);
   ~evaluation();
   evaluation(const evaluation&) = delete;
 
-  /// Determines the shape of a target without memory.
+  /// Determines the shape of a target without memory. Throws shape_error, device_error and
+  /// memory_error, as all functions from here on.
   struct source {
     geometry space;
     std::uint32_t reduced;
     const pass_view* pass;
     const operand* inputs;
   };
-  source source_of(int target) const;
+  source source_of(int target);
   /// Binds a target.
   void bind(int target, const operand& elements);
   /// Queues all passes. `fixed` applies to those that write targets.
   void assign(const launch& fixed);
   /// Explains what `assign` would do.
-  explanation explain(const launch& fixed) const;
+  explanation explain(const launch& fixed);
   /// For a statement whose last pass the caller runs: queues the others; the last pass's inputs.
   void assign_all_but_last();
-  const operand* last_inputs() const;
+  const operand* last_inputs();
 
  private:
   class passes;
-  passes* passes_;
+  class chain_again;
+  passes& all();
+  passes& all_bound();
+
+  const parts parts_;
+  std::vector<operand> targets_;
+  // Made when they are needed: a statement that has run on these operands before needs none.
+  passes* passes_ = nullptr;
 };
 
 }  // namespace dsl::detail

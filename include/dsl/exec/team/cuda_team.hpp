@@ -146,6 +146,7 @@ struct device_memory {
 struct device_team {
   const block_range& range;  // In the kernel's parameters.
 
+  friend DSL_DETAIL_FN device_team team_of_launch(const block_range& of);
   DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
   DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
   DSL_DETAIL_FN int lane() const {
@@ -362,6 +363,7 @@ struct device_team {
   }
 
  private:
+  DSL_DETAIL_FN explicit device_team(const block_range& of) : range(of) {}
   DSL_DETAIL_FN bool is_mesh() const { return range.members > 1; }
   DSL_DETAIL_FN static unsigned shared_address(const void* p) {
     return static_cast<unsigned>(__cvta_generic_to_shared(p));
@@ -385,6 +387,7 @@ struct device_team {
 // Declarations for nvcc's host pass, which parses the kernels but does not compile them.
 struct device_team {
   const block_range& range;
+  friend DSL_DETAIL_FN device_team team_of_launch(const block_range& of);
   DSL_FN int thread() const;
   DSL_FN int threads() const;
   DSL_FN int lane() const;
@@ -424,11 +427,23 @@ struct device_team {
   DSL_FN void wait_for_earlier_launch() const;
   DSL_FN void pause(unsigned nanoseconds) const;
   template <class Tag, class T, int N> DSL_FN T* shared() const;
+
+ private:
+  DSL_FN explicit device_team(const block_range& of) : range(of) {}
 };
 
 #endif
 
 static_assert(kernel_memory<device_memory> && kernel_team<device_team>);
+
+/// The team of a kernel. Every kernel begins with it: a launch may start before the stream's
+/// previous kernel has ended (programmatic dependent launch), which makes the gap between kernels
+/// shorter, so each waits for that end before it reads or writes anything.
+DSL_DETAIL_FN device_team team_of_launch(const block_range& range) {
+  const device_team team(range);
+  team.wait_for_earlier_launch();
+  return team;
+}
 
 #endif  // __CUDACC__
 
