@@ -77,6 +77,20 @@ TEST_P(again, scalars_that_are_equal_or_not) {
   }
 }
 
+// Other statements with the same first pass, on the same operands.
+TEST_P(again, statements_that_begin_alike) {
+  const numbers in = values(500, 3), unit = scaled(in);
+  const floats y = dsl::to_device(in);
+  floats x = dsl::zeros<float>(500);
+  for (int round = 0; round < 4; ++round) {
+    scale(x, y);
+    expect_near(x.copy_to_host(), unit);
+    x = y - y / dsl::norm(y);
+    const numbers seen = x.copy_to_host();
+    for (std::size_t i = 0; i < 500; ++i) ASSERT_NEAR(seen[i], in[i] - unit[i], 1e-4);
+  }
+}
+
 TEST_P(again, many_sizes_and_layouts_in_turn) {
   const std::int64_t most = 3000;
   const numbers in = values(most, 3);

@@ -23,6 +23,7 @@ struct kept_operand {
 struct place {
   std::uint64_t hash = 0, last_use = 0;
   bool is_refused = false;  // It takes more than one launch.
+  const schedule_view* plan = nullptr;
   const program_code* code = nullptr;
   launch fixed{};
   int inputs = 0;
@@ -79,7 +80,7 @@ bool may_keep(const operand& o) {
 std::uint64_t hash_of(const statement_key& of) {
   std::uint64_t hash = 1;
   bool has_memory = false;
-  mix(hash, bits_of(of.code));
+  mix(hash, bits_of(of.code) ^ bits_of(of.plan) << 1);
   const auto add = [&](const operand& o) {
     if (o.kind == operand_kind::value) return may_keep(o);
     mix(hash, o.word[0]);
@@ -143,7 +144,7 @@ bool holds(const place& kept, const statement_key& of) {
     return are_equal(o, k.of) && (o.memory == nullptr || o.memory->where == k.home);
   };
   const auto spaces = static_cast<std::size_t>(of.space_count);
-  return kept.code == of.code && kept.fixed.block == of.fixed.block &&
+  return kept.plan == of.plan && kept.code == of.code && kept.fixed.block == of.fixed.block &&
          kept.fixed.grid == of.fixed.grid && kept.inputs == of.input_count &&
          kept.operands.size() == static_cast<std::size_t>(of.input_count + of.target_count) &&
          kept.spaces.size() == spaces &&
@@ -189,6 +190,7 @@ void lately_run::keep(const statement_key& of, std::shared_ptr<ready_statement> 
   kept.is_refused = ready == nullptr;
   kept.ready.reset();
   if (kept.is_refused) return;
+  kept.plan = of.plan;
   kept.code = of.code;
   kept.fixed = of.fixed;
   kept.inputs = of.input_count;

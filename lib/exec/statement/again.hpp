@@ -10,7 +10,8 @@ namespace dsl::detail {
 
 /// All that a statement's checks and its plan depend on.
 struct statement_key {
-  const program_code* code;  // Of its first pass.
+  const schedule_view* plan;  // Null: a single pass.
+  const program_code* code;   // Of its first pass.
   const operand *inputs, *targets;
   int input_count, target_count;
   const reduced_space* spaces;

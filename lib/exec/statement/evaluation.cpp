@@ -80,8 +80,9 @@ void evaluation::bind(int target, const operand& elements) {
   targets_[static_cast<std::size_t>(target)] = elements;
 }
 void evaluation::assign(const launch& fixed) {
-  const statement_key key{parts_.codes[0], parts_.leaves, targets_.data(),    parts_.plan.leaves,
-                          parts_.targets,  parts_.spaces, parts_.space_count, fixed};
+  const statement_key key{&parts_.plan,    parts_.codes[0],    parts_.leaves,
+                          targets_.data(), parts_.plan.leaves, parts_.targets,
+                          parts_.spaces,   parts_.space_count, fixed};
   const lately_run::found before = lately_run::find(key);
   if (before.ready != nullptr) return queue(before.ready->only());
   if (!before.is_wanted) {

@@ -34,8 +34,9 @@ class pass_again final : public ready_statement {
 void bound_pass::assign() { assign_all(this, 1, {}); }
 
 void assign_pass(const program_code& code, const operand* operands, const launch& fixed) {
-  const statement_key key{
-      &code, operands, operands + code.inputs, code.inputs, code.outputs(), nullptr, 0, fixed};
+  const statement_key key{nullptr,     &code,          operands, operands + code.inputs,
+                          code.inputs, code.outputs(), nullptr,  0,
+                          fixed};
   const lately_run::found before = lately_run::find(key);
   if (before.ready != nullptr) return queue(before.ready->only());
   if (!before.is_wanted) return bound_pass(code, operands, fixed).assign();
