@@ -122,16 +122,23 @@ template <class Chain> inline constexpr row_policy policy_of_kernel =
     row_policy_of<Chain>(lowest_capability());
 template <class Chain> inline constexpr row_share share_of_kernel =
     share_of_other_rows(policy_of_kernel<Chain>);
-/// The largest block of the kernel that runs one phase after another, and such blocks that should
-/// fit on a multiprocessor. The kernel has the code of all phases, so that without a limit the one
-/// with the most registers would limit the threads of all. Several accumulators for each lane need
-/// their registers.
-template <class Chain> inline constexpr bool phases_are_small =
-    traits_of_chain(std::type_identity<Chain>{}).reduced_bytes <= 8;
-template <class Chain> inline constexpr int block_of_phases =
-    phases_are_small<Chain> ? policy_of_kernel<Chain>.block : 256;
-template <class Chain> inline constexpr int blocks_of_phases =
-    phases_are_small<Chain> ? policy_of_kernel<Chain>.blocks : 1;
+/// Bounds of the kernel that runs one phase after another: its largest block, and such blocks that
+/// should fit on a multiprocessor. The kernel has the code of all phases, so that without bounds
+/// the one with the most registers would limit the threads of all. Several accumulators for each
+/// lane need their registers.
+struct phase_bounds { int block, blocks; };
+template <class... Phase>
+constexpr phase_bounds bounds_of_phases(std::type_identity<pass_chain<Phase...>> chain) {
+  constexpr row_policy p = policy_of_kernel<pass_chain<Phase...>>;
+  const bool is_small = traits_of_chain(chain).reduced_bytes <= 8;
+  phase_bounds b{is_small ? p.block : 0, 1};
+  const auto hold = [&b](int block) { b.block = block > b.block ? block : b.block; };
+  (hold(pass_policy<typename Phase::pass>(lowest_capability()).block), ...);
+  if (is_small && p.block * p.blocks > b.block) b.blocks = p.block * p.blocks / b.block;
+  return b;
+}
+template <class Chain> inline constexpr phase_bounds phase_bounds_of =
+    bounds_of_phases(std::type_identity<Chain>{});
 template <class Chain> inline constexpr int blocks_of_kernel =
     blocks_held(policy_of_kernel<Chain>, share_of_kernel<Chain>);
 
@@ -141,7 +148,8 @@ namespace dsl::kernels {
 
 /// A phase of a chain, if not all phases work on the same rows.
 template <class Name, class Arguments, class Chain>
-__global__ void __launch_bounds__(detail::block_of_phases<Chain>, detail::blocks_of_phases<Chain>)
+__global__ void __launch_bounds__(detail::phase_bounds_of<Chain>.block,
+                                  detail::phase_bounds_of<Chain>.blocks)
     phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{},
                     detail::team_of_launch(args.range));
