@@ -158,6 +158,14 @@ class block_runner {
         scatter(column(i), target(i), job_.space, layout_of(i), inputs_.place(), valid);
   }
 
+  /// The same for a tile: `rows` blocks of adjacent rows, which have `inner` elements.
+  void run_tile(std::int64_t first, int valid, std::int64_t rows, std::int64_t inner,
+                lane_accumulators& sums) {
+    inputs_.enter_tile(first, valid, rows);
+    for (std::int64_t r = 0; r < rows; ++r) run(first + r * inner, valid, sums);
+    inputs_.leave_tile();
+  }
+
   /// The same for `rows` blocks that are `stride` elements apart. Lanes from `valid` on may change.
   void run_rows(std::int64_t first, int valid, std::int64_t rows, std::int64_t stride,
                 lane_accumulators& sums) {

@@ -25,6 +25,16 @@ inline int padded_block(int valid) { return std::max(64, (valid + 63) / 64 * 64)
 /// first-level cache.
 inline constexpr int transposed_columns = 128;
 
+/// Rows of a tile of blocks. A multiple of the elements of a vector, so that whole vectors along
+/// these rows are read.
+inline constexpr int tile_rows = 64;
+
+/// Whether an operand is contiguous along the second dimension, in rising order along both.
+inline bool is_tiled(const operand& o, const operand_layout& w, const geometry& g) {
+  return o.kind == operand_kind::array && w.how == access::tiled && w.strides[g.rank - 2] == 1 &&
+         w.strides[g.rank - 1] > 0;
+}
+
 /// Whether an operand's elements are contiguous, so that the loops can read them in place.
 inline bool is_direct(const operand& o, const operand_layout& w, const geometry& g) {
   std::int64_t step = 1;
@@ -111,6 +121,7 @@ class input_columns {
       at_[k] = o.kind == operand_kind::device_scalar ? reinterpret_cast<const void*>(o.word[0])
                                                      : column(k);
       direct_[k] = is_direct(o, space.layouts[k], space);
+      if (is_tiled(o, space.layouts[k], space)) tile_bytes_ += bytes_of_tile(k);
       throughout_ = throughout_ && (direct_[k] || is_single_value(o));
       counts_ = counts_ || o.kind == operand_kind::position;
       same_address_[k] = o.kind == operand_kind::address && is_one_element(space.layouts[k], space);
@@ -159,7 +170,7 @@ class input_columns {
       const operand& o = operands_[k];
       if (o.kind > operand_kind::position || o.kind == operand_kind::neighbour || valid == 0)
         continue;
-      const unsigned char* at = same_address_[k] ? column(k) : nullptr;
+      const unsigned char* at = same_address_[k] ? column(k) : in_tile(k, first);
       if (at == nullptr && valid == padded)
         at = direct_[k] ? direct_address(o, first)
                         : lies_at(o, space_, space_.layouts[k], place_, valid);
@@ -178,6 +189,33 @@ class input_columns {
       at_[first_neighbour_column + j] = at;
     }
   }
+  /// Enters a tile of `rows` rows, of which the first has elements first .. first + valid: copies
+  /// its elements of all operands that are contiguous along the second dimension, so that `read`
+  /// finds them row by row. Reading them where they are, a row would load a cache line for each
+  /// element, and lines of rows that are a power of two apart displace each other.
+  void enter_tile(std::int64_t first, int valid, std::int64_t rows) {
+    const int last = space_.rank - 1;
+    if (tile_ == nullptr) tile_ = allocate_host_memory(tile_bytes_);
+    tile_first_ = first;
+    tile_padded_ = padded_block(valid);
+    // Whole vectors alone, since what lies behind a row may not be the operand's.
+    constexpr std::int64_t vector = 16;
+    tile_rows_ = rows / vector * vector;
+    place_.move_to(first);
+    unsigned char* to = tile_.get();
+    for (int k = 0; k < count_ && tile_rows_ > 0; ++k) {
+      const operand& o = operands_[k];
+      const operand_layout& w = space_.layouts[k];
+      if (!is_tiled(o, w, space_)) continue;
+      std::int64_t offset = 0;
+      for (int d = 0; d <= last; ++d) offset += place_.at()[d] * w.strides[d];
+      transpose(static_cast<std::size_t>(size_of(o.type)), to,
+                reinterpret_cast<const unsigned char*>(o.word[0]) + offset * size_of(o.type),
+                {valid, w.strides[last], 0, tile_rows_}, tile_padded_);
+      to += bytes_of_tile(k);
+    }
+  }
+  void leave_tile() { tile_rows_ = 0; }
   /// Transposes a piece of consecutive rows: elements `begin` to `begin + columns` of each. Element
   /// j of all rows becomes `padded` contiguous elements; those after the last row repeat it. The
   /// first piece of the rows must be read first.
@@ -258,6 +296,20 @@ class input_columns {
     repeat_last(column(k) + size * static_cast<std::size_t>(valid), size, padded - valid);
     return column(k);
   }
+  std::size_t bytes_of_tile(int k) const {
+    return static_cast<std::size_t>(tile_rows * host_block * size_of(operands_[k].type));
+  }
+  // An operand's elements from `first` on, if they are in the tile; else null.
+  const unsigned char* in_tile(int k, std::int64_t first) const {
+    if (tile_rows_ == 0 || !is_tiled(operands_[k], space_.layouts[k], space_)) return nullptr;
+    const std::int64_t inner = space_.extents[space_.rank - 1], from = first - tile_first_,
+                       row = from / inner;
+    if (row >= tile_rows_) return nullptr;
+    const unsigned char* at = tile_.get();
+    for (int other = 0; other < k; ++other)
+      if (is_tiled(operands_[other], space_.layouts[other], space_)) at += bytes_of_tile(other);
+    return at + (row * tile_padded_ + from % inner) * size_of(operands_[k].type);
+  }
   unsigned char* column(int k) const {
     return columns_.get() + column_bytes * static_cast<std::size_t>(k);
   }
@@ -276,6 +328,11 @@ class input_columns {
   std::size_t widest_ = 1;
   // For each operand a piece that has been transposed, and its source if that is packed.
   host_memory transposed_;
+  // The elements of the entered tile, for each operand that is_tiled.
+  host_memory tile_;
+  std::size_t tile_bytes_ = 0;
+  std::int64_t tile_first_ = 0, tile_rows_ = 0;
+  int tile_padded_ = 0;
 };
 
 }  // namespace dsl::detail

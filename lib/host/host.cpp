@@ -31,10 +31,8 @@ void throw_no_simd() {
 namespace {
 
 // For an input that is contiguous along the second dimension: tiles of rows of one block each.
-// Cache lines that one row of a tile loads are used by the next rows.
 void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_step,
                        std::int64_t steps) {
-  constexpr int tile_rows = 64;
   const geometry& g = job.space;
   const std::int64_t inner = g.extents[g.rank - 1], second = g.extents[g.rank - 2],
                      across = pieces(inner, host_block), down = pieces(second, tile_rows);
@@ -44,9 +42,8 @@ void map_tiles_on_host(const host_job& job, std::optional<std::int64_t> first_st
     const std::int64_t first = (task / across / down * second + row) * inner + column;
     for (std::int64_t k = 0; k < steps; ++k) {
       if (first_step) runner.count_step(*first_step + k);
-      for (std::int64_t r = 0; r < rows; ++r)
-        runner.run(first + r * inner,
-                   static_cast<int>(std::min<std::int64_t>(host_block, inner - column)), sums);
+      const auto valid = static_cast<int>(std::min<std::int64_t>(host_block, inner - column));
+      runner.run_tile(first, valid, rows, inner, sums);
     }
   };
   for_each_task(job, host_block, g.elements / inner / second * across * down, run_tile, steps);
