@@ -194,6 +194,7 @@ class input_columns {
   /// finds them row by row. Reading them where they are, a row would load a cache line for each
   /// element, and lines of rows that are a power of two apart displace each other.
   void enter_tile(std::int64_t first, int valid, std::int64_t rows) {
+    if (tile_bytes_ == 0) return;
     const int last = space_.rank - 1;
     if (tile_ == nullptr) tile_ = allocate_host_memory(tile_bytes_);
     tile_first_ = first;

@@ -9,9 +9,9 @@ namespace dsl::detail {
 
 namespace {
 
-// Threads side by side that reduce down columns: at most `most`, a power of two. Fewer leave fewer
-// of them beyond the row's end, but read shorter pieces of rows, and of each piece that begins
-// anywhere a sector of 32 bytes more.
+// The number of threads side by side that reduce down columns: a power of two, at most `most`. With
+// fewer, fewer lie beyond the row's end. But each row of threads reads a shorter piece of memory,
+// and a piece that begins anywhere takes one sector of 32 bytes more.
 int columns_down(std::int64_t inner, int lanes, int most) {
   constexpr int thread_bytes = 16, sector = 32, least = 4;
   int best = most;
@@ -51,8 +51,8 @@ void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operan
   for (int d = 0; d < last - 1; ++d)
     ((g.kept >> d & 1) != 0 ? kept_around : reduced_around) *= g.extents[d];
 
-  // A warp reads 512 contiguous bytes, or a whole row if that is shorter. If there are enough
-  // columns, each thread has its own.
+  // A warp reads 512 contiguous bytes at most. If there are enough columns, each thread has its
+  // own.
   constexpr int warp = 32;
   t.columns = columns_with_leads(g, std::min({p.block, across, warp}), p.lanes, p.block);
   if (columns_kept) {
@@ -77,8 +77,8 @@ void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operan
       static_cast<std::int64_t>(t.rows) * (columns_kept ? 1 : p.results_a_thread);
   p.groups =
       kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
-  // Each block leaves a partial result. More blocks than are needed pay if each has many spans and
-  // does more than load vectors and add them.
+  // Each block leaves a partial result. More blocks than keep the memory busy pay if each has many
+  // spans, and if a block does more than load vectors and add them.
   constexpr std::int64_t many_spans = 32;
   const std::int64_t groups = std::max<std::int64_t>(p.groups, 1);
   std::int64_t splits = busy / groups;
