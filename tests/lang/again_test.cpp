@@ -10,6 +10,12 @@
 #include <cuda_runtime_api.h>
 #endif
 
+struct scaled_and_moved {
+  float scale;
+  double offset;
+  DSL_FN float operator()(float x) const { return scale * x + static_cast<float>(offset); }
+};
+
 namespace {
 
 struct again : on_device {};
@@ -74,6 +80,20 @@ TEST_P(again, scalars_that_are_equal_or_not) {
       ASSERT_FLOAT_EQ(maps[i], p * in[i] + q);
       ASSERT_NEAR(chains[i], p * unit[i] + q, 1e-4);
     }
+  }
+}
+
+// A functor's members are values of the statement.
+TEST_P(again, functors_with_other_members) {
+  const floats x = dsl::ones<float>(1000);
+  floats y = dsl::zeros<float>(1000), z = dsl::zeros<float>(1000);
+  const scaled_and_moved all[] = {{1, 0}, {1, 0}, {2, 0}, {2, 3}, {3, 3}, {3, 3}, {4, 5}};
+  for (const scaled_and_moved& f : all) {
+    y = dsl::vectorize(f)(x);
+    z = dsl::vectorize(f)(x) - dsl::mean(x);
+    const float wanted = f.scale + static_cast<float>(f.offset);
+    EXPECT_EQ(y.copy_to_host(), numbers(1000, wanted));
+    EXPECT_EQ(z.copy_to_host(), numbers(1000, wanted - 1));
   }
 }
 

@@ -78,6 +78,7 @@ struct operand {
 
 /// A C++ scalar among operands that has another value now.
 struct changed_scalar { operand was, is; };
+/// Gives each operand that is a C++ scalar with a changed scalar's old value its new one.
 void replace_scalars(operand* all, int count, const changed_scalar* changed, int changes);
 
 /// Makes an operand from a view: an array, or for rank 0 a scalar in device memory.

@@ -188,9 +188,10 @@ struct patch_walk {
 
   /// Calls take(body, group, results) for each of a thread's groups. Elements beyond an end are
   /// replaced when they are read, because a branch between loads and formula would keep everything
-  /// that a patch reads in registers. Arrays that are not in vectors are computed in patches one
-  /// element wide; a thread's are as many columns apart as threads are side by side, so that a
-  /// warp's accesses are contiguous. So is a patch that is cut off.
+  /// that a patch reads in registers. Patches of arrays that are not in vectors are one element
+  /// wide; those of a thread are as many columns apart as threads are side by side, so that a warp
+  /// accesses adjacent elements. A patch that an end cuts off is computed by adjacent patches one
+  /// element wide.
   template <class Take>
   DSL_DETAIL_KERNEL_FN void run(int thread, const Take& take) const {
     const int row = body.row_of(thread) * rows;
