@@ -147,8 +147,8 @@ class exchanging_blocks {
   };
 
   void go_on(block& b, std::size_t number, unsigned epoch) {
-    cell* const all = dsl::detail::cells_of_step<sum>(cells_.data(), epoch,
-                                                      static_cast<unsigned>(blocks_.size()));
+    cell* const all = dsl::detail::cells_of_exchange<sum>(cells_.data(), epoch,
+                                                          static_cast<unsigned>(blocks_.size()));
     if (!b.has_left) {
       const cell mine({launch_, b.step, number}, epoch);
       all[number].word[b.words] = mine.word[b.words];

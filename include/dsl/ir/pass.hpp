@@ -258,9 +258,10 @@ constexpr void add_names(const graph& g, const sequence<reference>& elements,
 }
 
 /// Adds a graph's pass: the programs of the outputs that are computed for each element and of those
-/// computed after the reductions. Returns false if the graph takes several passes.
+/// computed after the reductions. `has_results`: single values are results; otherwise all outputs
+/// are elements. Returns false if the graph takes several passes.
 template <class Image>
-constexpr bool add_pass(const graph& g, Image& to) {
+constexpr bool add_pass(const graph& g, Image& to, bool has_results) {
   sequence<int> elements, results;
   // The index space of the results.
   int space = -1;
@@ -268,8 +269,7 @@ constexpr bool add_pass(const graph& g, Image& to) {
   if (g.outputs.size() > static_cast<int>(max_program_outputs))
     throw "a formula may have at most 32 outputs";
   for (int i = 0; i < g.outputs.size(); ++i) {
-    const known_in at =
-        g.reduction_count() > 0 ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
+    const known_in at = has_results ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
     if (at.when == known::never) return false;
     const bool after = at.when == known::after_reductions ||
                        (at.when == known::always && (g.scalar_outputs >> i & 1) != 0);
@@ -338,6 +338,11 @@ constexpr bool add_pass(const graph& g, Image& to) {
   to.programs += static_cast<std::size_t>(f.ends.size() / 2);
   to.places[++to.passes] = {to.programs, to.targets, to.reductions, to.identities, to.names};
   return true;
+}
+
+template <class Image>
+constexpr bool add_pass(const graph& g, Image& to) {
+  return add_pass(g, to, g.reduction_count() > 0);
 }
 
 /// The programs of a graph if it is one pass; otherwise `without_programs()`.

@@ -67,8 +67,9 @@ auto scalars_for_outputs(const Step&) {
 }
 
 /// The step of a loop, lowered for the variables and what else it computes. A loop's formula is
-/// checked by means of its step, so that it is not lowered a second time. Only a step that takes
-/// several passes leaves it open whether the formula does: then `type` is the formula, lowered.
+/// checked by means of its step, so that it is not lowered a second time. Only a step that is
+/// neither a pass nor a chain of phases leaves it open whether the formula is: then `type` is the
+/// formula, lowered.
 template <class Variables, class Formula, class Conditions, class Records> struct lowered_step;
 template <class... S, class Formula, class Conditions, class Records>
 struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
@@ -80,6 +81,8 @@ struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
   static auto lower(const tuple<Extra...>&) {
     using all = lowered<types_of_targets<S..., Extra...>, step>;
     if constexpr (all::is_one_pass) return std::type_identity<all>{};
+    else if constexpr (all::in_phases::is_possible)
+      return std::type_identity<lowered_in_phases<all>>{};
     else return std::type_identity<lowered<types_of_targets<S...>, Formula>>{};
   }
 
@@ -89,23 +92,98 @@ struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
 };
 
 // Deduced for the reason given at `code_for`.
-template <int Inputs, int Arguments, int States, int Stop, class Name, std::uint64_t Key,
-          class... Calls>
-const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>) {
-  return loop_code_of<Name, pass<Key, Calls...>, Inputs, Arguments, States, Stop>();
+template <int Inputs, int Arguments, int States, int Stop, int FirstValue, class Name,
+          std::uint64_t Key, class... Calls, class Alone, class... Earlier>
+const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>, Alone, Earlier...) {
+  return loop_code_of<Name, Inputs, Arguments, States, Stop, pass<Key, Calls...>, Alone>(
+      earlier_phases<FirstValue, Earlier...>{});
 }
+
+/// The operands of a step that takes several phases: the step's leaves, the phases' values, the
+/// positions of elements if a phase reads them, and the targets.
+template <class Phases, class Step, class... Targets>
+class operands_of_phases {
+  static constexpr int leaves = leaf_count<Step>, targets = sizeof...(Targets);
+  template <std::size_t... P>
+  static constexpr bool count_positions(std::index_sequence<P...>) {
+    return (counts_positions(Phases::template phase<static_cast<int>(P)>::elements::view(),
+                             leaves + Phases::values) ||
+            ...);
+  }
+  static constexpr bool has_positions =
+      count_positions(std::make_index_sequence<static_cast<std::size_t>(Phases::earlier) + 1>{});
+
+ public:
+  static constexpr int inputs =
+      inputs_of_kernel<leaves + Phases::values + (has_positions ? 1 : 0)>();
+
+  operands_of_phases(tuple<bound_target<Targets>&...> to, const Step& step, device where) {
+    operand* at = all_;
+    add_leaves(step, at);
+    require_leaves_fit<types_of_targets<Targets...>, Step>(all_);
+    add_values(at, where);
+    if (has_positions) *at++ = position_operand();
+    at = all_ + inputs;
+    add_targets(to, at, std::index_sequence_for<Targets...>{});
+  }
+  const operand* data() const { return all_; }
+  const buffer_ref& values() const { return values_; }
+
+ private:
+  // Values are computed before anything reads them.
+  void add_values(operand*& at, device where) {
+    constexpr std::size_t apart = 16;
+    values_ = buffer_ref::allocate_briefly(apart * static_cast<std::size_t>(Phases::values), where);
+    for (int k = 0; k < Phases::values; ++k) {
+      operand& o = *at++;
+      o.kind = operand_kind::device_scalar;
+      o.type = Phases::type_of_value(k);
+      o.memory = values_.get();
+      o.word[0] =
+          reinterpret_cast<std::uintptr_t>(values_.data()) + apart * static_cast<std::uint64_t>(k);
+    }
+  }
+  template <std::size_t... I>
+  void add_targets(tuple<bound_target<Targets>&...>& to, operand*& at, std::index_sequence<I...>) {
+    const auto add = [&](auto& target, bool is_result) {
+      operand* const mine = at;
+      add_leaves(as_operand(target.elements()), at);
+      if (is_result) align_with_axes(*mine, {Step::rank, ~0u});
+      else mine->kind = operand_kind::array;
+    };
+    (add(get<I>(to), Phases::last::is_result(static_cast<int>(I))), ...);
+  }
+
+  operand all_[inputs + targets];
+  buffer_ref values_;
+};
 
 template <int Arguments, bool Stops, class... S, class... Extra, class Step>
 DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& extra,
                                const Step& step, const launch& fixed, strategy how) {
-  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Extra));
+  constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Extra)),
+                stop = Stops ? targets - 2 : -1;
   const tuple<S&..., Extra&...> all =
       concatenate(variables, unpack([](auto&... b) { return references(b...); }, extra));
   auto to = bind_targets(all);
-  using assignment = assigned<tuple<S&..., Extra&...>, Step>;
-  return {loop_code_for<assignment::inputs, Arguments, states, Stops ? targets - 2 : -1>(
-              kernel_name(step), typename assignment::pass{}),
-          assignment(all_targets(to), step).operands(), fixed, how};
+  using step_lowered = lowered<types_of_targets<S..., Extra...>, Step>;
+  if constexpr (step_lowered::is_one_pass) {
+    using assignment = assigned<tuple<S&..., Extra&...>, Step>;
+    using pass = typename assignment::pass;
+    return {loop_code_for<assignment::inputs, Arguments, states, stop, assignment::inputs>(
+                kernel_name(step), pass{}, pass{}),
+            assignment(all_targets(to), step).operands(), fixed, how};
+  } else {
+    using phases = typename step_lowered::in_phases;
+    const operands_of_phases<phases, Step, S..., Extra...> operands(all_targets(to), step,
+                                                                    device::current());
+    const loop_code& code = [&]<std::size_t... P>(std::index_sequence<P...>) -> const loop_code& {
+      return loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
+          kernel_name(step), typename phases::last{}, typename phases::last_alone{},
+          typename phases::template phase<static_cast<int>(P)>{}...);
+    }(std::make_index_sequence<static_cast<std::size_t>(phases::earlier)>{});
+    return {code, operands.data(), fixed, how, operands.values()};
+  }
 }
 
 // Recorded values, in this order: the state's scalars, the records' outputs, the samples.

@@ -64,15 +64,16 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
   if constexpr (!as_many) {
     return false;
   } else if constexpr (detail::may_assign<Formula>(variables, step)) {
-    constexpr bool is_one_kernel = Lowered::type::is_one_pass,
+    using type = typename Lowered::type;
+    constexpr bool is_loop = type::is_one_pass || runs_in_phases<type>,
                    reduces_parameters = reductions_in<Formula> > 0;
-    static_assert(is_one_kernel || !reduces_parameters,
+    static_assert(is_loop || !reduces_parameters,
                   "a reduction among a loop's parameters is evaluated before it: give its value, "
                   "dsl::eval(...)");
-    static_assert(is_one_kernel || reduces_parameters,
-                  "in a loop a formula cannot use its reductions for its elements: give their "
-                  "values to the next step, in a dsl::scalar");
-    return is_one_kernel;
+    static_assert(is_loop || reduces_parameters,
+                  "in a loop a formula uses reductions of all elements, at most twelve one after "
+                  "another: not along axes");
+    return is_loop;
   } else {
     return false;
   }

@@ -3,6 +3,7 @@
 
 #include <dsl/ir/shift.hpp>
 #include <dsl/ir/split.hpp>
+#include <dsl/ir/step_phases.hpp>
 #include <dsl/lang/leaves.hpp>
 
 namespace dsl::detail {
@@ -224,6 +225,7 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   using trace = assignment<Targets, E...>;
   using one_pass = compile<trace, Calls...>;
   using several = scheduled<trace, Calls...>;
+  using in_phases = step_in_phases<trace, Calls...>;
   static constexpr bool is_one_pass = one_pass::is_one_pass;
   /// Whether an output is the result of a reduction.
   static constexpr bool is_reduced(int output) {
@@ -235,6 +237,15 @@ template <class Targets, class... E>
 using lowered =
     lowered_with<Targets, decltype(concatenate(std::declval<typename calls_of<E>::type>()...)),
                  E...>;
+
+/// A step of a loop that takes several phases.
+template <class Lowered> struct lowered_in_phases {
+  static constexpr bool is_one_pass = false;
+  using phases = typename Lowered::in_phases;
+  static constexpr bool is_reduced(int output) { return phases::last::is_result(output); }
+};
+template <class Lowered> inline constexpr bool runs_in_phases = false;
+template <class Lowered> inline constexpr bool runs_in_phases<lowered_in_phases<Lowered>> = true;
 
 template <class T> inline constexpr target_type type_of_target{dtype_v<typename T::value_type>,
                                                                T::rank == 0};

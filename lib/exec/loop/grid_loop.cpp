@@ -242,7 +242,12 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
 
 std::size_t bytes_of_sums(const loop& of, std::int64_t blocks) {
   return 2 * static_cast<std::size_t>(blocks) *
-         tagged_bytes(static_cast<std::size_t>(of.code().pass.accumulator_bytes));
+         tagged_bytes(static_cast<std::size_t>(of.compiled().accumulator_bytes));
+}
+
+std::int64_t exchanges_in(const loop& of, std::int64_t steps) {
+  // Tiles count steps, whether a step exchanges anything or not.
+  return steps * std::max(1, of.compiled().exchanges);
 }
 
 void loop_launch::run_on(const grid_executor& devices, const stream& on) const {
@@ -265,7 +270,7 @@ void loop_launch::run_on(const grid_executor& devices, const stream& on) const {
   if (together) {
     const std::size_t blocks = static_cast<std::size_t>(p.grid), sums = bytes_of_sums(of, p.grid),
                       bytes = sums + (p.loop == strategy::tiled ? blocks * sizeof(quad) : 0);
-    shared = part != nullptr ? part->cells : cells_of(on, bytes, steps.count);
+    shared = part != nullptr ? part->cells : cells_of(on, bytes, exchanges_in(of, steps.count));
     schedule.cells = shared.cells;
     schedule.copy_bytes = static_cast<std::int64_t>(shared.copy_bytes);
     schedule.epoch = shared.epoch;

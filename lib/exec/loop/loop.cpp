@@ -37,12 +37,32 @@ const char* name_of(strategy s) {
   }
 }
 
-loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted)
-    : bound_pass(*code.step, operands, fixed), compiled_(&code), wanted_(wanted) {
+loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted,
+           buffer_ref values)
+    : bound_pass(*code.step, operands, fixed),
+      compiled_(&code),
+      wanted_(wanted),
+      values_(std::move(values)),
+      phases_(phases_on(operands)) {
   beside_ = space_.beside & ((std::uint64_t{1} << code.states) - 1);
   space_.beside &= ~beside_;
   require_in_place();
   require_apart();
+}
+
+// The passes before the last one, for operands of the last one.
+std::vector<bound_pass> loop::phases_on(const operand* operands) const {
+  std::vector<bound_pass> made;
+  for (int p = 0, value = compiled_->first_value; p < compiled_->earlier; ++p) {
+    const program_code& code = *compiled_->phases[p];
+    std::vector<operand> of(operands, operands + code.inputs);
+    for (int i = 0; i < code.outputs(); ++i) {
+      of.push_back(operands[value++]);
+      align_with_axes(of.back(), {space_.rank, ~0u});
+    }
+    made.emplace_back(code, of.data(), fixed_);
+  }
+  return made;
 }
 
 // Checks that a variable whose neighbours are read shares no memory with another input.
@@ -64,6 +84,7 @@ struct loop_buffers {
   struct alternation {
     std::vector<operand> own, buffers;
     bound_pass to_buffers, from_buffers;
+    std::vector<bound_pass> phases_from_buffers;
     bool in_buffers = false;  // Whether the current values are in the buffers.
   };
   std::optional<alternation> alternating{};
@@ -91,7 +112,7 @@ void loop::make_buffers(bool by_tiles) {
   if (!by_tiles)
     made->alternating.emplace(loop_buffers::alternation{
         std::move(own), std::move(buffers), bound_pass(*code_, to_buffers.data(), fixed_),
-        bound_pass(*code_, from_buffers.data(), fixed_)});
+        bound_pass(*code_, from_buffers.data(), fixed_), phases_on(from_buffers.data())});
   buffers_ = made.release();
 }
 
@@ -110,6 +131,12 @@ void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bo
   bound_pass& step = alternation == nullptr    ? *this
                      : alternation->in_buffers ? alternation->from_buffers
                                                : alternation->to_buffers;
+  for (bound_pass& phase : alternation != nullptr && alternation->in_buffers
+                               ? alternation->phases_from_buffers
+                               : phases_) {
+    phase.count_step(number);
+    phase.run({.stop = stop});
+  }
   step.count_step(number);
   step.bound_pass::run({.recorded = recorded, .stop = stop});
   if (alternation == nullptr) return;
@@ -147,8 +174,11 @@ const loop_plan& loop::plan_as(strategy how) const {
 
 strategy loop::choose() const {
   const loop_support can = executor::of(where()).supports(*this);
-  const bool reduces = code_->reduces(), alone = can.one_kernel && is_closed();
-  const bool closed = alone && space_.linear;  // A single number addresses an element.
+  const bool alone = can.one_kernel && is_closed();
+  // A single number addresses an element.
+  const bool closed = alone && space_.linear &&
+                      std::all_of(phases_.begin(), phases_.end(),
+                                  [](const bound_pass& phase) { return phase.space().linear; });
   const bool has_tiles =
       alone && can.carries_scalars && compiled_->tiles.rows > 0 && can.cooperative;
   const auto check = [&](bool possible, const char* why) {
@@ -157,9 +187,9 @@ strategy loop::choose() const {
                           ": " + spell_pass(code_->pass.view, operands_.data()));
   };
   if (wanted_ == strategy::graph)
-    check(can.graphs && reduces, "this is not a GPU, or there are no reductions");
+    check(can.graphs && reduces(), "this is not a GPU, or there are no reductions");
   if (wanted_ == strategy::elementwise)
-    check(closed && !reduces,
+    check(closed && !reduces(),
           "it has reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ == strategy::tiled) {
     check(has_tiles,
@@ -173,7 +203,7 @@ strategy loop::choose() const {
   }
   if (wanted_ > strategy::elementwise)
     check(
-        closed && reduces,
+        closed && reduces(),
         "it has no reductions, or its operands are not contiguous or share the variables' memory");
   if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
   if (wanted_ == strategy::one_block) check(can.one_block, "several processes have its variables");
@@ -186,7 +216,7 @@ strategy loop::choose() const {
       check(plan_as(wanted_).streamed == 0, "its variables do not fit on chip");
     return wanted_;
   }
-  const strategy by_steps = can.graphs && reduces ? strategy::graph : strategy::launches;
+  const strategy by_steps = can.graphs && reduces() ? strategy::graph : strategy::launches;
   if (has_tiles) {
     // If more of the state stays in memory, a kernel a step is faster, since it has more threads to
     // load and store it (docs/lab.md).
@@ -195,7 +225,7 @@ strategy loop::choose() const {
       return strategy::tiled;
   }
   if (!closed) return by_steps;
-  if (!reduces) return strategy::elementwise;
+  if (!reduces()) return strategy::elementwise;
   if (!can.carries_scalars) return by_steps;
   const loop_plan &one = plan_as(strategy::one_block), &all = plan_as(strategy::cooperative);
   const double work =
@@ -242,7 +272,7 @@ void loop::queue_steps(const loop_plan& p, const loop_steps& steps) {
   const executor& kernels = executor::of(where());
   // Scalars alone, until a condition. A step has two kernels, but only the loop's own tests whether
   // the loop has ended and records in the same launch; it reduces nothing here.
-  if (compiled_->stop >= 0 && !code_->reduces() && kernels.supports(*this).carries_scalars) {
+  if (compiled_->stop >= 0 && !reduces() && kernels.supports(*this).carries_scalars) {
     const loop_plan& step = plan_as(strategy::elementwise);
     for (std::int64_t k = 0; k < steps.count; ++k)
       queue(loop_launch(*this, step, {steps.all, steps.done + k, 1, steps.histories}));

@@ -17,6 +17,9 @@ struct loop_part {
 /// Bytes that the blocks of a loop's kernel need to exchange their accumulators.
 std::size_t bytes_of_sums(const loop& of, std::int64_t blocks);
 
+/// How many times they do so in some steps.
+std::int64_t exchanges_in(const loop& of, std::int64_t steps);
+
 /// Steps of a loop in one launch, by one of the strategies with one kernel. The loop and its steps
 /// must outlive this object.
 class loop_launch final : public planned_work<loop_plan> {

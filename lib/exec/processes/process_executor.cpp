@@ -198,8 +198,8 @@ class process_executor final : public executor {
     part.range.timeout_flag = mesh->gpus()->timeout_flag();
     part.range.most_ticks = block_range::ticks_in(seconds_to_wait_for_processes());
     const std::size_t bytes = bytes_of_sums(own, blocks);
-    part.cells =
-        cells->take(bytes, static_cast<std::int64_t>(bytes), steps.count, of.compiled().stop >= 0);
+    part.cells = cells->take(bytes, static_cast<std::int64_t>(bytes), exchanges_in(of, steps.count),
+                             of.compiled().stop >= 0);
     runs_.run(loop_launch(own, p, steps, &part), on);
 
     std::vector<gpu_group::piece> left;

@@ -231,11 +231,13 @@ void launch_pass(const grid_executor& devices, const bound_pass& pass, const red
   devices.launch_kernel(k, on);
 }
 
-// Adds the second addresses of results to `others`. Returns their number.
-int add_recorded(memory_range* others, const bound_pass& pass) {
+// Adds what an evaluation accesses beside its operands to `others`: the second addresses of results,
+// and the flag that ends a loop. Returns their number.
+int add_others(memory_range* others, const bound_pass& pass) {
   const program_code& code = pass.code();
   const std::uint64_t* const recorded = pass.now().recorded;
   int count = 0;
+  if (pass.now().stop != nullptr) others[count++] = {pass.now().stop, sizeof(bool), false};
   for (int i = 0; recorded != nullptr && i < code.outputs(); ++i)
     if (recorded[i] != 0)
       others[count++] = {reinterpret_cast<const void*>(recorded[i]),
@@ -279,8 +281,8 @@ void run_whole(const grid_executor& devices, const bound_pass& pass, const strea
   const program_code& code = pass.code();
   const reduction_plan& p = pass.plan();
   kernel_parameters given = parameters_of(pass, p);
-  memory_range others[max_operands + 2 + max_members];
-  int other_count = add_recorded(others, pass);
+  memory_range others[max_operands + 3 + max_members];
+  int other_count = add_others(others, pass);
   workspace scratch{};
   if (code.reduces() && p.splits > 1) {
     const std::size_t bytes = pass.partials().all_bytes();
@@ -317,8 +319,10 @@ void run_to_partials(const grid_executor& devices, const bound_pass& pass, const
                        static_cast<std::size_t>(now.first) * now.all.bytes;
   reduction.partial_count = static_cast<std::int32_t>(now.all.count);
   reduction.steps = reduction_steps::to_partials;
-  const memory_range range{now.partials, now.all.all_bytes(), false};
-  launch_pass(devices, pass, p, given, &range, 1, on);
+  memory_range others[max_operands + 2];
+  int other_count = add_others(others, pass);
+  others[other_count++] = {now.partials, now.all.all_bytes(), false};
+  launch_pass(devices, pass, p, given, others, other_count, on);
 }
 
 // One block for each group, with no tiles of its own.
@@ -334,8 +338,8 @@ void run_from_partials(const grid_executor& devices, const bound_pass& pass, con
   reduction.partials = now.partials;
   reduction.partial_count = static_cast<std::int32_t>(now.all.count);
   reduction.steps = reduction_steps::of_partials;
-  memory_range others[max_operands + 1];
-  int other_count = add_recorded(others, pass);
+  memory_range others[max_operands + 2];
+  int other_count = add_others(others, pass);
   others[other_count++] = {now.partials, now.all.all_bytes(), false};
   launch_pass(devices, pass, p, given, others, other_count, on);
 }

@@ -2,16 +2,16 @@
 // streamed through shared memory.
 #pragma once
 
-#include <dsl/exec/loop/loop_arguments.hpp>
+#include <dsl/exec/loop/earlier_phases.hpp>
 #include <dsl/exec/loop/loop_variables.hpp>
-#include <dsl/exec/map/kernel.hpp>
 
 namespace dsl::detail {
 
 template <class Pass, int Inputs, int States, class Memory, class Team>
-struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>,
+struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>,
                     loop_variables<Pass, States> {
-  using base = kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>;
+  using arguments = loop_arguments<Inputs + Pass::targets>;
+  using base = loop_elements<Pass, Inputs, arguments, Memory>;
   using variables = loop_variables<Pass, States>;
   using base::args, base::memory, base::lanes;
   using typename base::group, typename variables::states;
@@ -23,8 +23,7 @@ struct held_state : kernel_body<Pass, Inputs, loop_arguments<Inputs + Pass::targ
 
   Team team;
 
-  DSL_DETAIL_KERNEL_FN held_state(const loop_arguments<Inputs + Pass::targets>& a, Memory m, Team t)
-      : base(a, m), team(t) {}
+  DSL_DETAIL_KERNEL_FN held_state(const arguments& a, Memory m, Team t) : base(a, m), team(t) {}
 
   /// A thread's share of the state.
   struct thread_state {

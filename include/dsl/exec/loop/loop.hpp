@@ -18,31 +18,50 @@ struct loop_kernels : entry_points<1> { loop_policy policy; };
 /// The compiled code of a loop. After a step its first `states` outputs become its first operands;
 /// the operands from `arguments` on are those that its end depends on.
 struct loop_code {
-  const program_code* step;
+  const program_code* step;  // The last pass of a step.
   int states, arguments;
-  int stop;          // The output that ends the loop when it is true, or -1.
-  tile_needs tiles;  // For running all steps in one tiled kernel.
-  int vector_bytes;  // Bytes of a thread's lanes, of all carried arrays.
+  int stop;  // The output that ends the loop when it is true, or -1.
+  // The passes before the last one; their results are the operands from `first_value` on.
+  int earlier;
+  const program_code* const* phases;
+  int first_value;
+  tile_needs tiles;       // For running all steps in one tiled kernel.
+  int vector_bytes;       // Bytes of a thread's lanes, of all carried arrays.
+  int accumulator_bytes;  // Of the pass with the most.
+  int exchanges;          // How many times blocks exchange accumulators in a step.
   // Null if no file compiled the loop for that target.
   const loop_kernels* kernels[kernel_targets];
 };
 
-template <class Name, class Pass, int Inputs, int Arguments, int States, int Stop>
-struct loop_kind {
+/// `Alone`: the last pass as a launch of its own.
+template <class Name, class Pass, class Alone, class Earlier, int Inputs, int Arguments, int States,
+          int Stop>
+struct loop_kind;
+template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, int Inputs,
+          int Arguments, int States, int Stop>
+struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Inputs, Arguments,
+                 States, Stop> {
   using code_type = loop_code;
   using kernels_type = loop_kernels;
+  using earlier = earlier_phases<FirstValue, Earlier...>;
+  static constexpr int phase_count = sizeof...(Earlier);
   // If neighbours are read without tiles, each step is a kernel.
-  static constexpr bool has_kernels =
-      runs_by_tiles<Pass, States> ||
-      (Pass::view().neighbours.moved & ((std::uint64_t{1} << States) - 1)) == 0;
+  static constexpr bool has_kernels = one_kernel_runs<Pass, States, Earlier...>;
 
+  static constexpr const program_code* phases[phase_count + 1] = {
+      &compiled<pass_kind<Name, Earlier, Inputs>>::shared.code..., nullptr};
   static constexpr loop_code made() {
-    return {&compiled<pass_kind<Name, Pass, Inputs>>::shared.code,
+    return {&compiled<pass_kind<Name, Alone, Inputs>>::shared.code,
             States,
             Arguments,
             Stop,
-            tile_needs_of<Pass>(States),
+            phase_count,
+            phases,
+            FirstValue,
+            tile_needs_of<Pass, Earlier...>(States),
             lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
+            accumulator_bytes_of_step<Pass, earlier>,
+            exchanges_of_step<Pass, earlier>,
             {}};
   }
   // On the host steps are passes.
@@ -50,17 +69,22 @@ struct loop_kind {
   template <kernel_target Target>
   static loop_kernels kernels() {
     return {{architectures_of<Target>,
-             {entry_point<Target, loop_kernel<Pass, Inputs + Pass::targets, States, Stop>,
-                          named_by_pass<Name, Pass>>()}},
+             {entry_point<
+                 Target,
+                 loop_kernel<Pass, Inputs + Pass::targets, States, Stop, FirstValue, Earlier...>,
+                 named_by_pass<Name, Pass>>()}},
             loop_policy_of<Pass>(States, capability_of<Target>)};
   }
 };
 
-template <class Name, class Untuned, int Inputs, int Arguments, int States, int Stop>
-const loop_code& loop_code_of() {
-  using Pass = tuned_by_name<Untuned, Name>;
-  code_of<Name, Untuned, Inputs>();
-  return compiled<loop_kind<Name, Pass, Inputs, Arguments, States, Stop>>::code();
+template <class Name, int Inputs, int Arguments, int States, int Stop, class Pass, class Alone,
+          int FirstValue, class... Earlier>
+const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>) {
+  using phases = earlier_phases<FirstValue, tuned_by_name<Earlier, Name>...>;
+  code_of<Name, Alone, Inputs>();
+  (code_of<Name, Earlier, Inputs>(), ...);
+  return compiled<loop_kind<Name, tuned_by_name<Pass, Name>, tuned_by_name<Alone, Name>, phases,
+                            Inputs, Arguments, States, Stop>>::code();
 }
 
 /// The steps of a call of `iterate`, and which of them are recorded.
@@ -99,13 +123,18 @@ struct loop_buffers;
 /// A loop bound to its operands.
 class loop : public bound_pass {
  public:
-  /// Throws like `bound_pass`; also shape_error if variables overlap each other or parameters.
-  loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted);
+  /// `operands`: those of the last pass. `values`: owns the memory of the phases' values, if they
+  /// have any. Throws like `bound_pass`; also shape_error if variables overlap each other or
+  /// parameters.
+  loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted,
+       buffer_ref values = {});
   loop(const loop&) = delete;
   ~loop();
 
   /// The loop's code; `code()` is the code of one step.
   const loop_code& compiled() const { return *compiled_; }
+  /// Whether a step reduces.
+  bool reduces() const { return code_->reduces() || compiled_->earlier > 0; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
   /// Tiled loops: the buffer that holds a variable after odd steps, if its neighbours are read;
@@ -131,10 +160,13 @@ class loop : public bound_pass {
   void make_buffers(bool by_tiles);
   void bring_back();
   void run_step(std::int64_t number, const std::uint64_t* recorded, const bool* stop);
+  std::vector<bound_pass> phases_on(const operand* operands) const;
 
   const loop_code* compiled_;
   strategy wanted_;
-  std::uint64_t beside_ = 0;  // A bit for each variable whose neighbours are read.
+  buffer_ref values_;
+  std::vector<bound_pass> phases_;  // The passes before the last one.
+  std::uint64_t beside_ = 0;        // A bit for each variable whose neighbours are read.
   loop_buffers* buffers_ = nullptr;
   bool stopped_ = false;
   mutable std::optional<loop_plan> plans_[static_cast<int>(strategy::tiled) + 1];

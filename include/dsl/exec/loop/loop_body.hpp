@@ -6,18 +6,18 @@
 
 namespace dsl::detail {
 
-template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
-struct loop_body
-    : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop> {
-  using base =
-      loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop>;
+template <class Pass, int Inputs, int States, int Stop, class Earlier, class Memory, class Team>
+struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs,
+                                States, Stop, Earlier> {
+  using base = loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States,
+                            Stop, Earlier>;
   using base::args, base::has_ended, base::in_registers, base::lanes, base::memory,
       base::rows_ahead, base::team;
   using base::base;
   using typename base::accumulators, typename base::eval, typename base::reductions,
-      typename base::group, typename base::lane_results;
-  using typename base::reduced_values, typename base::row_lanes, typename base::states,
-      typename base::targets, typename base::thread_state;
+      typename base::group, typename base::lane_results, typename base::row_lanes,
+      typename base::scalars, typename base::states, typename base::targets,
+      typename base::thread_state;
 
   /// Without reductions: runs all steps of a thread's group of lanes.
   DSL_DETAIL_KERNEL_FN void run_elementwise() {
@@ -42,19 +42,60 @@ struct loop_body
     this->write_all(g, out, targets{});
   }
 
-  /// Computes a thread's share of a step and returns its partial results. A few rows' values are
-  /// combined first, because the rounding error grows with the longest chain of additions. Rows in
-  /// shared memory are interleaved with streamed ones, so that memory is never idle.
-  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
-                                         std::int64_t k) const {
-    accumulators sums = reductions::identities(), joined = sums;
+  /// Prepares step k.
+  DSL_DETAIL_KERNEL_FN void begin_step(thread_state&, std::int64_t) const {}
+  /// Computes a thread's share of a step and returns its partial results.
+  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const scalars& s, std::int64_t k) const {
+    return walk_rows<reductions, true>(
+        t, [&](group& g, row_lanes& h, accumulators& sums) { advance(g, h, s, k, sums); });
+  }
+  /// The same for phase P, which changes no variable.
+  template <int P>
+  DSL_DETAIL_KERNEL_FN auto reduce_phase(thread_state& t, const scalars& s, std::int64_t k) const {
+    using reduced = typename base::template reductions_of_phase<P>;
+    using elements = loop_elements<typename base::template pass_of_phase<P>, Inputs,
+                                   typename base::arguments, Memory, lanes>;
+    const elements phase(args, memory);
+    return walk_rows<reduced, false>(
+        t, [&](const group& at, row_lanes& h, typename reduced::accumulators& sums) {
+          typename elements::group g;
+          g.first = at.first;
+          g.count = at.count;
+          state_reader<elements> from{phase, g, h, s, k};
+          elements::eval::read(from);
+          add_group<reduced>(sums, phase.compute_read(g), g.count);
+        });
+  }
+
+ private:
+  using base::begin_copy, base::for_arrays, base::held_group, base::load_shared, base::row_of,
+      base::store_shared, base::stream_out;
+  template <int I> static constexpr bool is_array = base::template is_array<I>;
+  template <int I> static constexpr bool is_array_of_state = [] {
+    if constexpr (I < States) return base::template is_array<I>;
+    else return false;
+  }();
+  template <int I> static constexpr int output = base::template output<I>;
+
+  DSL_DETAIL_KERNEL_FN void place(group& g, std::int64_t number) const {
+    g.first = number * lanes;
+    g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
+  }
+  // Calls take(group, variables, sums) for all of a thread's groups; `Changes`: it changes the
+  // variables. A few rows' values are combined first, because the rounding error grows with the
+  // longest chain of additions. Rows in shared memory are interleaved with streamed ones, so that
+  // memory is never idle.
+  template <class Reductions, bool Changes, class Take>
+  DSL_DETAIL_KERNEL_FN typename Reductions::accumulators walk_rows(thread_state& t,
+                                                                   const Take& take) const {
+    typename Reductions::accumulators sums = Reductions::identities(), joined = sums;
     const int resident = args.loop.in_shared, streamed = args.loop.streamed;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_group(t, r);
       g.count = t.count[r];
       if (g.count <= 0) break;  // So are those of the following ones.
-      advance(g, t.held[r], now, k, sums);
+      take(g, t.held[r], sums);
     }
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
@@ -63,13 +104,13 @@ struct loop_body
       group g = row_of(t, stays ? s : resident + m);
       row_lanes h;
       load_shared(h, stays ? s : resident + t.next_buffer);
-      advance(g, h, now, k, joined);
+      take(g, h, joined);
       if (stays) {
-        store_shared(h, s);
+        if constexpr (Changes) store_shared(h, s);
         ++s;
         turn -= streamed;
       } else {
-        stream_out(g, m, h);
+        if constexpr (Changes) stream_out(g, m, h);
         const int next = m + rows_ahead;
         begin_copy(t, next < streamed ? next : next - streamed, t.next_buffer);
         t.next_buffer = t.next_buffer + 1 == rows_ahead ? 0 : t.next_buffer + 1;
@@ -77,27 +118,23 @@ struct loop_body
         turn += resident;
       }
       if ((s + m) % base::policy.rows_joined == 0 || s + m == resident + streamed) {
-        reductions::add(sums, joined);
-        joined = reductions::identities();
+        Reductions::add(sums, joined);
+        joined = Reductions::identities();
       }
     }
     return sums;
   }
-
- private:
-  using base::begin_copy, base::for_arrays, base::held_group, base::load_shared, base::row_of,
-      base::store_shared, base::stream_out;
-  template <int I> static constexpr bool is_array = base::template is_array<I>;
-  template <int I> static constexpr int output = base::template output<I>;
-
-  DSL_DETAIL_KERNEL_FN void place(group& g, std::int64_t number) const {
-    g.first = number * lanes;
-    g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
+  template <class Reductions, class Results>
+  DSL_DETAIL_KERNEL_FN static void add_group(typename Reductions::accumulators& sums,
+                                             const Results& out, int count) {
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < lanes; ++l)
+      if (l < count) Reductions::add(sums, Reductions::of_element(out.of[l]));
   }
   // Computes one step of one group.
-  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const reduced_values& now,
-                                    std::int64_t k, accumulators& sums) const {
-    state_reader from{*this, g, h, now, k};
+  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const scalars& s, std::int64_t k,
+                                    accumulators& sums) const {
+    state_reader<loop_body> from{*this, g, h, s, k};
     eval::read(from);
     const lane_results out = this->compute_read(g);
     for_arrays([&]<int I, class T>() {
@@ -105,26 +142,27 @@ struct loop_body
       for (int l = 0; l < lanes; ++l)
         lanes_of<I>(h).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
     });
-    DSL_DETAIL_UNROLL
-    for (int l = 0; l < lanes; ++l)
-      if (l < g.count) reductions::add(sums, reductions::of_element(out.of[l]));
+    add_group<reductions>(sums, out, g.count);
   }
 
+  template <class Elements>
   struct state_reader {
-    const loop_body& body;
-    group& g;
+    const Elements& body;
+    typename Elements::group& g;
     const row_lanes& mine;
-    const reduced_values& now;
+    const scalars& known;
     std::int64_t k;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() const {
+      constexpr bool is_known = Earlier::is_value(N);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
-        if constexpr (N >= States) {
-        } else if constexpr (is_array<N>) operand_lanes<Head>(g).set(l, lanes_of<N>(mine).lane[l]);
-        else operand_lanes<Head>(g).set(l, nth<output<N>>(now));
+        if constexpr (N >= States && !is_known) {
+        } else if constexpr (is_array_of_state<N>)
+          operand_lanes<Head>(g).set(l, lanes_of<N>(mine).lane[l]);
+        else operand_lanes<Head>(g).set(l, base::template known_scalar<N>(known));
       }
-      if constexpr (N >= States) body.template read_parameter<Code, D, N, Head>(g, k);
+      if constexpr (N >= States && !is_known) body.template read_parameter<Code, D, N, Head>(g, k);
     }
   };
   // Without reductions: passes outputs to the next step's inputs.

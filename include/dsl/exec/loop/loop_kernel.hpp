@@ -9,9 +9,9 @@
 
 namespace dsl::detail {
 
-/// Combines the partial results of a step over all threads of a loop's blocks, always in the same
-/// order.
-template <class Reductions, class Memory, class Team>
+/// Combines the partial results of a phase over all threads of a loop's blocks, always in the same
+/// order. `CellBytes`: of the largest accumulators that the blocks exchange in a step.
+template <class Reductions, std::size_t CellBytes, class Memory, class Team>
 class step_reduction {
  public:
   using accumulators = typename Reductions::accumulators;
@@ -33,11 +33,11 @@ class step_reduction {
   }
 
   /// Combines the values of a block's threads: its first thread gets the result.
-  DSL_DETAIL_KERNEL_FN accumulators of_block(accumulators mine, std::int64_t step) const {
+  DSL_DETAIL_KERNEL_FN accumulators of_block(accumulators mine, std::int64_t exchange) const {
     combine_warp<Reductions>(mine, team_);
     if (warps_ == 1) return mine;
-    // A warp may be one step ahead of another.
-    accumulators* const of = of_warp_ + (step & 1) * most_warps;
+    // A warp may be one exchange ahead of another.
+    accumulators* const of = of_warp_ + (exchange & 1) * most_warps;
     if (team_.lane() == 0) memory_.store(of + team_.warp(), mine);
     team_.synchronize();
     if (team_.blocks() == 1 || team_.warp() == 0) mine = combine_warps(of, warps_);
@@ -56,7 +56,8 @@ class step_reduction {
               blocks = static_cast<int>(team_.blocks());
     if (blocks == 1) return warps_ == 1 ? team_.from_lane(of_block, 0) : of_block;
     const cell own(of_block, epoch);
-    cell* all = cells_of_step<accumulators>(steps.cells, epoch, static_cast<unsigned>(blocks));
+    cell* all = cells_of_exchange<accumulators, CellBytes>(steps.cells, epoch,
+                                                           static_cast<unsigned>(blocks));
     const bool in_mesh = team_.members() > 1;
     if (!in_mesh) {
       if (thread == 0) team_.publish(all + team_.block(), own);
@@ -117,36 +118,98 @@ class step_reduction {
   bool gave_up_ = false;
 };
 
+/// The reductions of a step's phases before the last one.
+template <int P, class Reduction> struct numbered_reduction { Reduction of; };
+template <int P, class Reduction> DSL_DETAIL_FN Reduction& reduction_of_phase(
+    numbered_reduction<P, Reduction>& r) {
+  return r.of;
+}
+template <class Earlier, std::size_t CellBytes, class Memory, class Team,
+          class Numbers = typename Earlier::numbers>
+struct phase_reductions;
+template <class Earlier, std::size_t CellBytes, class Memory, class Team, std::size_t... P>
+struct phase_reductions<Earlier, CellBytes, Memory, Team, std::index_sequence<P...>>
+    : numbered_reduction<
+          static_cast<int>(P),
+          step_reduction<
+              reductions_of<typename Earlier::template pass<static_cast<int>(P)>::reductions>,
+              CellBytes, Memory, Team>>... {
+  DSL_DETAIL_KERNEL_FN phase_reductions([[maybe_unused]] Memory memory, [[maybe_unused]] Team team)
+      : numbered_reduction<
+            static_cast<int>(P),
+            step_reduction<
+                reductions_of<typename Earlier::template pass<static_cast<int>(P)>::reductions>,
+                CellBytes, Memory, Team>>{{memory, team}}... {}
+
+  /// Runs the phases before the last one in step k of the launch.
+  template <class Loop>
+  DSL_DETAIL_KERNEL_FN void run([[maybe_unused]] Loop& loop,
+                                [[maybe_unused]] typename Loop::thread_state& mine,
+                                [[maybe_unused]] typename Loop::scalars& s,
+                                [[maybe_unused]] std::int64_t k,
+                                [[maybe_unused]] std::int64_t exchange) {
+    (run_one<static_cast<int>(P)>(loop, mine, s, k, exchange + static_cast<std::int64_t>(P)), ...);
+  }
+
+ private:
+  template <int P_, class Loop>
+  DSL_DETAIL_KERNEL_FN void run_one(Loop& loop, typename Loop::thread_state& mine,
+                                    typename Loop::scalars& s, std::int64_t k,
+                                    std::int64_t exchange) {
+    unsigned epoch = loop.args.loop.epoch + static_cast<unsigned>(exchange);
+    keep_in_register(epoch);
+    auto& reduction = reduction_of_phase<P_>(*this);
+    const auto of_block = reduction.of_block(loop.template reduce_phase<P_>(mine, s, k), exchange);
+    loop.template finish_phase<P_>(s, reduction.exchange(of_block, loop.args.loop, epoch), k);
+  }
+};
+
 /// Runs the steps of a launch. If a step reduces, blocks wait for each other, so all must be on the
 /// device at once.
-template <class Pass, int Inputs, int States, int Stop, class Arguments, class Memory, class Team>
+template <class Pass, int Inputs, int States, int Stop, class Earlier, class Arguments,
+          class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team team) {
   constexpr bool by_tiles = takes_patches<Arguments>;
-  using body = std::conditional_t<by_tiles, tile_body<Pass, Inputs, States, Stop, Memory, Team>,
-                                  loop_body<Pass, Inputs, States, Stop, Memory, Team>>;
+  constexpr auto cell_bytes = static_cast<std::size_t>(accumulator_bytes_of_step<Pass, Earlier>);
+  using body =
+      std::conditional_t<by_tiles, tile_body<Pass, Inputs, States, Stop, Earlier, Memory, Team>,
+                         loop_body<Pass, Inputs, States, Stop, Earlier, Memory, Team>>;
+  using reductions = typename body::reductions;
   body loop(args, memory, team);
-  if constexpr (body::reductions::count == 0 && by_tiles) {
-    typename body::thread_state mine;
-    loop.begin(mine);
-    DSL_DETAIL_ROLLED
-    for (std::int64_t k = 0; k < args.loop.steps; ++k) loop.step(mine, {}, k);
-    loop.end(mine);
-  } else if constexpr (body::reductions::count == 0) {
-    loop.run_elementwise();
+  if constexpr (reductions::count == 0 && Earlier::count == 0) {
+    if constexpr (by_tiles) {
+      typename body::thread_state mine;
+      loop.begin(mine);
+      DSL_DETAIL_ROLLED
+      for (std::int64_t k = 0; k < args.loop.steps; ++k) {
+        loop.begin_step(mine, k);
+        loop.step(mine, {}, k);
+      }
+      loop.end(mine);
+    } else {
+      loop.run_elementwise();
+    }
   } else {
+    constexpr int exchanges = exchanges_of_step<Pass, Earlier>;
     if (loop.has_ended()) return;
     typename body::scalars s = loop.read_scalars();
-    step_reduction<typename body::reductions, Memory, Team> reduction(memory, team);
+    phase_reductions<Earlier, cell_bytes, Memory, Team> phases(memory, team);
+    step_reduction<reductions, cell_bytes, Memory, Team> reduction(memory, team);
     typename body::thread_state mine;
     history_place history(args.loop);
     loop.begin(mine);
     DSL_DETAIL_ROLLED
     for (std::int64_t k = 0; k < args.loop.steps; ++k) {
-      unsigned epoch = args.loop.epoch + static_cast<unsigned>(k);
+      const std::int64_t exchange = k * exchanges + Earlier::count;
+      unsigned epoch = args.loop.epoch + static_cast<unsigned>(exchange);
       // Computed before the block's partial results, which the other blocks wait for.
       keep_in_register(epoch);
-      const typename body::accumulators of_block = reduction.of_block(loop.step(mine, s.now, k), k);
-      loop.finish(s, reduction.exchange(of_block, args.loop, epoch), k);
+      loop.begin_step(mine, k);
+      phases.run(loop, mine, s, k, exchange - Earlier::count);
+      typename body::accumulators totals = loop.step(mine, s, k);
+      if constexpr (reductions::count > 0)
+        totals = reduction.exchange(reduction.of_block(totals, exchange), args.loop, epoch);
+      loop.finish(s, totals, k);
       if (team.block() == 0 && team.thread() == team.threads() - 1)
         loop.record_reduced(s.now, history);
       if (body::stops(s.now)) break;
@@ -161,21 +224,25 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
 #if defined(__CUDACC__)
 namespace dsl::kernels {
 
-/// All steps of a loop.
-template <class Name, int States, int Stop, int Operands, class Pass>
+/// All steps of a loop. `Earlier`: the passes of a step before the last one.
+template <class Name, int States, int Stop, int FirstValue, int Operands, class Pass,
+          class... Earlier>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
-  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop,
+                   detail::earlier_phases<FirstValue, Earlier...>>(
       args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
 /// The same for steps that read neighbours.
-template <class Name, int States, int Stop, int Operands, class Pass>
+template <class Name, int States, int Stop, int FirstValue, int Operands, class Pass,
+          class... Earlier>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     tiled_loop(const __grid_constant__ detail::tiled_loop_arguments<Operands, States> args) {
-  detail::run_loop<Pass, Operands - Pass::targets, States, Stop>(
+  detail::run_loop<Pass, Operands - Pass::targets, States, Stop,
+                   detail::earlier_phases<FirstValue, Earlier...>>(
       args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
@@ -184,22 +251,24 @@ __global__ void __launch_bounds__(
 
 namespace dsl::detail {
 
-template <class Pass, int Operands, int States, int Stop>
+template <class Pass, int Operands, int States, int Stop, int FirstValue, class... Earlier>
 struct loop_kernel {
-  using given =
-      std::conditional_t<runs_by_tiles<Pass, States>, tiled_loop_arguments<Operands, States>,
-                         loop_arguments<Operands>>;
+  static constexpr bool by_tiles = runs_by_tiles<Pass, States, Earlier...>;
+  using given = std::conditional_t<by_tiles, tiled_loop_arguments<Operands, States>,
+                                   loop_arguments<Operands>>;
   DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
-    run_loop<Pass, Operands - Pass::targets, States, Stop>(
+    run_loop<Pass, Operands - Pass::targets, States, Stop, earlier_phases<FirstValue, Earlier...>>(
         *static_cast<const given*>(arguments), simulated_memory{&self}, simulated_team{&self});
   }
 #if defined(__CUDACC__)
   template <class Name>
   static const void* with_name() {
-    if constexpr (runs_by_tiles<Pass, States>)
+    if constexpr (by_tiles)
       return reinterpret_cast<const void*>(
-          &kernels::tiled_loop<Name, States, Stop, Operands, Pass>);
-    else return reinterpret_cast<const void*>(&kernels::loop<Name, States, Stop, Operands, Pass>);
+          &kernels::tiled_loop<Name, States, Stop, FirstValue, Operands, Pass, Earlier...>);
+    else
+      return reinterpret_cast<const void*>(
+          &kernels::loop<Name, States, Stop, FirstValue, Operands, Pass, Earlier...>);
   }
 #endif
 };

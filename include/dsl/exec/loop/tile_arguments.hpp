@@ -1,7 +1,7 @@
 // How the blocks of a loop divide a grid whose steps read neighbours.
 #pragma once
 
-#include <dsl/exec/loop/loop_arguments.hpp>
+#include <dsl/exec/loop/earlier_phases.hpp>
 #include <dsl/exec/stencil/patch.hpp>
 #include <dsl/exec/team/tagged.hpp>
 
@@ -18,22 +18,52 @@ struct tile_needs {
   int other_bytes = 0;       // The same of all others.
   std::uint64_t beside = 0;  // A bit for each variable whose neighbours are read.
 };
+/// The boundaries that a pass assumes around a variable, along the axes where it assumes one.
+struct variable_ends {
+  boundary beyond[near_place::axes] = {boundary::clamp, boundary::clamp, boundary::clamp};
+  bool known[near_place::axes] = {};
+  bool agree = true;
+};
+template <class... Pass>
+constexpr variable_ends ends_of_variable(int variable) {
+  variable_ends ends;
+  const auto add = [&]<class Program>(std::type_identity<Program>) {
+    constexpr program_view p = Program::view();
+    for (int i = 0; i < p.nodes; ++i) {
+      const near_place& place = near_places<Program>[static_cast<std::size_t>(i)];
+      if (head{p.heads[i]}.code() != op::neighbour || !place.is_near ||
+          static_cast<int>(operand_read(p, i)) != variable)
+        continue;
+      for (int axis = 0; axis < near_place::axes; ++axis) {
+        if (place.ends_inside[axis]) continue;
+        ends.agree = ends.agree && (!ends.known[axis] || ends.beyond[axis] == place.beyond[axis]);
+        ends.known[axis] = true;
+        ends.beyond[axis] = place.beyond[axis];
+      }
+    }
+  };
+  (add(std::type_identity<typename Pass::elements>{}), ...);
+  return ends;
+}
+
+// Adds what a pass reads beside its elements. False if the pass cannot run by tiles.
 template <class Pass>
   requires(Pass::view().neighbours.moved == 0)
-constexpr tile_needs tile_needs_of(int) {
-  return {};
+constexpr bool add_tile_needs(tile_needs&, int) {
+  return true;
 }
 template <class Pass>
-constexpr tile_needs tile_needs_of(int states) {
+constexpr bool add_tile_needs(tile_needs& needs, int states) {
   using program = typename Pass::elements;
   constexpr program_view p = program::view();
-  tile_needs needs;
+  bool beside = false;
   for (int i = 0; i < p.nodes; ++i) {
     if (head{p.heads[i]}.code() != op::neighbour) continue;
     const int slot = static_cast<int>(operand_read(p, i));
     if (slot >= states) continue;
     const near_place& place = near_places<program>[static_cast<std::size_t>(i)];
-    if (!place.is_near) return {};
+    if (!place.is_near) return false;
+    beside = true;
     needs.beside |= std::uint64_t{1} << slot;
     for (int axis = 0; axis < near_place::axes; ++axis) {
       const int at = place.at[axis], far = at < 0 ? -at : at;
@@ -43,13 +73,27 @@ constexpr tile_needs tile_needs_of(int states) {
       if (margin > needs.margin[axis]) needs.margin[axis] = margin;
     }
   }
-  if (needs.beside == 0) return {};
-  for (int i = 0; i < states; ++i)
-    if (!Pass::is_result(i))
-      ((needs.beside >> i & 1) != 0 ? needs.halo_bytes : needs.other_bytes) +=
-          size_of(Pass::view().type(i));
+  if (!beside) return true;
   constexpr patch_needs patches = patch_needs_of<Pass>();
-  if (patches.rows > 0) needs.rows = program::nodes > 128 ? 1 : patches.planes > 1 ? 2 : 4;
+  const int rows = program::nodes > 128 ? 1 : patches.planes > 1 ? 2 : 4;
+  if (needs.rows == 0 || rows < needs.rows) needs.rows = rows;
+  return patches.rows > 0;
+}
+/// `Pass`: the last pass of a step. `Earlier`: the others. `states`: the number of variables.
+template <class Pass, class... Earlier>
+constexpr tile_needs tile_needs_of(int states) {
+  if constexpr ((Pass::view().neighbours.moved | ... | Earlier::view().neighbours.moved) == 0)
+    return {};
+  tile_needs needs;
+  if (!(add_tile_needs<Pass>(needs, states) && ... && add_tile_needs<Earlier>(needs, states)) ||
+      needs.beside == 0)
+    return {};
+  for (int i = 0; i < states; ++i) {
+    if (Pass::is_result(i)) continue;
+    const bool beside = (needs.beside >> i & 1) != 0;
+    (beside ? needs.halo_bytes : needs.other_bytes) += size_of(Pass::view().type(i));
+    if (beside && !ends_of_variable<Pass, Earlier...>(i).agree) return {};
+  }
   return needs;
 }
 
@@ -107,8 +151,31 @@ struct tiled_loop_arguments : strided_arguments<Operands> {
 template <int Operands, int States> inline constexpr bool
     takes_patches<tiled_loop_arguments<Operands, States>> = true;
 
+/// How a step is tiled.
+template <class Pass, class Earlier> struct tiles_of_step;
+template <class Pass, int FirstValue, class... Earlier>
+struct tiles_of_step<Pass, earlier_phases<FirstValue, Earlier...>> {
+  static constexpr tile_needs needs(int states) { return tile_needs_of<Pass, Earlier...>(states); }
+  static constexpr variable_ends ends(int variable) {
+    return ends_of_variable<Pass, Earlier...>(variable);
+  }
+};
+
 /// Whether all steps of a loop that reads neighbours are one kernel.
-template <class Pass, int States> inline constexpr bool runs_by_tiles =
-    tile_needs_of<Pass>(States).rows > 0;
+template <class Pass, int States, class... Earlier> inline constexpr bool runs_by_tiles =
+    tile_needs_of<Pass, Earlier...>(States).rows > 0;
+/// Whether all steps of a loop are one kernel: it reads no neighbours of its variables, or by
+/// tiles. Operands in memory have one description in all passes, which tells whether neighbours are
+/// read.
+template <class Pass, int States, class... Earlier> inline constexpr bool one_kernel_runs = [] {
+  constexpr std::uint64_t variables = (std::uint64_t{1} << States) - 1;
+  constexpr bool alike =
+      ((((Earlier::view().neighbours.operands | Pass::view().neighbours.operands) & ~variables) ==
+        (Pass::view().neighbours.operands & ~variables)) &&
+       ...);
+  return alike && (runs_by_tiles<Pass, States, Earlier...> ||
+                   ((Pass::view().neighbours.moved | ... | Earlier::view().neighbours.moved) &
+                    variables) == 0);
+}();
 
 }  // namespace dsl::detail

@@ -6,17 +6,23 @@
 
 namespace dsl::detail {
 
+/// A program's windows of a loop's variables.
+template <class Program, int Lanes, int Rows, class Numbers> struct variable_windows;
+template <class Program, int Lanes, int Rows, std::size_t... I>
+struct variable_windows<Program, Lanes, Rows, std::index_sequence<I...>>
+    : window_values<Program, static_cast<int>(I), Lanes, Rows>... {};
+
 /// Computes a step with the threads of a block.
-template <class Pass, int Inputs, int States, int Stop, class Memory, class Team>
-struct tile_body
-    : loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop> {
-  using base =
-      loop_scalars<tile_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States, Stop>;
+template <class Pass, int Inputs, int States, int Stop, class Earlier, class Memory, class Team>
+struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory, Team>, Pass,
+                                Inputs, States, Stop, Earlier> {
+  using base = loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory, Team>, Pass, Inputs,
+                            States, Stop, Earlier>;
   using base::args, base::lanes, base::memory, base::team, base::width;
   using base::base;
   using typename base::accumulators, typename base::eval, typename base::group,
-      typename base::lane_results, typename base::program, typename base::reduced_values,
-      typename base::reductions, typename base::states;
+      typename base::lane_results, typename base::program, typename base::reductions,
+      typename base::scalars, typename base::states;
 
   static constexpr int rows = base::rows;
 
@@ -40,13 +46,48 @@ struct tile_body
     announced_ = rounds_on_chip > 1 ? first_on_chip_ - 1 : all_rounds_ - 1;
   }
 
-  /// Computes a block's share of a step. Returns a thread's partial results.
-  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const reduced_values& now,
-                                         std::int64_t k) {
+  /// Waits for the borders of adjacent tiles after step k - 1, and reads them.
+  DSL_DETAIL_KERNEL_FN void begin_step(thread_state&, std::int64_t k) {
     if (k > 0) this->wait_for_neighbours(k - 1);
     team.synchronize();
     this->fill_halos(k);
     team.synchronize();
+  }
+  /// Computes a block's share of phase P of step k, which changes no variable. Returns a thread's
+  /// partial results.
+  template <int P>
+  DSL_DETAIL_KERNEL_FN auto reduce_phase(thread_state&, const scalars& s, std::int64_t k) {
+    using reduced = typename base::template reductions_of_phase<P>;
+    using elements = loop_elements<typename base::template pass_of_phase<P>, Inputs,
+                                   typename base::arguments, Memory, lanes>;
+    typename reduced::accumulators sums = reduced::identities();
+    DSL_DETAIL_ROLLED
+    for (int round = 0; round < all_rounds_; ++round) {
+      if (round == first_side_) round = first_on_chip_;  // Borders are also among the others.
+      const patch p = patch_of(round, k);
+      if (!p.exists) continue;
+      elements phase(args, memory);
+      compute_patch(
+          p, s, k,
+          [&] {
+            phase.enter_with(*this);
+            return &phase;
+          },
+          [&](const elements& of, int r, const auto& row) {
+            typename reduced::accumulators joined = reduced::identities();
+            const auto out = of.compute_read(row);
+            DSL_DETAIL_UNROLL
+            for (int l = 0; l < lanes; ++l)
+              if (p.counts(r) && l < row.count)
+                reduced::add(joined, reduced::of_element(out.of[l]));
+            reduced::add(sums, joined);
+          });
+    }
+    return sums;
+  }
+
+  /// Computes a block's share of a step. Returns a thread's partial results.
+  DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const scalars& s, std::int64_t k) {
     accumulators sums = reductions::identities();
     // The borders that other blocks wait for come first, so that they are on their way while the
     // tile is computed.
@@ -54,7 +95,7 @@ struct tile_body
     for (int round = 0; round < all_rounds_; ++round) {
       const patch p = patch_of(round, k);
       made_rows made;
-      if (p.exists) make(made, p, now, k, sums);
+      if (p.exists) make(made, p, s, k, sums);
       if (p.exists && p.writes_global)
         this->store_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.reads_shared, k);
       if (p.writes_shared || round == announced_) team.synchronize();
@@ -76,12 +117,6 @@ struct tile_body
   template <int I> static constexpr bool is_array = base::template is_array<I>;
   template <int I> static constexpr int output = base::template output<I>;
   struct made_rows { state_lanes<Pass, lanes, states> of[rows]; };
-
-  template <class Numbers> struct windows_of;
-  template <std::size_t... I>
-  struct windows_of<std::index_sequence<I...>> : base::template window_of<static_cast<int>(I)>... {
-  };
-  using windows = windows_of<states>;
 
   tile_threads threads_{};
   // The thread's, among `threads_`.
@@ -145,48 +180,63 @@ struct tile_body
         missing, rows};
   }
 
-  // Computes the elements of a patch after the step.
-  DSL_DETAIL_KERNEL_FN void make(made_rows& made, const patch& p, const reduced_values& now,
-                                 std::int64_t k, accumulators& sums) {
+  // Evaluates a pass on the rows of a patch: calls use(elements, row number, row) for each, where
+  // enter() gives the pass's elements at the patch's place.
+  template <class Enter, class Use>
+  DSL_DETAIL_KERNEL_FN void compute_patch(const patch& p, const scalars& s, std::int64_t k,
+                                          const Enter& enter, const Use& use) {
     if (this->extent(2) > 1) this->enter_plane(p.plane);
+    auto& elements = *enter();
+    using elements_type = std::remove_cvref_t<decltype(elements)>;
+    using program = typename elements_type::program;
+    using windows = variable_windows<program, lanes, rows, states>;
     windows around;
-    base::for_halos([&]<int I, class T>() { this->template load_window<I, T>(around, p, k); });
-    group of_row[rows];
+    base::for_halos([&]<int I, class T>() {
+      using window = window_values<program, I, lanes, rows>;
+      if constexpr (window::shape.any())
+        this->template load_window<I, T>(static_cast<window&>(around), p, k);
+    });
+    typename elements_type::group of_row[rows];
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r)  // The nearest row stands in for missing ones.
-      this->place_in_tile(of_row[r], p.column,
-                          p.row + (r < p.first ? p.first
-                                   : r < p.end ? r
-                                               : p.end - 1));
-    source from{*this, of_row, around, now, p, k};
-    eval::read(from);
-    accumulators joined = reductions::identities();
+      elements.place_in_tile(of_row[r], p.column,
+                             p.row + (r < p.first ? p.first
+                                      : r < p.end ? r
+                                                  : p.end - 1));
+    source<elements_type, windows> from{*this, elements, of_row, around, s, p, k};
+    elements_type::eval::read(from);
     DSL_DETAIL_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      const lane_results out = this->compute_read(of_row[r]);
-      base::for_arrays([&]<int I, class T>() {
-        DSL_DETAIL_UNROLL
-        for (int l = 0; l < lanes; ++l)
-          lanes_of<I>(made.of[r]).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
-      });
-      DSL_DETAIL_UNROLL
-      for (int l = 0; l < lanes; ++l)
-        if (p.counts(r) && l < of_row[r].count)
-          reductions::add(joined, reductions::of_element(out.of[l]));
-    }
+    for (int r = 0; r < rows; ++r) use(elements, r, of_row[r]);
+  }
+  // Computes the elements of a patch after the step.
+  DSL_DETAIL_KERNEL_FN void make(made_rows& made, const patch& p, const scalars& s, std::int64_t k,
+                                 accumulators& sums) {
+    accumulators joined = reductions::identities();
+    compute_patch(
+        p, s, k, [this] { return this; },
+        [&](const tile_body& of, int r, const group& row) {
+          const lane_results out = of.compute_read(row);
+          base::for_arrays([&]<int I, class T>() {
+            DSL_DETAIL_UNROLL
+            for (int l = 0; l < lanes; ++l)
+              lanes_of<I>(made.of[r]).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
+          });
+          DSL_DETAIL_UNROLL
+          for (int l = 0; l < lanes; ++l)
+            if (p.counts(r) && l < row.count)
+              reductions::add(joined, reductions::of_element(out.of[l]));
+        });
     reductions::add(sums, joined);
   }
 
-  template <int I, class T>
-  DSL_DETAIL_KERNEL_FN void load_window(windows& around, const patch& p, std::int64_t k) const {
-    using window = typename base::template window_of<I>;
-    window& w = static_cast<window&>(around);
+  template <int I, class T, class Window>
+  DSL_DETAIL_KERNEL_FN void load_window(Window& w, const patch& p, std::int64_t k) const {
     if (p.reads_shared) {
       const T* const first = this->template place_of<I, T>(p.column, p.row, p.plane, k)->lane;
       return w.load_vectors(memory, first, args.tile.pitch, args.tile.plane);
     }
     const grid_memory<T> from = this->template buffer<I, T>(k);
-    constexpr window_shape shape = window::shape;
+    constexpr window_shape shape = Window::shape;
     const std::int64_t x = this->corner[0] + p.column, y = this->corner[1] + p.row,
                        z = this->outer[0];
     const bool inner = from.in_vectors && x >= shape.left * lanes &&
@@ -197,33 +247,36 @@ struct tile_body
       w.load_vectors(memory, static_cast<const T*>(from.at({x, y, z})), from.strides[1],
                      from.strides[2]);
     else
-      w = find_window<window>(memory, from, x, y, z, this->first_read() - p.column,
+      w = find_window<Window>(memory, from, x, y, z, this->first_read() - p.column,
                               this->end_read() - p.column);
   }
-  // Reads a variable without a halo.
-  template <int I, std::uint32_t Head>
-  DSL_DETAIL_KERNEL_FN void read_own(group (&of_row)[rows], const patch& p, std::int64_t k) const {
+  // Reads a variable whose neighbours are not read.
+  template <int I, std::uint32_t Head, class Group>
+  DSL_DETAIL_KERNEL_FN void read_own(Group (&of_row)[rows], const patch& p, std::int64_t k) const {
     using T = state_element<I, Pass>;
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r) {
-      group& g = of_row[r];
+      Group& g = of_row[r];
       if (p.reads_shared) {
         operand_lanes<Head>(g).load(
             memory, this->template place_of<I, T>(g.column, g.row, p.plane, k)->lane);
       } else {
         const pack<T, lanes> v =
-            this->template load<I, T>(g.column, g.row, p.plane, this->template buffer<I, T>(0));
+            this->template load<I, T>(g.column, g.row, p.plane, this->template buffer<I, T>(k));
         DSL_DETAIL_UNROLL
         for (int l = 0; l < lanes; ++l) operand_lanes<Head>(g).set(l, v.lane[l]);
       }
     }
   }
 
+  template <class Elements, class Windows>
   struct source {
+    using program = typename Elements::program;
     const tile_body& body;
-    group (&of_row)[rows];
-    const windows& around;
-    const reduced_values& now;
+    const Elements& elements;
+    typename Elements::group (&of_row)[rows];
+    const Windows& around;
+    const scalars& known;
     const patch& p;
     std::int64_t k;
     template <op Code, dtype D, int N, std::uint32_t Head>
@@ -231,17 +284,20 @@ struct tile_body
       if constexpr (Code == op::inside && place_with_head<program, Head>.is_near) {
         constexpr near_place place = place_with_head<program, Head>;
         set_lanes<Head, lanes>(of_row, [&](int r, int l) {
-          return exists_near<0>(body, place, of_row[r].column + l) &&
-                 exists_near<1>(body, place, of_row[r].row) && exists_near<2>(body, place, 0);
+          return exists_near<0>(elements, place, of_row[r].column + l) &&
+                 exists_near<1>(elements, place, of_row[r].row) &&
+                 exists_near<2>(elements, place, 0);
         });
       } else if constexpr (constexpr int slot = variable<Code, N, Head>(); slot < 0) {
         DSL_DETAIL_UNROLL
-        for (int r = 0; r < rows; ++r) body.template read_parameter<Code, D, N, Head>(of_row[r], k);
-      } else if constexpr (!is_array<slot>) {
-        set_lanes<Head, lanes>(of_row, [&](int, int) { return nth<output<slot>>(now); });
-      } else if constexpr (base::template has_halo<slot>) {
+        for (int r = 0; r < rows; ++r)
+          elements.template read_parameter<Code, D, N, Head>(of_row[r], k);
+      } else if constexpr (is_scalar<slot>()) {
+        set_lanes<Head, lanes>(of_row,
+                               [&](int, int) { return base::template known_scalar<slot>(known); });
+      } else if constexpr (window_values<program, slot, lanes, rows>::shape.any()) {
         constexpr near_place place = place_with_head<program, Head>;
-        const auto& window = static_cast<const typename base::template window_of<slot>&>(around);
+        const auto& window = static_cast<const window_values<program, slot, lanes, rows>&>(around);
         set_lanes<Head, lanes>(of_row, [&](int r, int l) { return window.value(place, r, l); });
       } else {
         body.template read_own<slot, Head>(of_row, p, k);
@@ -249,12 +305,17 @@ struct tile_body
     }
 
    private:
-    // The variable that a node reads, or -1.
+    // The variable or the value that a node reads, or -1.
     template <op Code, int N, std::uint32_t Head>
     static constexpr int variable() {
       if constexpr (Code == op::neighbour)
         return slot_with_head<program, Head> < States ? slot_with_head<program, Head> : -1;
-      else return !is_placed(Code) && N < States ? N : -1;
+      else return !is_placed(Code) && (N < States || Earlier::is_value(N)) ? N : -1;
+    }
+    template <int Slot>
+    static constexpr bool is_scalar() {
+      if constexpr (Slot < States) return !is_array<Slot>;
+      else return true;
     }
   };
 };

@@ -5,7 +5,6 @@
 
 #include <dsl/exec/loop/loop_variables.hpp>
 #include <dsl/exec/loop/tile_arguments.hpp>
-#include <dsl/exec/map/kernel.hpp>
 
 namespace dsl::detail {
 
@@ -27,7 +26,7 @@ template <class Window, class Memory>
 DSL_DETAIL_KERNEL_FN auto find_vector(Memory memory, const grid_memory<typename Window::T>& from,
                                       std::int64_t x, std::int64_t y, std::int64_t z, int begin,
                                       int end) {
-  constexpr window_shape shape = Window::shape;
+  constexpr auto shape = Window::shape;
   constexpr int lanes = Window::lanes;
   using T = typename Window::T;
   y = near_inside<shape.beyond[1]>(y, from.extents[1]);
@@ -56,25 +55,31 @@ DSL_DETAIL_NOINLINE Window find_window(Memory memory, grid_memory<typename Windo
 }
 
 /// The tile of a block, and the transfers of its elements.
-template <class Pass, int Inputs, int States, class Memory, class Team>
+template <class Pass, int Inputs, int States, class Earlier, class Memory, class Team>
 struct tile_state
-    : kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>,
+    : loop_elements<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>,
       loop_variables<Pass, States> {
-  using base =
-      kernel_body<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>;
+  using arguments = tiled_loop_arguments<Inputs + Pass::targets, States>;
+  using base = loop_elements<Pass, Inputs, arguments, Memory>;
   using variables = loop_variables<Pass, States>;
   using base::args, base::lanes, base::memory, base::width, base::height, base::planes;
   using typename base::group, typename variables::states;
   using variables::for_arrays;
-  static constexpr tile_needs needs = tile_needs_of<Pass>(States);
+  using tiles = tiles_of_step<Pass, Earlier>;
+  static constexpr tile_needs needs = tiles::needs(States);
   static constexpr int rows = needs.rows;
   // Separate constants, because device code needs the members as constant expressions.
   template <int D> static constexpr int before = needs.before[D];
   template <int D> static constexpr int after = needs.after[D];
   template <int D> static constexpr int margin = needs.margin[D];
   template <int I> static constexpr bool has_halo = (needs.beside >> I & 1) != 0;
+  /// What `find_vector` needs to know of a variable.
   template <int I>
-  using window_of = window_values<typename base::program, I, lanes, rows>;
+  struct halo_of {
+    static constexpr variable_ends shape = tiles::ends(I);
+    static constexpr int lanes = base::lanes;
+    using T = state_element<I, Pass>;
+  };
 
   /// A range of rows and planes of the tile.
   struct box { std::int32_t first_row, first_plane, height, planes; };
@@ -83,9 +88,7 @@ struct tile_state
   std::int64_t plane_of_tile = 0;  // The grid's plane that is the tile's first one.
   box on_chip{}, in_memory{};      // The parts of the tile in shared memory and in global memory.
 
-  DSL_DETAIL_KERNEL_FN tile_state(const tiled_loop_arguments<Inputs + Pass::targets, States>& a,
-                                  Memory m, Team t)
-      : base(a, m), team(t) {}
+  DSL_DETAIL_KERNEL_FN tile_state(const arguments& a, Memory m, Team t) : base(a, m), team(t) {}
 
   /// Finds the block's tile.
   DSL_DETAIL_KERNEL_FN void enter() {
@@ -179,9 +182,9 @@ struct tile_state
       const int column = p.column * lanes;
       for_halos([&]<int I, class T>() {
         memory.store(place_of<I, T>(column, p.row, p.plane, k),
-                     find_vector<window_of<I>>(memory, buffer<I, T>(k), this->corner[0] + column,
-                                               this->corner[1] + p.row, plane_of_tile + p.plane,
-                                               first_read() - column, end_read() - column));
+                     find_vector<halo_of<I>>(memory, buffer<I, T>(k), this->corner[0] + column,
+                                             this->corner[1] + p.row, plane_of_tile + p.plane,
+                                             first_read() - column, end_read() - column));
       });
     }
   }

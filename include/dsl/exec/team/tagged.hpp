@@ -63,11 +63,13 @@ struct tagged {
   }
 };
 
-/// The cells in which each of `blocks` blocks leaves its value of a step. Even and odd steps have
-/// separate cells, because a block may be one step ahead of another.
-template <class T>
-DSL_DETAIL_FN tagged<T>* cells_of_step(void* cells, unsigned step, unsigned blocks) {
-  return static_cast<tagged<T>*>(cells) + (step & 1) * blocks;
+/// The cells in which each of `blocks` blocks leaves its value of an exchange. Even and odd
+/// exchanges have separate cells, because a block may be one exchange ahead of another. `Bytes`: of
+/// the largest value of any exchange.
+template <class T, std::size_t Bytes = sizeof(T)>
+DSL_DETAIL_FN tagged<T>* cells_of_exchange(void* cells, unsigned number, unsigned blocks) {
+  constexpr auto words = static_cast<unsigned>(tagged_bytes(Bytes) / sizeof(quad));
+  return reinterpret_cast<tagged<T>*>(static_cast<quad*>(cells) + (number & 1) * blocks * words);
 }
 
 }  // namespace dsl::detail

@@ -1,0 +1,110 @@
+// The phases of a loop's step before its last pass, and the values that they leave.
+#pragma once
+
+#include <dsl/exec/loop/loop_arguments.hpp>
+#include <dsl/exec/map/kernel.hpp>
+
+namespace dsl::detail {
+
+/// The passes before the last one. The results of all, in order, are values: the operand FirstValue
+/// and those after it. They are computed in every block alike, and not stored within a kernel.
+template <int FirstValue, class... Pass>
+struct earlier_phases {
+  static constexpr int count = sizeof...(Pass), first_value = FirstValue,
+                       values = (0 + ... + Pass::targets);
+  using numbers = std::make_index_sequence<sizeof...(Pass)>;
+  template <int P> using pass = std::tuple_element_t<static_cast<std::size_t>(P), tuple<Pass...>>;
+
+  /// Whether an operand is a value.
+  static constexpr bool is_value(int operand) {
+    return operand >= first_value && operand < first_value + values;
+  }
+  /// The phase that computes it, and the number of the result there.
+  struct result { int phase, number; };
+  static constexpr result result_of(int operand) {
+    const int targets[] = {Pass::targets..., 0};
+    int phase = 0, k = operand - first_value;
+    while (k >= targets[phase]) k -= targets[phase++];
+    return {phase, k};
+  }
+};
+using no_earlier_phases = earlier_phases<0>;
+
+template <class Pass> inline constexpr int accumulator_bytes_of_pass =
+    static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
+/// Bytes of the largest accumulators of a step's passes.
+template <class Pass, class Earlier> inline constexpr int accumulator_bytes_of_step =
+    accumulator_bytes_of_pass<Pass>;
+template <class Pass, int FirstValue, class... Earlier>
+inline constexpr int accumulator_bytes_of_step<Pass, earlier_phases<FirstValue, Earlier...>> = [] {
+  int most = accumulator_bytes_of_pass<Pass>;
+  ((most = accumulator_bytes_of_pass<Earlier> > most ? accumulator_bytes_of_pass<Earlier> : most),
+   ...);
+  return most;
+}();
+
+/// How many times the blocks exchange accumulators in a step.
+template <class Pass, class Earlier> inline constexpr int exchanges_of_step =
+    Earlier::count + (Pass::reductions::count > 0 ? 1 : 0);
+
+/// The results of a phase's last evaluation, and the scalars in device memory that results depend
+/// on. These are read once, because a variable may be among those that decide the end, and is
+/// written at the end.
+template <class Pass>
+struct phase_results {
+  using after = evaluator<typename Pass::results>;
+  typename after::results now;
+  typename after::inputs given;
+};
+template <int P, class Pass> struct numbered_results { phase_results<Pass> of; };
+template <int P, class Pass> DSL_DETAIL_FN auto& results_of_phase(numbered_results<P, Pass>& r) {
+  return r.of;
+}
+template <int P, class Pass> DSL_DETAIL_FN const auto& results_of_phase(
+    const numbered_results<P, Pass>& r) {
+  return r.of;
+}
+template <class Earlier, class Numbers = typename Earlier::numbers> struct results_of_phases;
+template <class Earlier, std::size_t... P>
+struct results_of_phases<Earlier, std::index_sequence<P...>>
+    : numbered_results<static_cast<int>(P),
+                       typename Earlier::template pass<static_cast<int>(P)>>... {};
+
+/// Evaluates a pass on a thread's lanes of a loop's operands.
+template <class Pass, int Inputs, class Arguments, class Memory,
+          int Lanes = lanes_of_kernel<Pass, Arguments>>
+struct loop_elements : kernel_body<Pass, Inputs, Arguments, Memory, Lanes> {
+  using base = kernel_body<Pass, Inputs, Arguments, Memory, Lanes>;
+  using base::args, base::compute_read;
+  using base::base;
+  using typename base::group;
+
+  /// Reads an operand that is neither a variable nor a value, in step k of the launch.
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read_parameter(group& g, [[maybe_unused]] std::int64_t k) const {
+    this->template read<Code, D, N, Head>(g);
+    if constexpr (Code == op::value && D == dtype::int64) add_step<N, Head>(g, k);
+  }
+  template <int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {
+    // Without a branch, so that nvcc sees that all lanes have the same value.
+    const auto now = static_cast<std::int64_t>(args.operand[N].word) +
+                     (args.operand[N].descriptor == counts_steps ? k : 0);
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Lanes; ++l) operand_lanes<Head>(g).set(l, now);
+  }
+  /// Takes the position that another pass's body has entered.
+  template <class Entered>
+  DSL_DETAIL_KERNEL_FN void enter_with(const Entered& other) {
+    this->width = other.width;
+    this->height = other.height;
+    this->planes = other.planes;
+    this->corner[0] = other.corner[0];
+    this->corner[1] = other.corner[1];
+    this->outer[0] = other.outer[0];
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < Inputs; ++i) this->offset[i] = other.offset[i];
+  }
+};
+
+}  // namespace dsl::detail

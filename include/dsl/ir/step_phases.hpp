@@ -1,0 +1,183 @@
+// The phases of a loop's step that uses its own reductions.
+#pragma once
+
+#include <dsl/ir/copy.hpp>
+#include <dsl/ir/origin.hpp>
+#include <dsl/ir/pass.hpp>
+
+namespace dsl::detail {
+
+/// Splits a step into phases. Phase p computes the reductions of depth p + 1 whose values later
+/// phases use; the last one computes all outputs. Elementwise values are computed again in each
+/// phase that needs them. All phases have the step's operands, with the same numbers, and after
+/// them one for each value.
+template <class Graph>
+class step_splitter {
+ public:
+  constexpr explicit step_splitter(const Graph& g) : g_(g), origins_(g) {
+    live_ = needed_from(g.outputs, 0);
+    for (int i = 0; i < g.size() && possible_; ++i) note_depth(i);
+    for (int i = 0; i < g.outputs.size(); ++i) note_output(g.outputs[i]);
+    if (!possible_) return;
+    is_value_ = sequence<char>(g.size(), 0);
+    for (int i = 0; i < g.outputs.size(); ++i) note_read(g.outputs[i], origin{origin::element});
+    for (int i = 0; i < g.size(); ++i) {
+      if (live_[i] == 0) continue;
+      for (int k = 0; k < count_inputs(g[i]); ++k) note_read(input_node(g[i], k), origins_[i]);
+      if (g[i].code != op::reduced) continue;
+      const traced_reduction& f = g.reduction_at(g[i].field(0));
+      for (int k = 0; k < f.values.size(); ++k) note_read(f.values[k], origin{origin::element});
+    }
+    for (int p = 0; p < last_; ++p) {
+      const int before = values_.size();
+      for (int i = 0; i < g.size(); ++i)
+        if (is_value_[i] != 0 && phase_of(i) == p) values_.push_back(i);
+      possible_ = possible_ && values_.size() > before;
+    }
+  }
+
+  /// Whether all reductions are over the elements of the step, to single values.
+  constexpr bool is_possible() const { return possible_; }
+  /// The number of phases before the last one.
+  constexpr int earlier() const { return last_; }
+  constexpr int values() const { return values_.size(); }
+  constexpr dtype type_of_value(int k) const { return g_[values_[k]].type; }
+  /// Phase p, which leaves values; or, if p is earlier(), the last one.
+  constexpr graph phase(int p) const {
+    graph to;
+    to.operands = g_.operands + values_.size();
+    sequence<int> roots;
+    for (int k = 0; k < values_.size() && p < last_; ++k)
+      if (phase_of(values_[k]) == p) roots.push_back(values_[k]);
+    for (int i = 0; i < g_.outputs.size() && p == last_; ++i) roots.push_back(g_.outputs[i]);
+    operand_places at{sequence<int>(origins_.leaf_count(), -1), sequence<int>(g_.size(), -1),
+                      sequence<op>(g_.size(), op::load_scalar)};
+    for (int k = 0; k < origins_.leaf_count(); ++k) at.of_leaf[k] = k;
+    for (int k = 0; k < values_.size(); ++k)
+      if (phase_of(values_[k]) < p) at.of_node[values_[k]] = g_.operands + k;
+    const sequence<int> copied = copy_into(to, g_, needed_from(roots, p), at);
+    for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(copied[roots[i]]);
+    to.scalar_outputs = p < last_ ? (1u << roots.size()) - 1 : g_.scalar_outputs;
+    return to;
+  }
+
+ private:
+  constexpr int phase_of(int node) const { return origins_[node].depth - 1; }
+  constexpr bool is_value_before(int node, int phase) const {
+    return is_value_.size() > 0 && is_value_[node] != 0 && phase_of(node) < phase;
+  }
+  // The nodes from which a phase computes some nodes; values of earlier phases are included, the
+  // nodes that these are computed from are not.
+  constexpr sequence<char> needed_from(const sequence<int>& roots, int phase) const {
+    sequence<char> needed(g_.size(), 0);
+    for (int i = 0; i < roots.size(); ++i) needed[roots[i]] = 1;
+    for (int i = g_.size() - 1; i >= 0; --i) {
+      if (needed[i] == 0 || is_value_before(i, phase)) continue;
+      const node& n = g_[i];
+      for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
+      if (n.code != op::reduced) continue;
+      const traced_reduction& f = g_.reduction_at(n.field(0));
+      for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
+    }
+    return needed;
+  }
+  constexpr void note_depth(int node) {
+    if (live_[node] == 0) return;
+    const origin& o = origins_[node];
+    if (g_[node].code == op::reduced) {
+      const int space = g_.reduction_at(g_[node].field(0)).space;
+      possible_ = !o.is_array && (space_ < 0 || space_ == space) &&
+                  (space == 0 || !g_.spaces[space - 1].reduces);
+      space_ = space;
+      if (o.depth - 1 > last_) last_ = o.depth - 1;
+    }
+    possible_ = possible_ && o.kind != origin::combined && !is_placed_value(g_[node]);
+  }
+  constexpr void note_output(int node) {
+    const origin& o = origins_[node];
+    if (o.kind == origin::element && o.depth > last_) last_ = o.depth;
+  }
+  // A result of an earlier phase is a value if anything but that phase's results reads it.
+  constexpr void note_read(int node, const origin& reader) {
+    const origin& o = origins_[node];
+    if (o.kind != origin::reduced || phase_of(node) >= last_) return;
+    const bool same_phase =
+        reader.kind == origin::reduced && (reader.depth == o.depth || o.depth == 0);
+    if (same_phase) return;
+    is_value_[node] = 1;
+    possible_ = possible_ && o.depth > 0;
+  }
+
+  const Graph& g_;
+  node_origins<Graph> origins_;
+  sequence<char> live_, is_value_;
+  sequence<int> values_;  // Nodes, in the order of their phases.
+  int last_ = 0, space_ = -1;
+  bool possible_ = true;
+};
+
+/// Makes the first single value among a pass's outputs depend on a reduction, if there are single
+/// values but no reductions. Its kernel then stores them, and can end a loop, as one that reduces.
+constexpr void reduce_for_results(graph& g) {
+  if (g.scalar_outputs == 0 || g.reduction_count() > 0) return;
+  reduction_rule any;
+  const int a = any.combine.add(op::value, dtype::boolean, literal{0}),
+            b = any.combine.add(op::value, dtype::boolean, literal{1});
+  any.combine.outputs.push_back(any.combine.add(op::logical_or, dtype::boolean, fields(a, b)));
+  any.identity.push_back(literal{});
+  sequence<int> nothing;
+  nothing.push_back(g.add(op::constant, dtype::boolean, literal{}));
+  const int number = g.add_reduction(std::move(any), std::move(nothing)),
+            never = g.add(op::reduced, dtype::boolean, fields(number));
+  int first = 0;
+  while ((g.scalar_outputs >> first & 1) == 0) ++first;
+  const int value = g.outputs[first];
+  g.outputs[first] = g.add(op::where, g[value].type, fields(never, value, value));
+}
+
+/// The phases of the step that `Trace::run()` builds, as passes, if it can be split.
+template <class Trace, class... Calls>
+class step_in_phases {
+  static constexpr int most = 12;
+  struct roomy_step {
+    bool is_possible = false;
+    int earlier = 0, values = 0, operands = 0;
+    dtype types[64]{};
+    pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, most + 2> image{};
+  };
+  static constexpr roomy_step make() {
+    const auto g = Trace::run();
+    const step_splitter split(g);
+    roomy_step to;
+    to.operands = g.operands;
+    to.earlier = split.earlier();
+    to.values = split.values();
+    to.is_possible = split.is_possible() && to.earlier > 0 && to.earlier <= most && to.values <= 64;
+    for (int k = 0; k < to.values && to.is_possible; ++k) to.types[k] = split.type_of_value(k);
+    for (int p = 0; p <= to.earlier + 1 && to.is_possible; ++p) {
+      graph of_phase = split.phase(p < to.earlier ? p : to.earlier);
+      if (p > to.earlier) reduce_for_results(of_phase);
+      to.is_possible = add_pass(of_phase, to.image, true);
+    }
+    if (!to.is_possible) to.image = {};
+    return to;
+  }
+  static constexpr roomy_step roomy = make();
+
+ public:
+  static constexpr bool is_possible = roomy.is_possible;
+  /// The number of phases before the last one, of values, and of the first value's operand.
+  static constexpr int earlier = roomy.earlier, values = roomy.values, first_value = roomy.operands;
+  static constexpr dtype type_of_value(int k) { return roomy.types[k]; }
+  static constexpr auto exact =
+      roomy.image.template exact<roomy.image.nodes + 1, roomy.image.words() + 1,
+                                 roomy.image.programs + 1, most + 2>();
+  /// Phase K.
+  template <int K> using phase =
+      typename pass_spelled<step_in_phases, static_cast<std::size_t>(K), Calls...>::type;
+  /// The last phase, within a kernel of all phases and as a launch of its own.
+  using last = phase<earlier>;
+  using last_alone = phase<earlier + 1>;
+};
+
+}  // namespace dsl::detail
