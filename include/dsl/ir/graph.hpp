@@ -77,6 +77,17 @@ struct index_space {
   bool of_rows = false;
 };
 
+/// An operand whose elements a formula takes: the number of the leaf, the axis along which
+/// positions count, from the right (`flat`: they count all elements in row-major order), and the
+/// number of the value that it is part of. Operands of one value have one shape.
+struct taken_leaf {
+  static constexpr int flat = -1;
+  int leaf = 0, axis = flat, value = 0;
+};
+/// The nodes that describe such an operand: the address of its first element, the number of
+/// positions, and the distance between two.
+struct taken_source { int leaf, axis, address, count, stride; };
+
 /// Nodes in the order of their creation. Equal nodes are one node (hash-consing). Adding a node
 /// takes amortised constant time, which keeps tracing a formula of a thousand nodes within the
 /// compilers' limits for constant expressions.
@@ -154,6 +165,11 @@ class graph {
   bool notes_numbers = false;
   // Ranks of the operands that are arrays, if their types give them; otherwise -1.
   sequence<int> ranks;
+  // Operands whose elements are taken at computed positions: those that the formula wants, noted
+  // while it is traced to find them, and those that it is given. The number of values taken so far.
+  sequence<taken_leaf> taken;
+  sequence<taken_source> taken_sources;
+  int values_taken = 0;
   // The range in which each operand that is a C++ integer must lie.
   sequence<integer_range> scalars;
 

@@ -1,6 +1,7 @@
 // take: reads the elements that an index chooses.
 #pragma once
 
+#include <dsl/ir/take.hpp>
 #include <dsl/lang/functions.hpp>
 #include <dsl/lang/position.hpp>
 #include <dsl/lang/shape.hpp>
@@ -38,15 +39,42 @@ struct gather_function {
   static constexpr symbol<D> trace(tracer& t, Address address, Index index, N n, Stride stride) {
     static_assert(kind_of(Index::type.type) == kind::integer,
                   "take wants an index of integers: use dsl::where to choose by a condition");
-    const auto zero = constant<dtype::int64>(t.g, 0), one = constant<dtype::int64>(t.g, 1);
     const auto i = convert_symbol<dtype::int64, false>(position_symbol(index));
-    const auto from_start = apply<op::where>(apply<op::less>(i, zero), apply<op::add>(i, n), i);
-    const auto within =
-        apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(n, one)), zero);
+    const auto within = position_within(i, n);
     return {t.g,
             t.g->add(op::gather, D, fields(address.id, apply<op::multiply>(within, stride).id))};
   }
 };
+
+/// Where the elements of an array are that an index chooses among: the address, and the number of
+/// positions and their distance in elements.
+template <class T, int R>
+struct taken_elements {
+  address_leaf<T, R> address;
+  std::int64_t count, stride;
+};
+/// All elements of an array, in row-major order. Throws shape_error if they are not at equal
+/// distances.
+template <class T, int R>
+taken_elements<T, 0> all_elements(const view<const T, R>& x) {
+  require_undivided(x.owner(), "take");
+  const view<const T, 1> all = ravel(x);
+  if (all.extent(0) == 0) throw_empty_take();
+  return {{view<const T, 0>(all.owner(), all.origin(), {}, {})}, all.extent(0), all.strides()[0]};
+}
+/// Those along an axis, counted from 0, at the same positions along the others.
+template <class T, int R>
+taken_elements<T, R> elements_along(const view<const T, R>& x, int axis) {
+  require_memory(x.owner(), "take");
+  const auto along = static_cast<std::size_t>(axis);
+  dsl::extents<R> sizes = x.extents(), strides = x.strides();
+  sizes[along] = 1;
+  strides[along] = 0;
+  if (x.extent(axis) == 0) throw_empty_take();
+  return {{view<const T, R>(x.owner(), x.origin(), sizes, strides)},
+          x.extent(axis),
+          x.strides()[along]};
+}
 
 template <class T, int R, class Index>
 auto gather(const view<const T, R>& from, const Index& index, std::int64_t n, std::int64_t stride) {
@@ -64,10 +92,8 @@ concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
 
 template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
-  require_undivided(x.owner(), "take");
-  const view<const T, 1> all = ravel(x);
-  return gather(view<const T, 0>(all.owner(), all.origin(), {}, {}), index, all.extent(0),
-                all.strides()[0]);
+  const taken_elements<T, 0> all = all_elements(x);
+  return make_expression<gather_function<dtype_v<T>>>(all.address, index, all.count, all.stride);
 }
 template <class T, int R, class Index>
 auto take_along(const view<const T, R>& x, const Index& index, int axis) {
@@ -98,10 +124,95 @@ Result not_in_memory() {
   return {};
 }
 
+/// The value of x, a symbol, at a position of the formula that it belongs to.
+template <dtype D, bool W, class Index>
+constexpr symbol<D> taken_symbol(const symbol<D, W>& x, const Index& index, int axis) {
+  using lifted = decltype(lift(x.owner, index));
+  constexpr bool is_integer = kind_of(lifted::type.type) == kind::integer;
+  static_assert(is_integer,
+                "take wants an index of integers: use dsl::where to choose by a condition");
+  if constexpr (is_integer) {
+    const auto i = convert_symbol<dtype::int64, false>(position_symbol(lift(x.owner, index)));
+    return {x.owner, graph_take(*x.owner, i.id, axis).of(x.id)};
+  } else {
+    return {x.owner, x.id};
+  }
+}
+
+// lang/vectorize.hpp
+template <class Name, class F> struct formula;
+template <class F, auto Takes> struct taking;
+
+// The elements that entry K of Takes describes.
+template <auto Takes, std::size_t K, class Leaves>
+auto taken_elements_of(const Leaves& leaves) {
+  constexpr taken_leaf t = Takes.taken[K];
+  const auto& leaf = get<static_cast<std::size_t>(t.leaf)>(leaves);
+  if constexpr (t.axis == taken_leaf::flat) return all_elements(leaf);
+  else return elements_along(leaf, std::remove_cvref_t<decltype(leaf)>::rank - 1 - t.axis);
+}
+/// Throws shape_error if operands of one value that is taken have different shapes.
+template <auto Takes, class Leaves, std::size_t... K>
+void require_alike(const Leaves& leaves, std::index_sequence<K...>) {
+  operand all[sizeof...(K)], *at = all;
+  (add_leaves(get<static_cast<std::size_t>(Takes.taken[K].leaf)>(leaves), at), ...);
+  for (std::size_t i = 0; i != sizeof...(K); ++i)
+    for (std::size_t k = 0; k != i; ++k)
+      if (Takes.taken[i].value == Takes.taken[k].value) require_shape(all[i], all[k]);
+}
+/// The expression `e` of a formula that takes elements of its arguments, with these as operands.
+template <auto Takes, class Name, class F, class... Operands>
+auto with_taken_elements(const expression<formula<Name, F>, Operands...>& e) {
+  using numbers = std::make_index_sequence<static_cast<std::size_t>(Takes.taken_count)>;
+  const auto leaves = leaves_as_tuple(e);
+  require_alike<Takes>(leaves, numbers{});
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    const auto sources = concatenate([&](const auto& of) {
+      return tuple{of.address, value_leaf<std::int64_t>{of.count},
+                   value_leaf<std::int64_t>{of.stride}};
+    }(taken_elements_of<Takes, K>(leaves))...);
+    return unpack(
+        [](const auto&... x) {
+          return make_checked_expression<formula<Name, taking<F, Takes>>>(x...);
+        },
+        concatenate(e.operands, sources));
+  }(numbers{});
+}
+
+/// A formula F of its arguments and, for each entry of Takes (`trace_of_formula`), of the address,
+/// the count and the stride of an argument's elements (`taken_elements`).
+template <class F, auto Takes>
+struct taking {
+  template <class... S>
+  constexpr auto operator()(const S&... s) const {
+    constexpr std::size_t own = sizeof...(S) - 3 * taken;
+    const tuple<S...> all(s...);
+    add_sources<own>(all, std::make_index_sequence<taken>{});
+    return call(all, std::make_index_sequence<own>{});
+  }
+
+ private:
+  static constexpr auto taken = static_cast<std::size_t>(Takes.taken_count);
+  template <std::size_t Own, class All, std::size_t... K>
+  static constexpr void add_sources(const All& all, std::index_sequence<K...>) {
+    graph& g = *get<Own>(all).owner;
+    // Leaves are numbered one after another: the first address comes right after those of F.
+    const int first = g[get<Own>(all).id].field(0) - Takes.leaf_count;
+    (g.taken_sources.push_back(taken_source{first + Takes.taken[K].leaf, Takes.taken[K].axis,
+                                            get<Own + 3 * K>(all).id, get<Own + 3 * K + 1>(all).id,
+                                            get<Own + 3 * K + 2>(all).id}),
+     ...);
+  }
+  template <class All, std::size_t... I>
+  static constexpr auto call(const All& all, std::index_sequence<I...>) {
+    return F{}(get<I>(all)...);
+  }
+};
+
 }  // namespace detail
 
 template <detail::lazy X, class... Rest>
-  requires(!detail::in_memory<X>)
+  requires(!detail::in_memory<X> && !is_symbol<X>)
 auto take(const X&, const Rest&...) {
   return detail::not_in_memory<X>();
 }
@@ -119,6 +230,26 @@ auto take(const X& x, const Index& index) {
 template <detail::in_memory X, detail::any_operand Index>
 auto take(const X& x, const Index& index, int axis) {
   return detail::take_along(detail::as_operand(x), detail::as_operand(index), axis);
+}
+/// Inside a formula: the value of x at the position `index`, an integer computed there, of another
+/// element. x is an argument that is an array, or computed from such arguments, which then have one
+/// shape. In a loop, values of variables are those before the step.
+/// ```cpp
+/// const auto relax = dsl::vectorize([](auto u, auto left, auto right) {
+///   return 0.5 * (dsl::take(u, left) + dsl::take(u, right));
+/// });
+/// ```
+template <class X, class Index>
+  requires is_symbol<X>
+constexpr auto take(const X& x, const Index& index) {
+  return detail::taken_symbol(x, index, detail::taken_leaf::flat);
+}
+/// The same along one axis, at the element's own position along the others.
+template <class X, class Index>
+  requires is_symbol<X>
+constexpr auto take(const X& x, const Index& index, int axis) {
+  const int from_right = detail::axis_from_right(*x.owner, x.id, axis);
+  return detail::taken_symbol(x, index, from_right < 0 ? 0 : from_right);
 }
 
 }  // namespace dsl

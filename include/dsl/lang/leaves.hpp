@@ -37,6 +37,16 @@ inline constexpr int leaf_count<expression<F, Operands...>> = (0 + ... + leaf_co
 template <class F, int R, class... Operands>
 inline constexpr int leaf_count<reduction<F, R, Operands...>> = (0 + ... + leaf_count<Operands>);
 
+/// The leaves of an expression, in the tracer's order.
+template <class E>
+auto leaves_as_tuple(const E& e) {
+  return tuple<E>(e);
+}
+template <class F, class... Operands>
+auto leaves_as_tuple(const expression<F, Operands...>& e) {
+  return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
+}
+
 template <lazy E>
 struct leaves_of {
   explicit leaves_of(const E& e) {

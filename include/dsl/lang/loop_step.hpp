@@ -34,16 +34,6 @@ template <class T> inline constexpr bool is_condition<value_leaf<T>> = true;
 template <class F, class... Operands>
 inline constexpr bool is_condition<expression<F, Operands...>> = (is_condition<Operands> && ...);
 
-/// The leaves of an expression, in the tracer's order.
-template <class E>
-auto leaves_as_tuple(const E& e) {
-  return tuple<E>(e);
-}
-template <class F, class... Operands>
-auto leaves_as_tuple(const expression<F, Operands...>& e) {
-  return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
-}
-
 /// Traces an expression with the given symbols as its leaves; its own leaves begin at number First.
 template <class E> struct traced_on {
   template <int First, class Symbols> static constexpr auto run(tracer&, const Symbols& leaves) {

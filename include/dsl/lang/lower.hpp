@@ -30,8 +30,14 @@ template <class F, int R, class... Operands> inline constexpr bool
 
 /// Properties of a traced expression: it has reductions; all its outputs are single values; a
 /// literal is outside its dtype; a formula reads neighbours; it reads them along an axis that does
-/// not exist.
-struct trace_of_formula { bool reduces, single_values, literal_outside, neighbours, axis_missing; };
+/// not exist; the operands whose elements it takes.
+struct trace_of_formula {
+  bool reduces = false, single_values = false, literal_outside = false, neighbours = false,
+       axis_missing = false;
+  static constexpr int most_taken = 16;
+  int leaf_count = 0, taken_count = 0;
+  taken_leaf taken[most_taken] = {};
+};
 template <class Output>
 constexpr void add_symbol(graph& g, const Output& o) {
   if constexpr (is_symbol<Output>) g.outputs.push_back(o.id);
@@ -46,9 +52,24 @@ constexpr trace_of_formula inspect_formula() {
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
-  return {g.reduction_count() > 0,
-          g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
-          g.literal_outside, moves_formula(g), g.axis_missing};
+  trace_of_formula found{
+      g.reduction_count() > 0,
+      g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
+      g.literal_outside,
+      moves_formula(g),
+      g.axis_missing,
+      t.operands};
+  for (int i = 0; i < g.taken.size(); ++i) {
+    int known = 0;
+    while (known < found.taken_count && (found.taken[known].leaf != g.taken[i].leaf ||
+                                         found.taken[known].axis != g.taken[i].axis))
+      ++known;
+    if (known == trace_of_formula::most_taken)
+      throw "dsl::take inside a formula: of more than 16 arrays";
+    found.taken[known] = g.taken[i];
+    if (known == found.taken_count) ++found.taken_count;
+  }
+  return found;
 }
 template <trace_of_formula Seen> struct seen_formula {
   static constexpr trace_of_formula value = Seen;
@@ -70,7 +91,7 @@ template <class E> inline constexpr bool can_be_traced_with_numbers =
 template <class E>
 constexpr trace_of_formula inspected() {
   if constexpr (can_be_traced<E>) return decltype(seen<E>(0))::value;
-  else return {};
+  else return trace_of_formula{};
 }
 template <class E> inline constexpr bool has_reductions = inspected<E>().reduces;
 template <class E> inline constexpr bool reads_neighbours = inspected<E>().neighbours;

@@ -3,6 +3,7 @@
 
 #include <dsl/exec/run/run.hpp>
 #include <dsl/lang/callable.hpp>
+#include <dsl/lang/gather.hpp>
 #include <dsl/lang/structure.hpp>
 
 namespace dsl {
@@ -143,7 +144,7 @@ struct vectorized {
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       if constexpr (detail::require_results<decltype(F{}(
                         std::declval<detail::trace_t<detail::operand_t<T>>&>()...))>())
-        return detail::make_expression<detail::formula<Name, F>>(x...);
+        return with_taken(detail::make_expression<detail::formula<Name, F>>(x...));
       else return refused{};
     } else if constexpr ((detail::structured<T> || ...)) {
       constexpr bool takes_elements = !(detail::structured<T> || ...);
@@ -161,6 +162,12 @@ struct vectorized {
   }
 
  private:
+  template <class E>
+  static constexpr auto with_taken(const E& e) {
+    constexpr detail::trace_of_formula seen = detail::inspected<E>();
+    if constexpr (seen.taken_count == 0) return e;
+    else return detail::with_taken_elements<seen>(e);
+  }
   template <class... T>
   static constexpr refused refuse_inside() {
     static_assert(!(is_symbol<T> || ...),

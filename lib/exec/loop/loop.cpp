@@ -46,8 +46,40 @@ loop::loop(const loop_code& code, const operand* operands, const launch& fixed, 
       phases_(phases_on(operands)) {
   beside_ = space_.beside & ((std::uint64_t{1} << code.states) - 1);
   space_.beside &= ~beside_;
+  note_taken();
+  // A step reads the values before it, from other memory, so that neither kind of read overlaps.
+  std::vector<operand> all = operands_;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (taken_from(static_cast<int>(k)) >= 0) operands_[k].memory = nullptr;
   require_in_place();
+  operands_.swap(all);
   require_apart();
+}
+
+// The variable whose elements an operand takes, or -1.
+int loop::taken_from(int k) const {
+  const operand& of = operands_[static_cast<std::size_t>(k)];
+  if (of.kind != operand_kind::address || k >= code_->inputs) return -1;
+  for (int i = 0; i < compiled_->states; ++i) {
+    const operand& variable = operands_[static_cast<std::size_t>(i)];
+    if (variable.kind == operand_kind::array && variable.word[0] == of.word[0]) return i;
+  }
+  return -1;
+}
+void loop::note_taken() {
+  for (int k = compiled_->states; k < code_->inputs; ++k) {
+    const int i = taken_from(k);
+    if (i < 0) continue;
+    const operand& variable = operands_[static_cast<std::size_t>(i)];
+    std::int64_t contiguous[max_rank];
+    set_row_major(contiguous, variable.extents, variable.rank);
+    for (int d = 0; d < variable.rank; ++d)
+      if (variable.extents[d] > 1 && variable.strides[d] != contiguous[d])
+        raise<shape_error>(
+            "a loop takes elements of a variable whose elements are not one after another: " +
+            spell_pass(code_->pass.view, operands_.data()));
+    beside_ |= std::uint64_t{1} << i;
+  }
 }
 
 // The passes before the last one, for operands of the last one.
@@ -69,8 +101,9 @@ std::vector<bound_pass> loop::phases_on(const operand* operands) const {
 void loop::require_apart() const {
   for (int i = 0; i < compiled_->states; ++i)
     for (int k = 0; k < code_->inputs && (beside_ >> i & 1) != 0; ++k)
-      if (k != i && may_share_elements(operands_[static_cast<std::size_t>(k)],
-                                       operands_[static_cast<std::size_t>(i)]))
+      if (k != i && taken_from(k) < 0 &&
+          may_share_elements(operands_[static_cast<std::size_t>(k)],
+                             operands_[static_cast<std::size_t>(i)]))
         raise<shape_error>(
             "a loop reads neighbours of a variable that has elements in common with another one or "
             "a parameter: " +
@@ -108,6 +141,11 @@ void loop::make_buffers(bool by_tiles) {
     from_buffers[from].memory = buffers.back().memory;
     from_buffers[from].word[0] = buffers.back().word[0];
     std::copy_n(buffers.back().strides, buffers.back().rank, from_buffers[from].strides);
+    for (int k = compiled_->states; k < code_->inputs; ++k)
+      if (taken_from(k) == i) {
+        from_buffers[static_cast<std::size_t>(k)].memory = buffers.back().memory;
+        from_buffers[static_cast<std::size_t>(k)].word[0] = buffers.back().word[0];
+      }
   }
   if (!by_tiles)
     made->alternating.emplace(loop_buffers::alternation{

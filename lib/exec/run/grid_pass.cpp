@@ -231,8 +231,8 @@ void launch_pass(const grid_executor& devices, const bound_pass& pass, const red
   devices.launch_kernel(k, on);
 }
 
-// Adds what an evaluation accesses beside its operands to `others`: the second addresses of results,
-// and the flag that ends a loop. Returns their number.
+// Adds what an evaluation accesses beside its operands to `others`: the second addresses of
+// results, and the flag that ends a loop. Returns their number.
 int add_others(memory_range* others, const bound_pass& pass) {
   const program_code& code = pass.code();
   const std::uint64_t* const recorded = pass.now().recorded;

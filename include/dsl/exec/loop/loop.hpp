@@ -156,6 +156,8 @@ class loop : public bound_pass {
   void run_steps(const loop_steps& steps);
   void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
 
+  int taken_from(int operand) const;
+  void note_taken();
   void require_apart() const;
   void make_buffers(bool by_tiles);
   void bring_back();
@@ -166,7 +168,8 @@ class loop : public bound_pass {
   strategy wanted_;
   buffer_ref values_;
   std::vector<bound_pass> phases_;  // The passes before the last one.
-  std::uint64_t beside_ = 0;        // A bit for each variable whose neighbours are read.
+  // A bit for each variable whose neighbours, or elements at computed positions, a step reads.
+  std::uint64_t beside_ = 0;
   loop_buffers* buffers_ = nullptr;
   bool stopped_ = false;
   mutable std::optional<loop_plan> plans_[static_cast<int>(strategy::tiled) + 1];

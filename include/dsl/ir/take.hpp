@@ -1,0 +1,76 @@
+// Values of a formula at positions that are data.
+#pragma once
+
+#include <dsl/ir/shift.hpp>
+
+namespace dsl::detail {
+
+/// The position that an index chooses among `count` elements: negative ones count from the end, and
+/// those beyond an end give the element at that end.
+template <class Index, class Count>
+constexpr symbol<dtype::int64> position_within(Index index, Count count) {
+  const auto zero = constant<dtype::int64>(index.owner, 0),
+             one = constant<dtype::int64>(index.owner, 1);
+  const auto from_start =
+      apply<op::where>(apply<op::less>(index, zero), apply<op::add>(index, count), index);
+  return apply<op::max>(apply<op::min>(from_start, apply<op::subtract>(count, one)), zero);
+}
+
+/// Takes the value of a node at another position, by taking the elements from which it is computed.
+template <class Graph>
+class graph_take {
+ public:
+  /// `index`: the node of the position, int64. Negative ones count from the end, others are
+  /// clamped.
+  constexpr graph_take(Graph& g, int index, int axis) : g_(g), index_(index), axis_(axis) {}
+
+  constexpr int of(int id) {
+    const int value = g_.values_taken++;
+    sequence<int> root;
+    root.push_back(id);
+    const sequence<char> needed = needed_by(g_, root);
+    sequence<int> to(id + 1, -1);
+    for (int i = 0; i <= id; ++i)
+      if (needed[i] != 0) to[i] = taken(i, to, value);
+    return to[id];
+  }
+
+ private:
+  static constexpr const char* refusal =
+      "dsl::take inside a formula takes values computed from arrays: not from neighbours, "
+      "positions and functors: dsl::eval them, and pass the array";
+
+  constexpr int taken(int id, const sequence<int>& to, int value) {
+    const node n = g_[id];
+    if (has_axes(n) && rank_of_leaf(g_, n) <= (axis_ == taken_leaf::flat ? 0 : axis_)) return id;
+    if (n.code == op::load) return element(n, value);
+    if (n.code == op::address && axis_ == taken_leaf::flat) return id;
+    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code)) throw refusal;
+    node copy = n;
+    for (int k = 0; k < count_inputs(n); ++k) {
+      copy.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
+      copy.word.bits |= static_cast<std::uint64_t>(to[input_node(n, k)]) << 16 * k;
+    }
+    return g_.add(n.code, n.type, copy.word);
+  }
+  constexpr int element(const node& n, int value) {
+    const int leaf = n.field(0);
+    for (int i = 0; i < g_.taken_sources.size(); ++i) {
+      const taken_source& s = g_.taken_sources[i];
+      if (s.leaf != leaf || s.axis != axis_) continue;
+      const symbol<dtype::int64> at{&g_, index_}, count{&g_, s.count}, stride{&g_, s.stride};
+      const auto offset = apply<op::multiply>(position_within(at, count), stride);
+      return g_.add(op::gather, n.type, fields(s.address, offset.id));
+    }
+    // The formula is traced to find out what it takes.
+    if (!g_.notes_literals) throw "dsl::take of a value that no argument of the formula gives";
+    g_.taken.push_back(taken_leaf{leaf, axis_, value});
+    return g_.add(op::gather, n.type,
+                  fields(g_.add(op::address, dtype::uint64, fields(leaf)), index_));
+  }
+
+  Graph& g_;
+  int index_, axis_;
+};
+
+}  // namespace dsl::detail
