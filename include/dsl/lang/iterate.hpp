@@ -94,8 +94,8 @@ struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
 // Deduced for the reason given at `code_for`.
 template <int Inputs, int Arguments, int States, int Stop, int FirstValue, class Name,
           std::uint64_t Key, std::uint64_t Alone, std::uint64_t... Earlier, class... Calls>
-const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>,
-                               pass<Alone, Calls...>, pass<Earlier, Calls...>...) {
+const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>, pass<Alone, Calls...>,
+                               pass<Earlier, Calls...>...) {
   return loop_code_of<Name, Inputs, Arguments, States, Stop, pass<Key, Calls...>,
                       pass<Alone, Calls...>>(
       earlier_phases<FirstValue, pass<Earlier, Calls...>...>{});

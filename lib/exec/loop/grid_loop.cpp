@@ -19,9 +19,10 @@ int warps_from(std::int64_t threads) {
   return static_cast<int>(std::max<std::int64_t>(1, pieces(threads, 32)) * 32);
 }
 
-kernel_entry entry_of(const grid_executor& devices, const loop& of) {
+kernel_entry entry_of(const grid_executor& devices, const loop& of, loop_kernel_number which) {
   const loop_kernels& kernels = *devices.compiled(of.compiled().kernels);
-  return {kernels.kernel[0], kernels.architectures, of.code().name, of.code().pass.view};
+  return {kernels.kernel[static_cast<int>(which)], kernels.architectures, of.code().name,
+          of.code().pass.view};
 }
 
 }  // namespace
@@ -53,8 +54,8 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   p.policy = devices.compiled(of.compiled().kernels)->policy;
   const device_properties& device =
       properties_for(p.where, of.operands(), step.inputs + step.outputs());
-  const kernel_attributes attributes =
-      devices.attributes(entry_of(devices, of), p.policy.block, p.where.index);
+  const kernel_attributes attributes = devices.attributes(
+      entry_of(devices, of, loop_kernel_number::first), p.policy.block, p.where.index);
   const std::int64_t groups = pieces(p.elements, p.lanes);
   p.loop = how;
   p.registers = attributes.registers;
@@ -73,6 +74,10 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
     require_grid(fixed, p.grid, step.pass.view);
     return p;
   }
+  // Each thread then reads one other block's accumulators.
+  const auto least_to_exchange = [&](std::int64_t blocks) {
+    return of.reduces() ? std::min(most, warps_from(blocks)) : 32;
+  };
   const std::int64_t room =
       static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
   if (how == strategy::tiled) {
@@ -93,12 +98,20 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
     p.grid = cut.count();
     const tile_threads threads = tile_threads::of(
         static_cast<int>(std::max<std::int64_t>(1, cut.extent[0] / p.lanes)), most);
-    const std::int64_t lines = pieces(cut.extent[1], std::max(1, needs.rows)) * cut.extent[2];
-    p.block = fixed.block > 0
-                  ? fixed.block
-                  : warps_from(threads.across * std::min<std::int64_t>(threads.down, lines));
+    const std::int64_t lines =
+        pieces(cut.extent[1], std::max(1, cut.rows_of_patch(needs))) * cut.extent[2];
+    p.block =
+        fixed.block > 0
+            ? fixed.block
+            : std::max(warps_from(threads.across * std::min<std::int64_t>(threads.down, lines)),
+                       least_to_exchange(p.grid));
     p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs));
     p.tile_in_memory = cut.in_memory();
+    if (p.tile_in_memory == 0)
+      p.registers = devices
+                        .attributes(entry_of(devices, of, loop_kernel_number::on_chip),
+                                    p.policy.block, p.where.index)
+                        .registers;
     return p;
   }
   const std::int64_t blocks =
@@ -108,7 +121,9 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   p.grid = std::max<std::int64_t>(1, blocks);
   require_grid(fixed, p.grid, step.pass.view);
   p.block_vectors = pieces(groups, p.grid);
-  p.block = fixed.block > 0 ? fixed.block : std::min(most, warps_from(p.block_vectors));
+  p.block = fixed.block > 0
+                ? fixed.block
+                : std::max(std::min(most, warps_from(p.block_vectors)), least_to_exchange(p.grid));
   // Rows of vectors, one vector a thread: as many as registers hold, then shared memory. The rest
   // is streamed through shared memory.
   const bool stream = how == strategy::streamed;
@@ -287,8 +302,20 @@ void loop_launch::run_on(const grid_executor& devices, const stream& on) const {
     }
   kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals, part);
   kernel_launch k{
-      entry_of(devices, of), p.grid,  p.block,    p.shared_bytes, given.range(), of.operands(),
-      step.inputs,           outputs, p.elements, together,       others,        other_count};
+      entry_of(devices, of,
+               p.loop == strategy::tiled && p.tile_in_memory == 0 ? loop_kernel_number::on_chip
+                                                                  : loop_kernel_number::first),
+      p.grid,
+      p.block,
+      p.shared_bytes,
+      given.range(),
+      of.operands(),
+      step.inputs,
+      outputs,
+      p.elements,
+      together,
+      others,
+      other_count};
   k.first_step = steps.all.first + steps.done;
   if (part != nullptr) k.part = &part->range;
   devices.launch_kernel(k, on);

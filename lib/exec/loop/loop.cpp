@@ -257,9 +257,10 @@ strategy loop::choose() const {
   const strategy by_steps = can.graphs && reduces() ? strategy::graph : strategy::launches;
   if (has_tiles) {
     // If more of the state stays in memory, a kernel a step is faster, since it has more threads to
-    // load and store it (docs/lab.md).
+    // load and store it (docs/lab.md). A kernel a phase reads the state several times.
     const loop_plan& tiled = plan_as(strategy::tiled);
-    if (tiled.grid > 0 && 4 * tiled.tile_in_memory * tiled.grid <= tiled.elements)
+    if (tiled.grid > 0 &&
+        (compiled_->earlier > 0 ? 2 : 4) * tiled.tile_in_memory * tiled.grid <= tiled.elements)
       return strategy::tiled;
   }
   if (!closed) return by_steps;

@@ -91,9 +91,12 @@ tile_cut cut_into_tiles(const geometry& g, const operand* operands, const tile_n
           tiles_of(g, needs, lanes, {std::min(most / z / y, at_most[0]), y, z}, room);
       if (cut.schedule.on_chip == 0) continue;
       const auto [width, height, depth] = cut.extent;
-      const std::int64_t rounds = tile_threads::of(static_cast<int>(width / lanes), threads)
-                                      .rounds(static_cast<int>(pieces(height, needs.rows) * depth)),
-                         computed = rounds * threads * needs.rows * lanes,
+      const int rows = cut.rows_of_patch(needs);
+      const auto lines = static_cast<int>(pieces(height, rows) * depth);
+      const tile_threads shared = tile_threads::of(static_cast<int>(width / lanes), threads);
+      // All of a warp's threads compute.
+      const std::int64_t used = pieces(shared.across * std::min(shared.down, lines), 32) * 32,
+                         computed = shared.rounds(lines) * used * rows * lanes,
                          halo = (needs.before[2] + depth + needs.after[2]) *
                                     (needs.before[1] + height + needs.after[1]) *
                                     cut.schedule.pitch -

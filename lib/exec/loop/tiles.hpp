@@ -18,6 +18,9 @@ struct tile_cut {
     return extent[0] *
            (by_planes ? extent[1] * (extent[2] - schedule.on_chip) : extent[1] - schedule.on_chip);
   }
+  int rows_of_patch(const tile_needs& needs) const {
+    return in_memory() == 0 ? needs.rows_on_chip : needs.rows;
+  }
   std::int64_t count() const { return tiles[0] * tiles[1] * tiles[2]; }
 };
 

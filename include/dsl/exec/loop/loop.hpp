@@ -12,8 +12,9 @@ namespace dsl {
 
 namespace detail {
 
-/// The kernel of a loop.
-struct loop_kernels : entry_points<1> { loop_policy policy; };
+/// The kernels of a loop: for all elements, or by tiles; and for tiles that are all on chip.
+enum class loop_kernel_number { first, on_chip };
+struct loop_kernels : entry_points<2> { loop_policy policy; };
 
 /// The compiled code of a loop. After a step its first `states` outputs become its first operands;
 /// the operands from `arguments` on are those that its end depends on.
@@ -68,12 +69,22 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Inpu
   static void add_host(loop_code&) {}
   template <kernel_target Target>
   static loop_kernels kernels() {
-    return {{architectures_of<Target>,
-             {entry_point<
-                 Target,
-                 loop_kernel<Pass, Inputs + Pass::targets, States, Stop, FirstValue, Earlier...>,
-                 named_by_pass<Name, Pass>>()}},
+    return {{architectures_of<Target>, {entry<Target, false>(), on_chip_entry<Target>()}},
             loop_policy_of<Pass>(States, capability_of<Target>)};
+  }
+
+ private:
+  template <kernel_target Target>
+  static const void* on_chip_entry() {
+    if constexpr (runs_by_tiles<Pass, States, Earlier...>) return entry<Target, true>();
+    else return nullptr;
+  }
+  template <kernel_target Target, bool OnChip>
+  static const void* entry() {
+    return entry_point<
+        Target,
+        loop_kernel<Pass, Inputs + Pass::targets, States, Stop, OnChip, FirstValue, Earlier...>,
+        named_by_pass<Name, Pass>>();
   }
 };
 

@@ -166,13 +166,14 @@ struct phase_reductions<Earlier, CellBytes, Memory, Team, std::index_sequence<P.
 
 /// Runs the steps of a launch. If a step reduces, blocks wait for each other, so all must be on the
 /// device at once.
-template <class Pass, int Inputs, int States, int Stop, class Earlier, class Arguments,
+template <class Pass, int Inputs, int States, int Stop, class Earlier, bool OnChip, class Arguments,
           class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team team) {
   constexpr bool by_tiles = takes_patches<Arguments>;
   constexpr auto cell_bytes = static_cast<std::size_t>(accumulator_bytes_of_step<Pass, Earlier>);
   using body =
-      std::conditional_t<by_tiles, tile_body<Pass, Inputs, States, Stop, Earlier, Memory, Team>,
+      std::conditional_t<by_tiles,
+                         tile_body<Pass, Inputs, States, Stop, Earlier, OnChip, Memory, Team>,
                          loop_body<Pass, Inputs, States, Stop, Earlier, Memory, Team>>;
   using reductions = typename body::reductions;
   body loop(args, memory, team);
@@ -231,18 +232,18 @@ __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
   detail::run_loop<Pass, Operands - Pass::targets, States, Stop,
-                   detail::earlier_phases<FirstValue, Earlier...>>(
+                   detail::earlier_phases<FirstValue, Earlier...>, true>(
       args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
-/// The same for steps that read neighbours.
-template <class Name, int States, int Stop, int FirstValue, int Operands, class Pass,
+/// The same for steps that read neighbours. `OnChip`: all tiles are in shared memory.
+template <class Name, bool OnChip, int States, int Stop, int FirstValue, int Operands, class Pass,
           class... Earlier>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     tiled_loop(const __grid_constant__ detail::tiled_loop_arguments<Operands, States> args) {
   detail::run_loop<Pass, Operands - Pass::targets, States, Stop,
-                   detail::earlier_phases<FirstValue, Earlier...>>(
+                   detail::earlier_phases<FirstValue, Earlier...>, OnChip>(
       args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
@@ -251,21 +252,23 @@ __global__ void __launch_bounds__(
 
 namespace dsl::detail {
 
-template <class Pass, int Operands, int States, int Stop, int FirstValue, class... Earlier>
+template <class Pass, int Operands, int States, int Stop, bool OnChip, int FirstValue,
+          class... Earlier>
 struct loop_kernel {
   static constexpr bool by_tiles = runs_by_tiles<Pass, States, Earlier...>;
   using given = std::conditional_t<by_tiles, tiled_loop_arguments<Operands, States>,
                                    loop_arguments<Operands>>;
   DSL_DETAIL_SMALL static void simulated(const void* arguments, simulated_thread& self) {
-    run_loop<Pass, Operands - Pass::targets, States, Stop, earlier_phases<FirstValue, Earlier...>>(
-        *static_cast<const given*>(arguments), simulated_memory{&self}, simulated_team{&self});
+    run_loop<Pass, Operands - Pass::targets, States, Stop, earlier_phases<FirstValue, Earlier...>,
+             OnChip>(*static_cast<const given*>(arguments), simulated_memory{&self},
+                     simulated_team{&self});
   }
 #if defined(__CUDACC__)
   template <class Name>
   static const void* with_name() {
     if constexpr (by_tiles)
       return reinterpret_cast<const void*>(
-          &kernels::tiled_loop<Name, States, Stop, FirstValue, Operands, Pass, Earlier...>);
+          &kernels::tiled_loop<Name, OnChip, States, Stop, FirstValue, Operands, Pass, Earlier...>);
     else
       return reinterpret_cast<const void*>(
           &kernels::loop<Name, States, Stop, FirstValue, Operands, Pass, Earlier...>);

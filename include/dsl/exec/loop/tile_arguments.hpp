@@ -11,6 +11,7 @@ namespace dsl::detail {
 /// right.
 struct tile_needs {
   int rows = 0;                       // Rows of a patch; 0: not tiled.
+  int rows_on_chip = 0;               // The same where all tiles are in shared memory.
   int before[3] = {}, after[3] = {};  // How far before and after an element variables are read.
   // Elements along a tile's sides that the halos of other tiles, or its own, may need.
   int margin[3] = {};
@@ -88,6 +89,7 @@ constexpr tile_needs tile_needs_of(int states) {
   if (!(add_tile_needs<Pass>(needs, states) && ... && add_tile_needs<Earlier>(needs, states)) ||
       needs.beside == 0)
     return {};
+  needs.rows_on_chip = needs.rows < 2 ? needs.rows : 2;
   for (int i = 0; i < states; ++i) {
     if (Pass::is_result(i)) continue;
     const bool beside = (needs.beside >> i & 1) != 0;

@@ -12,12 +12,14 @@ template <class Program, int Lanes, int Rows, std::size_t... I>
 struct variable_windows<Program, Lanes, Rows, std::index_sequence<I...>>
     : window_values<Program, static_cast<int>(I), Lanes, Rows>... {};
 
-/// Computes a step with the threads of a block.
-template <class Pass, int Inputs, int States, int Stop, class Earlier, class Memory, class Team>
-struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory, Team>, Pass,
-                                Inputs, States, Stop, Earlier> {
-  using base = loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory, Team>, Pass, Inputs,
-                            States, Stop, Earlier>;
+/// Computes a step with the threads of a block. Where all tiles are on chip, the code for elements
+/// elsewhere would take half of the registers.
+template <class Pass, int Inputs, int States, int Stop, class Earlier, bool OnChip, class Memory,
+          class Team>
+struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip, Memory, Team>,
+                                Pass, Inputs, States, Stop, Earlier> {
+  using base = loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip, Memory, Team>, Pass,
+                            Inputs, States, Stop, Earlier>;
   using base::args, base::lanes, base::memory, base::team, base::width;
   using base::base;
   using typename base::accumulators, typename base::eval, typename base::group,
@@ -143,7 +145,8 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory
     return threads_.rounds(lines_of(b) * b.planes);
   }
   DSL_DETAIL_KERNEL_FN patch patch_of(int round, std::int64_t k) const {
-    const bool reads_shared = round >= first_side_, writes_shared = round >= first_on_chip_;
+    const bool reads_shared = OnChip || round >= first_side_,
+               writes_shared = round >= first_on_chip_;
     typename base::box b = this->in_memory;
     // A reference to one of the two would put them into local memory.
     if (reads_shared) b = this->on_chip;
@@ -231,7 +234,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory
 
   template <int I, class T, class Window>
   DSL_DETAIL_KERNEL_FN void load_window(Window& w, const patch& p, std::int64_t k) const {
-    if (p.reads_shared) {
+    if (OnChip || p.reads_shared) {
       const T* const first = this->template place_of<I, T>(p.column, p.row, p.plane, k)->lane;
       return w.load_vectors(memory, first, args.tile.pitch, args.tile.plane);
     }
@@ -257,7 +260,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, Memory
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r) {
       Group& g = of_row[r];
-      if (p.reads_shared) {
+      if (OnChip || p.reads_shared) {
         operand_lanes<Head>(g).load(
             memory, this->template place_of<I, T>(g.column, g.row, p.plane, k)->lane);
       } else {

@@ -54,8 +54,8 @@ DSL_DETAIL_NOINLINE Window find_window(Memory memory, grid_memory<typename Windo
   return w;
 }
 
-/// The tile of a block, and the transfers of its elements.
-template <class Pass, int Inputs, int States, class Earlier, class Memory, class Team>
+/// The tile of a block, and the transfers of its elements. `OnChip`: all of it is in shared memory.
+template <class Pass, int Inputs, int States, class Earlier, bool OnChip, class Memory, class Team>
 struct tile_state
     : loop_elements<Pass, Inputs, tiled_loop_arguments<Inputs + Pass::targets, States>, Memory>,
       loop_variables<Pass, States> {
@@ -67,7 +67,7 @@ struct tile_state
   using variables::for_arrays;
   using tiles = tiles_of_step<Pass, Earlier>;
   static constexpr tile_needs needs = tiles::needs(States);
-  static constexpr int rows = needs.rows;
+  static constexpr int rows = OnChip ? needs.rows_on_chip : needs.rows;
   // Separate constants, because device code needs the members as constant expressions.
   template <int D> static constexpr int before = needs.before[D];
   template <int D> static constexpr int after = needs.after[D];
@@ -113,7 +113,7 @@ struct tile_state
     const std::int32_t all = by_planes ? planes : height, least = by_planes ? 1 : rows,
                        most = args.tile.on_chip;
     // The part in memory has at least one patch's rows.
-    const std::int32_t stay = all <= most ? all : most < all - least ? most : all - least;
+    const std::int32_t stay = OnChip || all <= most ? all : most < all - least ? most : all - least;
     on_chip = {0, 0, by_planes ? height : stay, by_planes ? stay : planes};
     in_memory = {by_planes ? 0 : stay, by_planes ? stay : 0, by_planes ? height : all - stay,
                  by_planes ? all - stay : planes};
@@ -154,7 +154,7 @@ struct tile_state
                  column, row, plane, buffer<I, T>(0));
       });
     });
-    if ((steps & 1) != 0)
+    if (!OnChip && (steps & 1) != 0)
       for_groups(in_memory, [&](int column, int row, int plane) {
         for_halos([&]<int I, class T>() {
           store<T>(load<I, T>(column, row, plane, buffer<I, T>(steps)), column, row, plane,
