@@ -29,6 +29,7 @@ constexpr int copy_reduction(Graph& to, const graph& from, const traced_reductio
 struct operand_places {
   sequence<int> of_leaf, of_node;
   sequence<op> codes;
+  sequence<int> addresses{};  // For each node that is a stored value: the operand with its address.
 };
 
 /// The word of a copied node that reads a neighbour or asks for a position.
@@ -61,6 +62,8 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
       n.word = fields(position_in_reduction);
     } else if (is_placed(n.code)) {
       n.word = placed_word(n, places, copied);
+    } else if (is_stored_address(n)) {
+      n.word = fields(places.addresses[n.field(0)]);
     } else if (n.code <= op::load_scalar) {
       n.word = fields(places.of_leaf[n.field(0)]);
     } else if (n.code == op::reduced) {

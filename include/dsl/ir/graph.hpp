@@ -13,6 +13,7 @@ namespace dsl::detail {
 /// A node of the graph: operation, dtype and a word. The word holds 16-bit fields, from bit 0 on.
 /// Fields that name operands are numbers of earlier nodes. Other fields depend on the operation:
 ///  load, address, index, value, load_scalar: operand number
+///  address of a stored value: its node, 0, op::reduced
 ///  index of a position: `position`, index space
 ///  neighbour, inside: operand number, first path step, what is read there
 ///    (`neighbour_path::base`; its axis from bit 40 on)
@@ -165,6 +166,9 @@ class graph {
   bool notes_numbers = false;
   // Ranks of the operands that are arrays, if their types give them; otherwise -1.
   sequence<int> ranks;
+  // In a loop, the number of operands that are its variables; else 0. A step may store values that
+  // it has computed from them, in order to read these elsewhere.
+  int variables = 0;
   // Operands whose elements are taken at computed positions: those that the formula wants, noted
   // while it is traced to find them, and those that it is given. The number of values taken so far.
   sequence<taken_leaf> taken;
@@ -231,9 +235,11 @@ struct reduction_rule {
   graph combine;
   sequence<literal> identity;
   bool needs_elements = false;  // reducing no elements is an error
+  // Nothing is reduced: the value of each element is stored (ir/stored.hpp).
+  bool stores = false;
   friend constexpr bool operator==(const reduction_rule& a, const reduction_rule& b) {
-    if (a.needs_elements != b.needs_elements || a.combine.size() != b.combine.size() ||
-        a.identity.size() != b.identity.size())
+    if (a.needs_elements != b.needs_elements || a.stores != b.stores ||
+        a.combine.size() != b.combine.size() || a.identity.size() != b.identity.size())
       return false;
     for (int i = 0; i < a.combine.size(); ++i)
       if (!(a.combine[i] == b.combine[i])) return false;

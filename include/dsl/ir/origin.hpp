@@ -2,7 +2,7 @@
 // depth.
 #pragma once
 
-#include <dsl/ir/program.hpp>
+#include <dsl/ir/stored.hpp>
 
 namespace dsl::detail {
 
@@ -19,7 +19,7 @@ struct origin {
 /// The number of the leaf that a node reads or queries, or -1.
 constexpr int leaf_of(const node& n) {
   if (n.code == op::given_step) return n.field(1);
-  if (n.code > op::load_scalar || is_placed_value(n)) return -1;
+  if (n.code > op::load_scalar || is_placed_value(n) || is_stored_address(n)) return -1;
   return n.code == op::index && n.field(0) == position_in_reduction ? -1 : n.field(0);
 }
 
@@ -120,6 +120,7 @@ class node_origins {
     return {origin::reduced, space, depth, space > 0 && g_.spaces[space - 1].rank > 0};
   }
   constexpr origin origin_of(const node& n) {
+    if (is_stored(g_, n)) return {origin::element, 0, depth_of_reduction(n.field(0))};
     if (n.code == op::reduced)
       return reduced_in(g_.reduction_at(n.field(0)).space, depth_of_reduction(n.field(0)));
     if (n.code == op::count) return reduced_in(n.field(0), 0);

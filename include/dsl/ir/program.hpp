@@ -148,8 +148,14 @@ template <std::uint64_t Key, class Call, class... Calls> inline constexpr bool
 
 constexpr int operand_count(op code) { return code == op::argument ? 1 : info(code).arity; }
 
+/// Whether the node is the address of a value that the step of a loop stores.
+constexpr bool is_stored_address(const node& n) {
+  return n.code == op::address && n.field(2) == static_cast<int>(op::reduced);
+}
+
 /// The number of nodes from which a node is computed, and these nodes. A reduced value has none.
 constexpr int count_inputs(const node& n) {
+  if (is_stored_address(n)) return 1;
   if (n.code == op::result) return 1;
   if (n.code == op::call) return n.field(2);
   if (is_placed(n.code)) return (n.code == op::coordinate ? 0 : 1) + (is_placed_value(n) ? 1 : 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/ir/neighbour.hpp>
+#include <dsl/ir/stored.hpp>
 #include <dsl/ir/symbol.hpp>
 
 namespace dsl::detail {
@@ -9,7 +10,7 @@ namespace dsl::detail {
 /// Whether a node has axes of its own: it reads an operand, asks for the position of an operand's
 /// element, or is the value of a reduction.
 constexpr bool has_axes(const node& n) {
-  return n.code == op::reduced || (n.code <= op::load_scalar &&
+  return n.code == op::reduced || (n.code <= op::load_scalar && !is_stored_address(n) &&
                                    !(n.code == op::index && n.field(0) == position_in_reduction));
 }
 /// The number of axes of such a node.
@@ -58,6 +59,7 @@ class graph_shift {
 
   constexpr int of(int id) {
     if (by_.slot < 0 && by_.distance == 0) return id;
+    id = stored_if_wide(id);
     find_leaves(id);
     if (moves_leaf(id)) return moved(id);
     // A formula of zeros need not be zero.
@@ -88,6 +90,15 @@ class graph_shift {
   }
 
  private:
+  // In a loop, a value that reads many neighbours itself is stored, not computed again for each of
+  // its own neighbours.
+  constexpr int stored_if_wide(int id) {
+    constexpr int most = 8;
+    if (g_.variables == 0) return id;
+    const read_beside of = read_beside_by(g_, id);
+    const bool is_wide = of.of_variables && (of.neighbours > most || of.taken > 0);
+    return is_wide ? store(g_, id, rank_of_node(g_, id)) : id;
+  }
   constexpr int operand_of(int id) const {
     return g_[id].code == op::reduced ? id : g_[id].field(0);
   }

@@ -8,9 +8,10 @@
 namespace dsl::detail {
 
 /// Splits a step into phases. Phase p computes the reductions of depth p + 1 whose values later
-/// phases use; the last one computes all outputs. Elementwise values are computed again in each
-/// phase that needs them. All phases have the step's operands, with the same numbers, and after
-/// them one for each value.
+/// phases use, and stores the values of this depth that are read at other positions; the last one
+/// computes all outputs. Other elementwise values are computed again in each phase that needs them.
+/// All phases have the step's operands, with the same numbers, and after them one for each value
+/// and one for each address of a stored value.
 template <class Graph>
 class step_splitter {
  public:
@@ -28,6 +29,8 @@ class step_splitter {
       const traced_reduction& f = g.reduction_at(g[i].field(0));
       for (int k = 0; k < f.values.size(); ++k) note_read(f.values[k], origin{origin::element});
     }
+    for (int i = 0; i < g.size(); ++i)
+      if (live_[i] != 0 && is_stored_address(g[i])) addresses_.push_back(g[i].field(0));
     for (int p = 0; p < last_; ++p) {
       const int before = values_.size();
       for (int i = 0; i < g.size(); ++i)
@@ -42,22 +45,38 @@ class step_splitter {
   constexpr int earlier() const { return last_; }
   constexpr int values() const { return values_.size(); }
   constexpr dtype type_of_value(int k) const { return g_[values_[k]].type; }
+  /// Whether a value is an array of the variables' shape.
+  constexpr bool is_array(int k) const { return is_stored(g_, g_[values_[k]]); }
+  /// The number of stored values whose addresses are operands, and the number of each value.
+  constexpr int addresses() const { return addresses_.size(); }
+  constexpr int value_of_address(int a) const {
+    int k = 0;
+    while (values_[k] != addresses_[a]) ++k;
+    return k;
+  }
   /// Phase p, which leaves values; or, if p is earlier(), the last one.
   constexpr graph phase(int p) const {
     graph to;
-    to.operands = g_.operands + values_.size();
+    to.operands = g_.operands + values_.size() + addresses_.size();
     sequence<int> roots;
-    for (int k = 0; k < values_.size() && p < last_; ++k)
-      if (phase_of(values_[k]) == p) roots.push_back(values_[k]);
+    for (int k = 0; k < values_.size() && p < last_; ++k) {
+      if (phase_of(values_[k]) != p) continue;
+      if (!is_array(k)) to.scalar_outputs |= 1u << roots.size();
+      roots.push_back(is_array(k) ? source_of_stored(g_, g_[values_[k]]) : values_[k]);
+    }
     for (int i = 0; i < g_.outputs.size() && p == last_; ++i) roots.push_back(g_.outputs[i]);
     operand_places at{sequence<int>(origins_.leaf_count(), -1), sequence<int>(g_.size(), -1),
-                      sequence<op>(g_.size(), op::load_scalar)};
+                      sequence<op>(g_.size(), op::load_scalar), sequence<int>(g_.size(), -1)};
     for (int k = 0; k < origins_.leaf_count(); ++k) at.of_leaf[k] = k;
-    for (int k = 0; k < values_.size(); ++k)
+    for (int k = 0; k < values_.size(); ++k) {
       if (phase_of(values_[k]) < p) at.of_node[values_[k]] = g_.operands + k;
+      if (is_array(k)) at.codes[values_[k]] = op::load;
+    }
+    for (int a = 0; a < addresses_.size(); ++a)
+      at.addresses[addresses_[a]] = g_.operands + values_.size() + a;
     const sequence<int> copied = copy_into(to, g_, needed_from(roots, p), at);
     for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(copied[roots[i]]);
-    to.scalar_outputs = p < last_ ? (1u << roots.size()) - 1 : g_.scalar_outputs;
+    if (p == last_) to.scalar_outputs = g_.scalar_outputs;
     return to;
   }
 
@@ -84,6 +103,7 @@ class step_splitter {
   constexpr void note_depth(int node) {
     if (live_[node] == 0) return;
     const origin& o = origins_[node];
+    if (is_stored(g_, g_[node])) return;
     if (g_[node].code == op::reduced) {
       const int space = g_.reduction_at(g_[node].field(0)).space;
       possible_ = !o.is_array && (space_ < 0 || space_ == space) &&
@@ -91,7 +111,8 @@ class step_splitter {
       space_ = space;
       if (o.depth - 1 > last_) last_ = o.depth - 1;
     }
-    possible_ = possible_ && o.kind != origin::combined && !is_placed_value(g_[node]);
+    possible_ = possible_ && o.kind != origin::combined &&
+                (!is_placed_value(g_[node]) || is_stored(g_, g_[g_[node].field(0)]));
   }
   constexpr void note_output(int node) {
     const origin& o = origins_[node];
@@ -100,6 +121,7 @@ class step_splitter {
   // A result of an earlier phase is a value if anything but that phase's results reads it.
   constexpr void note_read(int node, const origin& reader) {
     const origin& o = origins_[node];
+    if (is_stored(g_, g_[node])) is_value_[node] = 1;
     if (o.kind != origin::reduced || phase_of(node) >= last_) return;
     const bool same_phase =
         reader.kind == origin::reduced && (reader.depth == o.depth || o.depth == 0);
@@ -111,7 +133,8 @@ class step_splitter {
   const Graph& g_;
   node_origins<Graph> origins_;
   sequence<char> live_, is_value_;
-  sequence<int> values_;  // Nodes, in the order of their phases.
+  sequence<int> values_;     // Nodes, in the order of their phases.
+  sequence<int> addresses_;  // The stored values, nodes, whose addresses are used.
   int last_ = 0, space_ = -1;
   bool possible_ = true;
 };
@@ -141,8 +164,10 @@ class step_in_phases {
   static constexpr int most = 12;
   struct roomy_step {
     bool is_possible = false;
-    int earlier = 0, values = 0, operands = 0;
+    int earlier = 0, values = 0, operands = 0, addresses = 0;
     dtype types[64]{};
+    bool arrays[64]{};
+    int of_address[64]{};
     pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, most + 2> image{};
   };
   static constexpr roomy_step make() {
@@ -153,7 +178,12 @@ class step_in_phases {
     to.earlier = split.earlier();
     to.values = split.values();
     to.is_possible = split.is_possible() && to.earlier > 0 && to.earlier <= most && to.values <= 64;
-    for (int k = 0; k < to.values && to.is_possible; ++k) to.types[k] = split.type_of_value(k);
+    for (int k = 0; k < to.values && to.is_possible; ++k) {
+      to.types[k] = split.type_of_value(k);
+      to.arrays[k] = split.is_array(k);
+    }
+    to.addresses = to.is_possible ? split.addresses() : 0;
+    for (int a = 0; a < to.addresses; ++a) to.of_address[a] = split.value_of_address(a);
     for (int p = 0; p <= to.earlier + 1 && to.is_possible; ++p) {
       graph of_phase = split.phase(p < to.earlier ? p : to.earlier);
       if (p > to.earlier) reduce_for_results(of_phase);
@@ -169,6 +199,10 @@ class step_in_phases {
   /// The number of phases before the last one, of values, and of the first value's operand.
   static constexpr int earlier = roomy.earlier, values = roomy.values, first_value = roomy.operands;
   static constexpr dtype type_of_value(int k) { return roomy.types[k]; }
+  static constexpr bool is_array(int k) { return roomy.arrays[k]; }
+  /// The addresses of stored values follow the values.
+  static constexpr int addresses = roomy.addresses;
+  static constexpr int value_of_address(int a) { return roomy.of_address[a]; }
   static constexpr auto exact =
       roomy.image.template exact<roomy.image.nodes + 1, roomy.image.words() + 1,
                                  roomy.image.programs + 1, most + 2>();

@@ -29,6 +29,10 @@ class graph_take {
     sequence<int> root;
     root.push_back(id);
     const sequence<char> needed = needed_by(g_, root);
+    const read_beside reads = read_beside_by(g_, id);
+    if (axis_ == taken_leaf::flat && (reads.neighbours > 0 || reads.taken > 0) &&
+        (g_.notes_literals || reads.of_variables))
+      return from_stored(id, needed, value);
     sequence<int> to(id + 1, -1);
     for (int i = 0; i <= id; ++i)
       if (needed[i] != 0) to[i] = taken(i, to, value);
@@ -54,19 +58,42 @@ class graph_take {
     return g_.add(n.code, n.type, copy.word);
   }
   constexpr int element(const node& n, int value) {
-    const int leaf = n.field(0);
-    for (int i = 0; i < g_.taken_sources.size(); ++i) {
-      const taken_source& s = g_.taken_sources[i];
-      if (s.leaf != leaf || s.axis != axis_) continue;
-      const symbol<dtype::int64> at{&g_, index_}, count{&g_, s.count}, stride{&g_, s.stride};
-      const auto offset = apply<op::multiply>(position_within(at, count), stride);
-      return g_.add(op::gather, n.type, fields(s.address, offset.id));
-    }
+    const int known = source_of(n.field(0));
+    if (known >= 0) return gather(n.type, g_.taken_sources[known].address, known);
     // The formula is traced to find out what it takes.
     if (!g_.notes_literals) throw "dsl::take of a value that no argument of the formula gives";
-    g_.taken.push_back(taken_leaf{leaf, axis_, value});
+    g_.taken.push_back(taken_leaf{n.field(0), axis_, value});
     return g_.add(op::gather, n.type,
-                  fields(g_.add(op::address, dtype::uint64, fields(leaf)), index_));
+                  fields(g_.add(op::address, dtype::uint64, fields(n.field(0))), index_));
+  }
+  constexpr int source_of(int leaf) const {
+    int i = g_.taken_sources.size() - 1;
+    while (i >= 0 && (g_.taken_sources[i].leaf != leaf || g_.taken_sources[i].axis != axis_)) --i;
+    return i;
+  }
+  constexpr int gather(dtype type, int address, int source) {
+    const taken_source& s = g_.taken_sources[source];
+    const symbol<dtype::int64> at{&g_, index_}, count{&g_, s.count}, stride{&g_, s.stride};
+    const auto offset = apply<op::multiply>(position_within(at, count), stride);
+    return g_.add(op::gather, type, fields(address, offset.id));
+  }
+  // In a loop, a value that is computed from elements elsewhere is stored, in memory laid out as
+  // that of the variables from which it is computed.
+  constexpr int from_stored(int id, const sequence<char>& needed, int value) {
+    int last = -1, source = -1;
+    for (int i = 0; i <= id; ++i) {
+      const node n = g_[i];
+      const bool is_leaf = n.code == op::load || (n.code == op::neighbour && !is_placed_value(n));
+      if (needed[i] == 0 || !is_leaf) continue;
+      if (g_.notes_literals) last = element(node{op::load, g_[id].type, fields(n.field(0))}, value);
+      else if (source < 0 && n.field(0) < g_.variables) source = source_of(n.field(0));
+    }
+    if (g_.notes_literals && last >= 0) return last;
+    if (source < 0) throw "dsl::take of a value that no argument of the formula gives";
+    const int stored = store(g_, id, rank_of_node(g_, id)),
+              address = g_.add(op::address, dtype::uint64,
+                               fields(stored, 0, static_cast<int>(op::reduced)));
+    return gather(g_[id].type, address, source);
   }
 
   Graph& g_;

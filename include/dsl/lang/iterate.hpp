@@ -41,7 +41,8 @@ auto step_formula(const tuple<S&...>& variables, const expression<Function, Oper
     using step = loop_step<Function, arguments, state_types, never, Recorders...>;
     return unpack([](const auto&... x) { return make_checked_expression<step>(x...); }, e.operands);
   } else {
-    return e;
+    using step = formula_step<Function, static_cast<int>(sizeof...(S))>;
+    return unpack([](const auto&... x) { return make_checked_expression<step>(x...); }, e.operands);
   }
 }
 
@@ -106,18 +107,18 @@ const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>, pa
 template <class Phases, class Step, class... Targets>
 class operands_of_phases {
   static constexpr int leaves = leaf_count<Step>, targets = sizeof...(Targets);
+  static constexpr int before_positions = leaves + Phases::values + Phases::addresses;
   template <std::size_t... P>
   static constexpr bool count_positions(std::index_sequence<P...>) {
     return (counts_positions(Phases::template phase<static_cast<int>(P)>::elements::view(),
-                             leaves + Phases::values) ||
+                             before_positions) ||
             ...);
   }
   static constexpr bool has_positions =
       count_positions(std::make_index_sequence<static_cast<std::size_t>(Phases::earlier) + 1>{});
 
  public:
-  static constexpr int inputs =
-      inputs_of_kernel<leaves + Phases::values + (has_positions ? 1 : 0)>();
+  static constexpr int inputs = inputs_of_kernel<before_positions + (has_positions ? 1 : 0)>();
 
   operands_of_phases(tuple<bound_target<Targets>&...> to, const Step& step, device where) {
     operand* at = all_;
@@ -129,20 +130,48 @@ class operands_of_phases {
     add_targets(to, at, std::index_sequence_for<Targets...>{});
   }
   const operand* data() const { return all_; }
-  const buffer_ref& values() const { return values_; }
+  const std::vector<buffer_ref>& values() const { return values_; }
 
  private:
-  // Values are computed before anything reads them.
+  // Values are computed before anything reads them. Arrays have the shape of the first variable
+  // that is one.
   void add_values(operand*& at, device where) {
     constexpr std::size_t apart = 16;
-    values_ = buffer_ref::allocate_briefly(apart * static_cast<std::size_t>(Phases::values), where);
+    const operand* like = all_;
+    while (like->kind != operand_kind::array && like != all_ + leaves - 1) ++like;
+    values_.push_back(
+        buffer_ref::allocate_briefly(apart * static_cast<std::size_t>(Phases::values), where));
+    operand* const first = at;
     for (int k = 0; k < Phases::values; ++k) {
       operand& o = *at++;
-      o.kind = operand_kind::device_scalar;
       o.type = Phases::type_of_value(k);
-      o.memory = values_.get();
-      o.word[0] =
-          reinterpret_cast<std::uintptr_t>(values_.data()) + apart * static_cast<std::uint64_t>(k);
+      if (Phases::is_array(k)) {
+        o.kind = operand_kind::array;
+        o.rank = like->rank;
+        std::int64_t stride = 1;
+        for (int d = o.rank - 1; d >= 0; stride *= o.extents[d--]) {
+          o.extents[d] = like->extents[d];
+          o.strides[d] = stride;
+        }
+        values_.push_back(buffer_ref::allocate(o.extents, o.rank,
+                                               static_cast<std::size_t>(size_of(o.type)), where));
+        o.memory = values_.back().get();
+        o.word[0] = reinterpret_cast<std::uintptr_t>(values_.back().data());
+      } else {
+        o.kind = operand_kind::device_scalar;
+        o.memory = values_[0].get();
+        o.word[0] = reinterpret_cast<std::uintptr_t>(values_[0].data()) +
+                    apart * static_cast<std::uint64_t>(k);
+      }
+    }
+    for (int a = 0; a < Phases::addresses; ++a) {
+      const operand& of = first[Phases::value_of_address(a)];
+      operand& o = *at++;
+      o.kind = operand_kind::address;
+      o.type = dtype::uint64;
+      o.size = size_of(of.type);
+      o.memory = of.memory;
+      o.word[0] = of.word[0];
     }
   }
   template <std::size_t... I>
@@ -157,7 +186,7 @@ class operands_of_phases {
   }
 
   operand all_[inputs + targets];
-  buffer_ref values_;
+  std::vector<buffer_ref> values_;
 };
 
 template <int Arguments, bool Stops, class... S, class... Extra, class Step>

@@ -80,6 +80,18 @@ struct calls_with_first<Function, Operands, std::index_sequence<I...>> {
   using type = typename Function::template calls<std::tuple_element_t<I, Operands>...>;
 };
 
+/// A loop's step that is its formula: a function of `Variables` variables and parameters.
+template <class Function, int Variables>
+struct formula_step {
+  template <class... Operands> static constexpr int rank = Function::template rank<Operands...>;
+  template <class... S> using calls = typename Function::template calls<S...>;
+  template <class... S>
+  static constexpr auto trace(tracer& t, S... s) {
+    t.g->variables = Variables;
+    return Function::trace(t, s...);
+  }
+};
+
 /// Outputs: those of the formula, then those of the recorders applied to the new variables, then
 /// whether `Condition` holds and the number of the next step. Operands: those of the formula, then
 /// the condition's leaves, then for each leaf the number of the variable that it reads (-1: none),
@@ -97,6 +109,7 @@ struct loop_step<Function, Arguments, target_types<Variables...>, Condition, Rec
 
   template <class... S>
   static constexpr auto trace(tracer& t, S... s) {
+    t.g->variables = sizeof...(Variables);
     const tuple<S...> all{s...};
     const auto outputs = as_tuple(unpack([&t](auto... x) { return Function::trace(t, x...); },
                                          subtuple<0, static_cast<std::size_t>(Arguments)>(all)));
@@ -157,6 +170,14 @@ template <template <class, class> class Function, class Name, class F, int Argum
 std::type_identity<Name> kernel_name(
     const expression<loop_step<Function<Name, F>, Arguments, Variables, Condition, Recorders...>,
                      Operands...>&) {
+  return {};
+}
+
+template <template <class, class> class Function, class Name, class F, int Variables,
+          class... Operands>
+  requires(!std::same_as<Name, unnamed>)
+std::type_identity<Name> kernel_name(
+    const expression<formula_step<Function<Name, F>, Variables>, Operands...>&) {
   return {};
 }
 

@@ -38,7 +38,7 @@ const char* name_of(strategy s) {
 }
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted,
-           buffer_ref values)
+           std::vector<buffer_ref> values)
     : bound_pass(*code.step, operands, fixed),
       compiled_(&code),
       wanted_(wanted),
@@ -90,7 +90,7 @@ std::vector<bound_pass> loop::phases_on(const operand* operands) const {
     std::vector<operand> of(operands, operands + code.inputs);
     for (int i = 0; i < code.outputs(); ++i) {
       of.push_back(operands[value++]);
-      align_with_axes(of.back(), {space_.rank, ~0u});
+      if (code.pass.view.is_result(i)) align_with_axes(of.back(), {space_.rank, ~0u});
     }
     made.emplace_back(code, of.data(), fixed_);
   }

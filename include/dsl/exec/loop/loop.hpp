@@ -134,11 +134,10 @@ struct loop_buffers;
 /// A loop bound to its operands.
 class loop : public bound_pass {
  public:
-  /// `operands`: those of the last pass. `values`: owns the memory of the phases' values, if they
-  /// have any. Throws like `bound_pass`; also shape_error if variables overlap each other or
-  /// parameters.
+  /// `operands`: those of the last pass. `values`: own the memory of the phases' values. Throws
+  /// like `bound_pass`; also shape_error if variables overlap each other or parameters.
   loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted,
-       buffer_ref values = {});
+       std::vector<buffer_ref> values = {});
   loop(const loop&) = delete;
   ~loop();
 
@@ -177,7 +176,7 @@ class loop : public bound_pass {
 
   const loop_code* compiled_;
   strategy wanted_;
-  buffer_ref values_;
+  std::vector<buffer_ref> values_;
   std::vector<bound_pass> phases_;  // The passes before the last one.
   // A bit for each variable whose neighbours, or elements at computed positions, a step reads.
   std::uint64_t beside_ = 0;

@@ -168,16 +168,22 @@ template <class Pass, int States, class... Earlier> inline constexpr bool runs_b
     tile_needs_of<Pass, Earlier...>(States).rows > 0;
 /// Whether all steps of a loop are one kernel: it reads no neighbours of its variables, or by
 /// tiles. Operands in memory have one description in all passes, which tells whether neighbours are
-/// read.
+/// read. Phases that store elements are kernels of their own.
 template <class Pass, int States, class... Earlier> inline constexpr bool one_kernel_runs = [] {
   constexpr std::uint64_t variables = (std::uint64_t{1} << States) - 1;
   constexpr bool alike =
       ((((Earlier::view().neighbours.operands | Pass::view().neighbours.operands) & ~variables) ==
         (Pass::view().neighbours.operands & ~variables)) &&
        ...);
-  return alike && (runs_by_tiles<Pass, States, Earlier...> ||
-                   ((Pass::view().neighbours.moved | ... | Earlier::view().neighbours.moved) &
-                    variables) == 0);
+  constexpr auto stores = []<class P>(std::type_identity<P>) {
+    for (int i = 0; i < P::targets; ++i)
+      if (!P::is_result(i)) return true;
+    return false;
+  };
+  return alike && !(stores(std::type_identity<Earlier>{}) || ...) &&
+         (runs_by_tiles<Pass, States, Earlier...> ||
+          ((Pass::view().neighbours.moved | ... | Earlier::view().neighbours.moved) & variables) ==
+              0);
 }();
 
 }  // namespace dsl::detail
