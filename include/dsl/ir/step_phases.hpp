@@ -12,6 +12,10 @@ namespace dsl::detail {
 /// computes all outputs. Other elementwise values are computed again in each phase that needs them.
 /// All phases have the step's operands, with the same numbers, and after them one for each value
 /// and one for each address of a stored value.
+///
+/// Within a kernel, elementwise values that take many instructions may be kept on chip for later
+/// phases instead. A phase then gives those that it is the first to compute as further outputs, and
+/// reads those before it as operands.
 template <class Graph>
 class step_splitter {
  public:
@@ -37,6 +41,7 @@ class step_splitter {
         if (is_value_[i] != 0 && phase_of(i) == p) values_.push_back(i);
       possible_ = possible_ && values_.size() > before;
     }
+    if (possible_ && addresses_.size() == 0) find_kept();
   }
 
   /// Whether all reductions are over the elements of the step, to single values.
@@ -54,8 +59,11 @@ class step_splitter {
     while (values_[k] != addresses_[a]) ++k;
     return k;
   }
-  /// Phase p, which leaves values; or, if p is earlier(), the last one.
-  constexpr graph phase(int p) const {
+  constexpr int kept() const { return kept_.size(); }
+  constexpr int first_kept() const { return g_.operands + values_.size() + 1; }
+  /// Phase p, which leaves values; or, if p is earlier(), the last one. `keeps`: of a kernel that
+  /// keeps values.
+  constexpr graph phase(int p, bool keeps) const {
     graph to;
     to.operands = g_.operands + values_.size() + addresses_.size();
     sequence<int> roots;
@@ -65,6 +73,9 @@ class step_splitter {
       roots.push_back(is_array(k) ? source_of_stored(g_, g_[values_[k]]) : values_[k]);
     }
     for (int i = 0; i < g_.outputs.size() && p == last_; ++i) roots.push_back(g_.outputs[i]);
+    const int count = keeps ? kept_.size() : 0;
+    for (int k = 0; k < count; ++k)
+      if (origins_[kept_[k]].depth == p) roots.push_back(kept_[k]);
     operand_places at{sequence<int>(origins_.leaf_count(), -1), sequence<int>(g_.size(), -1),
                       sequence<op>(g_.size(), op::load_scalar), sequence<int>(g_.size(), -1)};
     for (int k = 0; k < origins_.leaf_count(); ++k) at.of_leaf[k] = k;
@@ -74,7 +85,12 @@ class step_splitter {
     }
     for (int a = 0; a < addresses_.size(); ++a)
       at.addresses[addresses_[a]] = g_.operands + values_.size() + a;
-    const sequence<int> copied = copy_into(to, g_, needed_from(roots, p), at);
+    for (int k = 0; k < count; ++k) {
+      if (origins_[kept_[k]].depth >= p) continue;
+      at.of_node[kept_[k]] = first_kept() + k;
+      at.codes[kept_[k]] = op::load;
+    }
+    const sequence<int> copied = copy_into(to, g_, needed_from(roots, p, count), at);
     for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(copied[roots[i]]);
     if (p == last_) to.scalar_outputs = g_.scalar_outputs;
     return to;
@@ -87,11 +103,13 @@ class step_splitter {
   }
   // The nodes from which a phase computes some nodes; values of earlier phases are included, the
   // nodes that these are computed from are not.
-  constexpr sequence<char> needed_from(const sequence<int>& roots, int phase) const {
+  constexpr sequence<char> needed_from(const sequence<int>& roots, int phase, int kept = 0) const {
+    sequence<char> known(g_.size(), 0);
+    for (int k = 0; k < kept; ++k) known[kept_[k]] = origins_[kept_[k]].depth < phase ? 1 : 0;
     sequence<char> needed(g_.size(), 0);
     for (int i = 0; i < roots.size(); ++i) needed[roots[i]] = 1;
     for (int i = g_.size() - 1; i >= 0; --i) {
-      if (needed[i] == 0 || is_value_before(i, phase)) continue;
+      if (needed[i] == 0 || known[i] != 0 || is_value_before(i, phase)) continue;
       const node& n = g_[i];
       for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
       if (n.code != op::reduced) continue;
@@ -99,6 +117,35 @@ class step_splitter {
       for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
     }
     return needed;
+  }
+  // Keeps the elementwise values that a later phase needs, if they take many instructions, given
+  // those that are kept already.
+  constexpr void find_kept() {
+    constexpr int many = 8;
+    sequence<int> instructions(g_.size(), 0);
+    sequence<char> read_later(g_.size(), 0);
+    for (int i = g_.size() - 1; i >= 0; --i) {
+      if (live_[i] == 0) continue;
+      const auto note = [&](int from, int depth) {
+        if (origins_[from].depth < depth) read_later[from] = 1;
+      };
+      for (int k = 0; k < count_inputs(g_[i]); ++k) note(input_node(g_[i], k), origins_[i].depth);
+    }
+    for (int i = 0; i < g_.outputs.size(); ++i)
+      if (origins_[g_.outputs[i]].depth < last_) read_later[g_.outputs[i]] = 1;
+    for (int i = 0; i < g_.size(); ++i) {
+      const node& n = g_[i];
+      if (live_[i] == 0 || origins_[i].kind != origin::element || n.code == op::load) continue;
+      const op_info& row = info(n.code);
+      const int flops = kind_of(n.type) == kind::complex ? row.complex_flops : row.flops;
+      instructions[i] = n.code == op::neighbour || n.code == op::gather ? 2
+                        : row.flops >= many || n.code == op::divide     ? 4 * flops
+                                                                        : flops;
+      for (int k = 0; k < count_inputs(n); ++k) instructions[i] += instructions[input_node(n, k)];
+      if (instructions[i] < many || read_later[i] == 0 || is_widened(n.type)) continue;
+      kept_.push_back(i);
+      instructions[i] = 0;
+    }
   }
   constexpr void note_depth(int node) {
     if (live_[node] == 0) return;
@@ -135,6 +182,7 @@ class step_splitter {
   sequence<char> live_, is_value_;
   sequence<int> values_;     // Nodes, in the order of their phases.
   sequence<int> addresses_;  // The stored values, nodes, whose addresses are used.
+  sequence<int> kept_;       // Nodes.
   int last_ = 0, space_ = -1;
   bool possible_ = true;
 };
@@ -168,7 +216,8 @@ class step_in_phases {
     dtype types[64]{};
     bool arrays[64]{};
     int of_address[64]{};
-    pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, most + 2> image{};
+    int kept = 0;
+    pass_image<max_program_nodes, 4 * max_image_words, 8 * max_reductions, 2 * most + 3> image{};
   };
   static constexpr roomy_step make() {
     const auto g = Trace::run();
@@ -185,10 +234,13 @@ class step_in_phases {
     to.addresses = to.is_possible ? split.addresses() : 0;
     for (int a = 0; a < to.addresses; ++a) to.of_address[a] = split.value_of_address(a);
     for (int p = 0; p <= to.earlier + 1 && to.is_possible; ++p) {
-      graph of_phase = split.phase(p < to.earlier ? p : to.earlier);
+      graph of_phase = split.phase(p < to.earlier ? p : to.earlier, false);
       if (p > to.earlier) reduce_for_results(of_phase);
       to.is_possible = add_pass(of_phase, to.image, true);
     }
+    to.kept = to.is_possible ? split.kept() : 0;
+    for (int p = 0; p <= to.earlier && to.kept > 0; ++p)
+      if (!add_pass(split.phase(p, true), to.image, true)) to.kept = 0;
     if (!to.is_possible) to.image = {};
     return to;
   }
@@ -205,13 +257,16 @@ class step_in_phases {
   static constexpr int value_of_address(int a) { return roomy.of_address[a]; }
   static constexpr auto exact =
       roomy.image.template exact<roomy.image.nodes + 1, roomy.image.words() + 1,
-                                 roomy.image.programs + 1, most + 2>();
+                                 roomy.image.programs + 1, 2 * most + 3>();
   /// Phase K.
   template <int K> using phase =
       typename pass_spelled<step_in_phases, static_cast<std::size_t>(K), Calls...>::type;
   /// The last phase, within a kernel of all phases and as a launch of its own.
   using last = phase<earlier>;
   using last_alone = phase<earlier + 1>;
+  /// Whether a kernel of all phases may keep values, and its phase K.
+  static constexpr bool keeps = roomy.kept > 0;
+  template <int K> using keeping_phase = phase<earlier + 2 + K>;
 };
 
 }  // namespace dsl::detail

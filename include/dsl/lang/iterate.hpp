@@ -92,14 +92,25 @@ struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
       scalars_for_outputs<sizeof...(S)>(std::declval<const step&>())))::type;
 };
 
-// Deduced for the reason given at `code_for`.
+/// The phases of a step but the last one, and the last one.
+template <class Last, class... Earlier> struct phase_list {};
+template <template <int> class Phase, class Numbers> struct phases_of;
+template <template <int> class Phase, int... P>
+struct phases_of<Phase, std::integer_sequence<int, P...>> {
+  using type = phase_list<Phase<static_cast<int>(sizeof...(P))>, Phase<P>...>;
+};
+// Deduced for the reason given at `code_for`. `Keeping...`: the phases that keep values, the last
+// one first.
 template <int Inputs, int Arguments, int States, int Stop, int FirstValue, class Name,
-          std::uint64_t Key, std::uint64_t Alone, std::uint64_t... Earlier, class... Calls>
-const loop_code& loop_code_for(std::type_identity<Name>, pass<Key, Calls...>, pass<Alone, Calls...>,
-                               pass<Earlier, Calls...>...) {
-  return loop_code_of<Name, Inputs, Arguments, States, Stop, pass<Key, Calls...>,
+          std::uint64_t Last, std::uint64_t... Earlier, std::uint64_t Alone,
+          std::uint64_t... Keeping, class... Calls>
+const loop_code& loop_code_for(std::type_identity<Name>,
+                               phase_list<pass<Last, Calls...>, pass<Earlier, Calls...>...>,
+                               pass<Alone, Calls...>, phase_list<pass<Keeping, Calls...>...>) {
+  return loop_code_of<Name, Inputs, Arguments, States, Stop, pass<Last, Calls...>,
                       pass<Alone, Calls...>>(
-      earlier_phases<FirstValue, pass<Earlier, Calls...>...>{});
+      earlier_phases<FirstValue, pass<Earlier, Calls...>...>{},
+      earlier_phases<FirstValue, pass<Keeping, Calls...>...>{});
 }
 
 /// The operands of a step that takes several phases: the step's leaves, the phases' values, the
@@ -202,17 +213,20 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
     using assignment = assigned<tuple<S&..., Extra&...>, Step>;
     using pass = typename assignment::pass;
     return {loop_code_for<assignment::inputs, Arguments, states, stop, assignment::inputs>(
-                kernel_name(step), pass{}, pass{}),
+                kernel_name(step), phase_list<pass>{}, pass{}, phase_list<pass>{}),
             assignment(all_targets(to), step).operands(), fixed, how};
   } else {
     using phases = typename step_lowered::in_phases;
     const operands_of_phases<phases, Step, S..., Extra...> operands(all_targets(to), step,
                                                                     device::current());
-    const loop_code& code = [&]<std::size_t... P>(std::index_sequence<P...>) -> const loop_code& {
-      return loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
-          kernel_name(step), typename phases::last{}, typename phases::last_alone{},
-          typename phases::template phase<static_cast<int>(P)>{}...);
-    }(std::make_index_sequence<static_cast<std::size_t>(phases::earlier)>{});
+    using numbers = std::make_integer_sequence<int, phases::earlier>;
+    using all = phases_of<phases::template phase, numbers>;
+    using keeping =
+        std::conditional_t<phases::keeps, phases_of<phases::template keeping_phase, numbers>, all>;
+    const loop_code& code =
+        loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
+            kernel_name(step), typename all::type{}, typename phases::last_alone{},
+            typename keeping::type{});
     return {code, operands.data(), fixed, how, operands.values()};
   }
 }

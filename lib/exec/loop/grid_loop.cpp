@@ -78,6 +78,12 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   const auto least_to_exchange = [&](std::int64_t blocks) {
     return of.reduces() ? std::min(most, warps_from(blocks)) : 32;
   };
+  const auto registers_on_chip = [&] {
+    return devices
+        .attributes(entry_of(devices, of, loop_kernel_number::on_chip), p.policy.block,
+                    p.where.index)
+        .registers;
+  };
   const std::int64_t room =
       static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
   if (how == strategy::tiled) {
@@ -105,13 +111,11 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
             ? fixed.block
             : std::max(warps_from(threads.across * std::min<std::int64_t>(threads.down, lines)),
                        least_to_exchange(p.grid));
-    p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs));
+    const std::int64_t kept = std::int64_t{of.compiled().kept_bytes} * cut.schedule.other_elements;
     p.tile_in_memory = cut.in_memory();
-    if (p.tile_in_memory == 0)
-      p.registers = devices
-                        .attributes(entry_of(devices, of, loop_kernel_number::on_chip),
-                                    p.policy.block, p.where.index)
-                        .registers;
+    p.on_chip = p.tile_in_memory == 0 && cut.schedule.bytes(needs) + kept <= room;
+    p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs) + (p.on_chip ? kept : 0));
+    if (p.on_chip) p.registers = registers_on_chip();
     return p;
   }
   const std::int64_t blocks =
@@ -127,6 +131,12 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   // Rows of vectors, one vector a thread: as many as registers hold, then shared memory. The rest
   // is streamed through shared memory.
   const bool stream = how == strategy::streamed;
+  if (!stream && pieces(p.block_vectors, p.block) <= of.compiled().rows_on_chip) {
+    p.on_chip = true;
+    p.held = static_cast<int>(pieces(p.block_vectors, p.block));
+    p.registers = registers_on_chip();
+    return p;
+  }
   const auto cut = [&] {
     const auto rows =
         static_cast<int>(std::min<std::int64_t>(pieces(p.block_vectors, p.block), 1 << 30));
@@ -302,9 +312,7 @@ void loop_launch::run_on(const grid_executor& devices, const stream& on) const {
     }
   kernel_parameters given = loop_parameters(of, p, steps, schedule, arrivals, part);
   kernel_launch k{
-      entry_of(devices, of,
-               p.loop == strategy::tiled && p.tile_in_memory == 0 ? loop_kernel_number::on_chip
-                                                                  : loop_kernel_number::first),
+      entry_of(devices, of, p.on_chip ? loop_kernel_number::on_chip : loop_kernel_number::first),
       p.grid,
       p.block,
       p.shared_bytes,

@@ -153,6 +153,7 @@ text loop_plan::describe() const {
     to.add(", %lld x %lld x %lld tiles, %d bytes each in shared memory and %lld elements elsewhere",
            number(tiles[2]), number(tiles[1]), number(tiles[0]), shared_bytes,
            number(tile_in_memory));
+  if (on_chip) to.add(", all of the state on chip");
   if (l2_resident > 0) to.add(" of which the L2 cache keeps %d in 8", l2_resident);
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();

@@ -7,7 +7,20 @@
 
 namespace dsl::detail {
 
-template <class Pass, int Inputs, int States, class Memory, class Team>
+/// Vectors of each array that a thread holds in registers, together with what phases keep for them;
+/// 0: they take too many registers.
+template <class Pass, class Earlier>
+constexpr int rows_of_kept(int states) {
+  constexpr int most_bytes = 256;
+  const int bytes = lanes_of_pass<Pass> *
+                    (traits_of(Pass::view(), states).carried_bytes + Earlier::kept_bytes),
+            rows = bytes == 0 ? 0 : most_bytes / bytes,
+            most = loop_policy_of<Pass>(states, 0).vectors_held;
+  return Earlier::kept == 0 ? 0 : rows < most ? rows : most;
+}
+
+/// `OnChip`: all arrays are in registers, and so is what phases keep.
+template <class Pass, int Inputs, int States, class Earlier, bool OnChip, class Memory, class Team>
 struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>,
                     loop_variables<Pass, States> {
   using arguments = loop_arguments<Inputs + Pass::targets>;
@@ -18,7 +31,8 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
   using variables::for_arrays;
   using row_lanes = state_lanes<Pass, lanes, states>;
   static constexpr loop_policy policy = loop_policy_of<Pass>(States, Memory::compute_capability);
-  static constexpr int in_registers = policy.vectors_held;
+  static constexpr int in_registers =
+      OnChip ? rows_of_kept<Pass, Earlier>(States) : policy.vectors_held;
   static constexpr int rows_ahead = policy.rows_ahead;
 
   Team team;
@@ -28,6 +42,7 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
   /// A thread's share of the state.
   struct thread_state {
     row_lanes held[in_registers];
+    kept_lanes<Earlier, lanes> kept[in_registers];
     int count[in_registers];  // Existing lanes of each.
     std::int64_t first, row;  // Its first row's element, and the distance between rows.
     std::int64_t first_held;  // Its first element in registers.
@@ -55,6 +70,7 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
       keep_in_register(t.count[r]);
       if (g.count > 0) load(g, t.held[r]);
     }
+    if constexpr (OnChip) return;
     DSL_DETAIL_ROLLED
     for (int r = 0; r < s.in_shared; ++r) {
       row_lanes h;
@@ -67,13 +83,14 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
 
   /// Writes the state.
   DSL_DETAIL_KERNEL_FN void end(const thread_state& t) const {
-    memory.template wait_for_copies<0>();
+    if constexpr (!OnChip) memory.template wait_for_copies<0>();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_group(t, r);
       g.count = t.count[r];
       if (g.count > 0) store(g, t.held[r]);
     }
+    if constexpr (OnChip) return;
     DSL_DETAIL_ROLLED
     for (int r = 0; r < args.loop.in_shared; ++r) {
       row_lanes h;

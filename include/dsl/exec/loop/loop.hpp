@@ -12,7 +12,8 @@ namespace dsl {
 
 namespace detail {
 
-/// The kernels of a loop: for all elements, or by tiles; and for tiles that are all on chip.
+/// The kernels of a loop: for any number of elements, or by tiles; and for variables that are
+/// wholly on chip, together with what phases keep.
 enum class loop_kernel_number { first, on_chip };
 struct loop_kernels : entry_points<2> { loop_policy policy; };
 
@@ -26,28 +27,36 @@ struct loop_code {
   int earlier;
   const program_code* const* phases;
   int first_value;
-  tile_needs tiles;       // For running all steps in one tiled kernel.
-  int vector_bytes;       // Bytes of a thread's lanes, of all carried arrays.
+  tile_needs tiles;  // For running all steps in one tiled kernel.
+  int vector_bytes;  // Bytes of a thread's lanes, of all carried arrays.
+  // Where all variables are on chip: vectors of each one in a thread's registers; without tiles, 0
+  // if there is no such kernel. Bytes of an element of what phases keep.
+  int rows_on_chip, kept_bytes;
   int accumulator_bytes;  // Of the pass with the most.
   int exchanges;          // How many times blocks exchange accumulators in a step.
   // Null if no file compiled the loop for that target.
   const loop_kernels* kernels[kernel_targets];
 };
 
-/// `Alone`: the last pass as a launch of its own.
-template <class Name, class Pass, class Alone, class Earlier, int Inputs, int Arguments, int States,
-          int Stop>
+/// `Alone`: the last pass as a launch of its own. `Keeping`: the passes of the kernel that keeps
+/// values; its last pass is `KeepingLast`.
+template <class Name, class Pass, class Alone, class Earlier, class KeepingLast, class Keeping,
+          int Inputs, int Arguments, int States, int Stop>
 struct loop_kind;
-template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, int Inputs,
-          int Arguments, int States, int Stop>
-struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Inputs, Arguments,
-                 States, Stop> {
+template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, class KeepingLast,
+          class... Keeping, int Inputs, int Arguments, int States, int Stop>
+struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, KeepingLast,
+                 earlier_phases<FirstValue, Keeping...>, Inputs, Arguments, States, Stop> {
   using code_type = loop_code;
   using kernels_type = loop_kernels;
   using earlier = earlier_phases<FirstValue, Earlier...>;
+  using keeping = earlier_phases<FirstValue, Keeping...>;
   static constexpr int phase_count = sizeof...(Earlier);
   // If neighbours are read without tiles, each step is a kernel.
-  static constexpr bool has_kernels = one_kernel_runs<Pass, States, Earlier...>;
+  static constexpr bool has_kernels = one_kernel_runs<Pass, States, Earlier...>,
+                        by_tiles = runs_by_tiles<Pass, States, Earlier...>;
+  static constexpr int rows_on_chip =
+      has_kernels && !by_tiles ? rows_of_kept<KeepingLast, keeping>(States) : 0;
 
   static constexpr const program_code* phases[phase_count + 1] = {
       &compiled<pass_kind<Name, Earlier, Inputs>>::shared.code..., nullptr};
@@ -61,6 +70,8 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Inpu
             FirstValue,
             tile_needs_of<Pass, Earlier...>(States),
             lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
+            rows_on_chip,
+            keeping::kept_bytes,
             accumulator_bytes_of_step<Pass, earlier>,
             exchanges_of_step<Pass, earlier>,
             {}};
@@ -69,33 +80,39 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Inpu
   static void add_host(loop_code&) {}
   template <kernel_target Target>
   static loop_kernels kernels() {
-    return {{architectures_of<Target>, {entry<Target, false>(), on_chip_entry<Target>()}},
+    return {{architectures_of<Target>,
+             {entry_point<Target,
+                          loop_kernel<Pass, Inputs + Pass::targets, States, Stop, false, FirstValue,
+                                      Earlier...>,
+                          named_by_pass<Name, Pass>>(),
+              on_chip_entry<Target>()}},
             loop_policy_of<Pass>(States, capability_of<Target>)};
   }
 
  private:
   template <kernel_target Target>
   static const void* on_chip_entry() {
-    if constexpr (runs_by_tiles<Pass, States, Earlier...>) return entry<Target, true>();
+    if constexpr (by_tiles || rows_on_chip > 0)
+      return entry_point<Target,
+                         loop_kernel<KeepingLast, Inputs + Pass::targets, States, Stop, true,
+                                     FirstValue, Keeping...>,
+                         named_by_pass<Name, Pass>>();
     else return nullptr;
-  }
-  template <kernel_target Target, bool OnChip>
-  static const void* entry() {
-    return entry_point<
-        Target,
-        loop_kernel<Pass, Inputs + Pass::targets, States, Stop, OnChip, FirstValue, Earlier...>,
-        named_by_pass<Name, Pass>>();
   }
 };
 
+/// `Keeping...`: the passes of the kernel that keeps values, the last one first.
 template <class Name, int Inputs, int Arguments, int States, int Stop, class Pass, class Alone,
-          int FirstValue, class... Earlier>
-const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>) {
+          int FirstValue, class... Earlier, class KeepingLast, class... Keeping>
+const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>,
+                              earlier_phases<FirstValue, KeepingLast, Keeping...>) {
   using phases = earlier_phases<FirstValue, tuned_by_name<Earlier, Name>...>;
+  using keeping = earlier_phases<FirstValue, tuned_by_name<Keeping, Name>...>;
   code_of<Name, Alone, Inputs>();
   (code_of<Name, Earlier, Inputs>(), ...);
   return compiled<loop_kind<Name, tuned_by_name<Pass, Name>, tuned_by_name<Alone, Name>, phases,
-                            Inputs, Arguments, States, Stop>>::code();
+                            tuned_by_name<KeepingLast, Name>, keeping, Inputs, Arguments, States,
+                            Stop>>::code();
 }
 
 /// The steps of a call of `iterate`, and which of them are recorded.

@@ -6,11 +6,13 @@
 
 namespace dsl::detail {
 
-template <class Pass, int Inputs, int States, int Stop, class Earlier, class Memory, class Team>
-struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs,
-                                States, Stop, Earlier> {
-  using base = loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, Pass, Inputs, States,
-                            Stop, Earlier>;
+template <class Pass, int Inputs, int States, int Stop, class Earlier, bool OnChip, class Memory,
+          class Team>
+struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip, Memory, Team>,
+                                Pass, Inputs, States, Stop, Earlier> {
+  using base = loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip, Memory, Team>, Pass,
+                            Inputs, States, Stop, Earlier>;
+  using kept = kept_lanes<Earlier, base::lanes>;
   using base::args, base::has_ended, base::in_registers, base::lanes, base::memory,
       base::rows_ahead, base::team;
   using base::base;
@@ -47,7 +49,9 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
   /// Computes a thread's share of a step and returns its partial results.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const scalars& s, std::int64_t k) const {
     return walk_rows<reductions, true>(
-        t, [&](group& g, row_lanes& h, accumulators& sums) { advance(g, h, s, k, sums); });
+        t, [&](group& g, row_lanes& h, const kept& before, accumulators& sums) {
+          advance(g, h, before, s, k, sums);
+        });
   }
   /// The same for phase P, which changes no variable.
   template <int P>
@@ -57,13 +61,19 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
                                    typename base::arguments, Memory, lanes>;
     const elements phase(args, memory);
     return walk_rows<reduced, false>(
-        t, [&](const group& at, row_lanes& h, typename reduced::accumulators& sums) {
+        t, [&](const group& at, row_lanes& h, kept& values, typename reduced::accumulators& sums) {
           typename elements::group g;
           g.first = at.first;
           g.count = at.count;
-          state_reader<elements> from{phase, g, h, s, k};
+          state_reader<elements> from{phase, g, h, values, s, k};
           elements::eval::read(from);
-          add_group<reduced>(sums, phase.compute_read(g), g.count);
+          const auto out = phase.compute_read(g);
+          Earlier::template for_kept<P>([&]<int K, class T, int Output>() {
+            DSL_DETAIL_UNROLL
+            for (int l = 0; l < lanes; ++l)
+              lanes_of_kept<K>(values).lane[l] = static_cast<T>(nth<Output>(out.of[l]));
+          });
+          add_group<reduced>(sums, out, g.count);
         });
   }
 
@@ -81,10 +91,10 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
     g.first = number * lanes;
     g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
-  // Calls take(group, variables, sums) for all of a thread's groups; `Changes`: it changes the
-  // variables. A few rows' values are combined first, because the rounding error grows with the
-  // longest chain of additions. Rows in shared memory are interleaved with streamed ones, so that
-  // memory is never idle.
+  // Calls take(group, variables, kept elements, sums) for all of a thread's groups; `Changes`: it
+  // changes the variables. A few rows' values are combined first, because the rounding error grows
+  // with the longest chain of additions. Rows in shared memory are interleaved with streamed ones,
+  // so that memory is never idle.
   template <class Reductions, bool Changes, class Take>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators walk_rows(thread_state& t,
                                                                    const Take& take) const {
@@ -95,8 +105,10 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
       group g = held_group(t, r);
       g.count = t.count[r];
       if (g.count <= 0) break;  // So are those of the following ones.
-      take(g, t.held[r], sums);
+      take(g, t.held[r], t.kept[r], sums);
     }
+    if constexpr (OnChip) return sums;
+    [[maybe_unused]] kept none;
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
       const bool stays = s < resident && (m == streamed || turn >= streamed);
@@ -104,7 +116,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
       group g = row_of(t, stays ? s : resident + m);
       row_lanes h;
       load_shared(h, stays ? s : resident + t.next_buffer);
-      take(g, h, joined);
+      take(g, h, none, joined);
       if (stays) {
         if constexpr (Changes) store_shared(h, s);
         ++s;
@@ -132,9 +144,9 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
       if (l < count) Reductions::add(sums, Reductions::of_element(out.of[l]));
   }
   // Computes one step of one group.
-  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const scalars& s, std::int64_t k,
-                                    accumulators& sums) const {
-    state_reader<loop_body> from{*this, g, h, s, k};
+  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const kept& before, const scalars& s,
+                                    std::int64_t k, accumulators& sums) const {
+    state_reader<loop_body> from{*this, g, h, before, s, k};
     eval::read(from);
     const lane_results out = this->compute_read(g);
     for_arrays([&]<int I, class T>() {
@@ -150,14 +162,17 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Memory, Team>, 
     const Elements& body;
     typename Elements::group& g;
     const row_lanes& mine;
+    const kept& before;
     const scalars& known;
     std::int64_t k;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() const {
-      constexpr bool is_known = Earlier::is_value(N);
+      constexpr bool is_known = Earlier::is_value(N) || Earlier::is_kept(N);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
         if constexpr (N >= States && !is_known) {
+        } else if constexpr (Earlier::is_kept(N)) {
+          operand_lanes<Head>(g).set(l, lanes_of_kept<N - Earlier::first_kept>(before).lane[l]);
         } else if constexpr (is_array_of_state<N>)
           operand_lanes<Head>(g).set(l, lanes_of<N>(mine).lane[l]);
         else operand_lanes<Head>(g).set(l, base::template known_scalar<N>(known));

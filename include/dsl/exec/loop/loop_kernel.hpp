@@ -174,7 +174,7 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
   using body =
       std::conditional_t<by_tiles,
                          tile_body<Pass, Inputs, States, Stop, Earlier, OnChip, Memory, Team>,
-                         loop_body<Pass, Inputs, States, Stop, Earlier, Memory, Team>>;
+                         loop_body<Pass, Inputs, States, Stop, Earlier, OnChip, Memory, Team>>;
   using reductions = typename body::reductions;
   body loop(args, memory, team);
   if constexpr (reductions::count == 0 && Earlier::count == 0) {
@@ -225,18 +225,19 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
 #if defined(__CUDACC__)
 namespace dsl::kernels {
 
-/// All steps of a loop. `Earlier`: the passes of a step before the last one.
-template <class Name, int States, int Stop, int FirstValue, int Operands, class Pass,
+/// All steps of a loop. `OnChip`: all variables are on chip, and so is what phases keep. `Earlier`:
+/// the passes of a step before the last one.
+template <class Name, bool OnChip, int States, int Stop, int FirstValue, int Operands, class Pass,
           class... Earlier>
 __global__ void __launch_bounds__(
     detail::loop_policy_of<Pass>(States, detail::lowest_capability()).block)
     loop(const __grid_constant__ detail::loop_arguments<Operands> args) {
   detail::run_loop<Pass, Operands - Pass::targets, States, Stop,
-                   detail::earlier_phases<FirstValue, Earlier...>, true>(
+                   detail::earlier_phases<FirstValue, Earlier...>, OnChip>(
       args, detail::device_memory{}, detail::team_of_launch(args.range));
 }
 
-/// The same for steps that read neighbours. `OnChip`: all tiles are in shared memory.
+/// The same for steps that read neighbours.
 template <class Name, bool OnChip, int States, int Stop, int FirstValue, int Operands, class Pass,
           class... Earlier>
 __global__ void __launch_bounds__(
@@ -271,7 +272,7 @@ struct loop_kernel {
           &kernels::tiled_loop<Name, OnChip, States, Stop, FirstValue, Operands, Pass, Earlier...>);
     else
       return reinterpret_cast<const void*>(
-          &kernels::loop<Name, States, Stop, FirstValue, Operands, Pass, Earlier...>);
+          &kernels::loop<Name, OnChip, States, Stop, FirstValue, Operands, Pass, Earlier...>);
   }
 #endif
 };

@@ -88,10 +88,8 @@ struct loop_scalars : Body {
   DSL_DETAIL_KERNEL_FN static auto known_scalar(const scalars& s) {
     if constexpr (Operand < States) return nth<output<Operand>>(s.now);
     else {
-      constexpr auto at = Earlier::result_of(Operand);
-      return nth<target_word{
-          pass_of_phase<at.phase>::target_words[static_cast<std::size_t>(at.number)]}
-                     .output()>(results_of_phase<at.phase>(s.of_phases).now);
+      constexpr auto at = Earlier::source_of(Operand);
+      return nth<at.output>(results_of_phase<at.phase>(s.of_phases).now);
     }
   }
 

@@ -117,7 +117,7 @@ struct tile_schedule {
   quad* arrivals;
 
   /// Bytes of shared memory.
-  constexpr std::int64_t bytes(const tile_needs& needs) const {
+  DSL_DETAIL_FN constexpr std::int64_t bytes(const tile_needs& needs) const {
     return std::int64_t{needs.halo_bytes} * elements +
            std::int64_t{needs.other_bytes} * other_elements;
   }

@@ -78,6 +78,15 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
           [&](const elements& of, int r, const auto& row) {
             typename reduced::accumulators joined = reduced::identities();
             const auto out = of.compute_read(row);
+            Earlier::template for_kept<P>([&]<int K, class T, int Output>() {
+              pack<T, lanes> values;
+              DSL_DETAIL_UNROLL
+              for (int l = 0; l < lanes; ++l)
+                values.lane[l] = static_cast<T>(nth<Output>(out.of[l]));
+              if (r < p.end)
+                memory.store(this->template place_of_kept<K, T>(p.column, p.row + r, p.plane),
+                             values);
+            });
             DSL_DETAIL_UNROLL
             for (int l = 0; l < lanes; ++l)
               if (p.counts(r) && l < row.count)
@@ -295,6 +304,15 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
         DSL_DETAIL_UNROLL
         for (int r = 0; r < rows; ++r)
           elements.template read_parameter<Code, D, N, Head>(of_row[r], k);
+      } else if constexpr (Earlier::is_kept(slot)) {
+        constexpr int number = slot - Earlier::first_kept;
+        using T = memory_t<Earlier::template type_of_kept<number>>;
+        DSL_DETAIL_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          auto& g = of_row[r];
+          operand_lanes<Head>(g).load(
+              body.memory, body.template place_of_kept<number, T>(g.column, g.row, p.plane)->lane);
+        }
       } else if constexpr (is_scalar<slot>()) {
         set_lanes<Head, lanes>(of_row,
                                [&](int, int) { return base::template known_scalar<slot>(known); });
@@ -313,7 +331,9 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
     static constexpr int variable() {
       if constexpr (Code == op::neighbour)
         return slot_with_head<program, Head> < States ? slot_with_head<program, Head> : -1;
-      else return !is_placed(Code) && (N < States || Earlier::is_value(N)) ? N : -1;
+      else
+        return !is_placed(Code) && (N < States || Earlier::is_value(N) || Earlier::is_kept(N)) ? N
+                                                                                               : -1;
     }
     template <int Slot>
     static constexpr bool is_scalar() {

@@ -323,6 +323,17 @@ struct tile_state
       }
   }
 
+  /// The place of a group of an element that phases keep.
+  template <int K, class T>
+  DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of_kept(int column, int row, int plane) const {
+    const tile_schedule& t = args.tile;
+    constexpr int before = Earlier::bytes_of_kept(K, typename Earlier::kept_numbers{});
+    T* const first =
+        reinterpret_cast<T*>(memory.shared() + t.bytes(needs) + before * t.other_elements);
+    return reinterpret_cast<pack<T, lanes>*>(
+        first + (plane * t.other_plane + row * t.other_pitch + column));
+  }
+
  protected:
   // A variable's elements in global memory before step k of the launch.
   template <int I, class T>
