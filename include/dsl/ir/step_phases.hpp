@@ -121,9 +121,9 @@ class step_splitter {
   // Keeps the elementwise values that a later phase needs, if they take many instructions, given
   // those that are kept already.
   constexpr void find_kept() {
-    constexpr int many = 8;
+    constexpr int many = 12, of_function = 8;
     sequence<int> instructions(g_.size(), 0);
-    sequence<char> read_later(g_.size(), 0);
+    sequence<char> read_later(g_.size(), 0), keep(g_.size(), 0);
     for (int i = g_.size() - 1; i >= 0; --i) {
       if (live_[i] == 0) continue;
       const auto note = [&](int from, int depth) {
@@ -137,15 +137,23 @@ class step_splitter {
       const node& n = g_[i];
       if (live_[i] == 0 || origins_[i].kind != origin::element || n.code == op::load) continue;
       const op_info& row = info(n.code);
-      const int flops = kind_of(n.type) == kind::complex ? row.complex_flops : row.flops;
-      instructions[i] = n.code == op::neighbour || n.code == op::gather ? 2
-                        : row.flops >= many || n.code == op::divide     ? 4 * flops
-                                                                        : flops;
+      int complex_operands = 0;
+      for (int k = 0; k < row.arity; ++k)
+        complex_operands += kind_of(g_[n.field(k)].type) == kind::complex ? 1 : 0;
+      const int flops = complex_operands == 0           ? row.flops
+                        : complex_operands == row.arity ? row.complex_flops
+                                                        : 2 * row.flops;
+      instructions[i] = n.code == op::neighbour || n.code == op::gather    ? 2
+                        : row.flops >= of_function || n.code == op::divide ? 4 * flops
+                                                                           : flops;
       for (int k = 0; k < count_inputs(n); ++k) instructions[i] += instructions[input_node(n, k)];
       if (instructions[i] < many || read_later[i] == 0 || is_widened(n.type)) continue;
-      kept_.push_back(i);
+      keep[i] = 1;
       instructions[i] = 0;
     }
+    for (int p = 0; p < last_; ++p)
+      for (int i = 0; i < g_.size(); ++i)
+        if (keep[i] != 0 && origins_[i].depth == p) kept_.push_back(i);
   }
   constexpr void note_depth(int node) {
     if (live_[node] == 0) return;
@@ -182,7 +190,7 @@ class step_splitter {
   sequence<char> live_, is_value_;
   sequence<int> values_;     // Nodes, in the order of their phases.
   sequence<int> addresses_;  // The stored values, nodes, whose addresses are used.
-  sequence<int> kept_;       // Nodes.
+  sequence<int> kept_;       // Nodes, in the order of their phases.
   int last_ = 0, space_ = -1;
   bool possible_ = true;
 };

@@ -328,8 +328,9 @@ struct tile_state
   DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of_kept(int column, int row, int plane) const {
     const tile_schedule& t = args.tile;
     constexpr int before = Earlier::bytes_of_kept(K, typename Earlier::kept_numbers{});
+    constexpr tile_needs of = needs;
     T* const first =
-        reinterpret_cast<T*>(memory.shared() + t.bytes(needs) + before * t.other_elements);
+        reinterpret_cast<T*>(memory.shared() + t.bytes(of) + before * t.other_elements);
     return reinterpret_cast<pack<T, lanes>*>(
         first + (plane * t.other_plane + row * t.other_pitch + column));
   }
