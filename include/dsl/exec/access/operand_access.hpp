@@ -55,7 +55,12 @@ struct operand_access : Place {
       }
     }
     T each[Lanes];
-    if (strided && how >= in_tile) {
+    if (strided && Place::reduces && Lanes > 2 && g.count == Lanes && how == by_elements &&
+        step(operand) == 1) {
+      // Addresses known at compile time, and no conditions.
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Lanes; ++l) each[l] = memory.template load<T>(from + l);
+    } else if (strided && how >= in_tile) {
       const T* const tile = in_shared_tile<T>(operand, g, how);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < Lanes; ++l)
