@@ -17,7 +17,9 @@ inline constexpr int digit_bits = 8, digits = 1 << digit_bits;
 /// room for two blocks on a multiprocessor (the times of others are in docs/lab.md).
 inline constexpr int sort_threads = 512, sort_blocks = 2;
 template <class Key, bool HasOrder>
-inline constexpr int sort_items = sizeof(Key) == 8 ? 11 : HasOrder ? 14 : 20;
+inline constexpr int sort_items = sizeof(Key) == 8 ? 11
+                                  : HasOrder       ? 14
+                                                   : 20;
 /// The same if one block sorts few elements.
 inline constexpr int few_sort_items = 2;
 
@@ -43,8 +45,8 @@ struct sort_arguments {
   std::uint64_t* seen;
 };
 
-/// One thread of a sort's kernels. Elements are sorted by their keys less the least one. `HasOrder`:
-/// each key moves with its element's position, which is the result.
+/// One thread of a sort's kernels. Elements are sorted by their keys less the least one.
+/// `HasOrder`: each key moves with its element's position, which is the result.
 template <class Key, bool HasOrder, int Items = sort_items<Key, HasOrder>>
 struct radix_sort {
   static constexpr int threads = sort_threads, items = Items,
@@ -114,7 +116,8 @@ struct radix_sort {
       key -= first;
 #pragma unroll
       for (int pass = 0; pass < most_passes; ++pass)
-        if (pass < last) atomicAdd(&counted[pass][digit_of{pass * digit_bits}.Digit(key)][copy], 1u);
+        if (pass < last)
+          atomicAdd(&counted[pass][digit_of{pass * digit_bits}.Digit(key)][copy], 1u);
     });
     __syncthreads();
     for (int i = threadIdx.x; i < last * digits; i += threads) {
