@@ -4,122 +4,83 @@
 
 #include <dsl/ir/config.hpp>
 
-#include "cuda/grid_stride.hpp"
-#include "exec/by_key/ordered_key.hpp"
-
-namespace dsl::kernels {
-
-template <class Key>
-__global__ void keys_of_elements(detail::ordered_key keys, const void* elements, Key* to,
-                                 bool joins_zeros, std::int64_t count) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride)
-    to[i] = static_cast<Key>(keys.to_key(keys.load(elements, i), joins_zeros));
-}
-template <class Key>
-__global__ void elements_of_keys(detail::ordered_key keys, const Key* from, void* elements,
-                                 std::int64_t count) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride)
-    keys.store(elements, i, keys.to_bits(from[i]));
-}
-__global__ void positions(std::uint32_t* to, std::int64_t count) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride)
-    to[i] = static_cast<std::uint32_t>(i);
-}
-/// Writes the positions in sorted order, and the elements at these positions.
-__global__ void sorted_order(detail::ordered_key keys, const std::uint32_t* from,
-                             const void* elements, void* sorted, std::int64_t* order,
-                             std::int64_t count) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
-    const std::uint32_t at = from[i];
-    order[i] = at;
-    if (sorted != nullptr) keys.store(sorted, i, keys.load(elements, at));
-  }
-}
-
-}  // namespace dsl::kernels
+#include "cuda/radix_sort.cuh"
 
 namespace dsl::detail::cuda {
 
 namespace {
 
-constexpr std::int64_t most_blocks = 1 << 13;
+// Divides memory into arrays.
+struct divided_memory {
+  char* begin;
+  std::size_t bytes = 0;
 
-constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-// Two arrays of keys, two of values if there are values, and CUB's own memory.
-template <class Key>
-class radix_sort {
- public:
-  radix_sort(std::int64_t count, bool has_values, int bits)
-      : count_(count), has_values_(has_values), bits_(bits) {}
-
-  // Bytes of the arrays; CUB's memory follows them.
-  std::size_t array_bytes() const {
-    return 2 * (aligned(sizeof(Key) * size()) +
-                (has_values_ ? aligned(sizeof(std::uint32_t) * size()) : 0));
+  template <class T>
+  T* take(std::int64_t count) {
+    char* const at = begin + bytes;
+    bytes += (sizeof(T) * static_cast<std::size_t>(count) + 255) / 256 * 256;
+    return reinterpret_cast<T*>(at);
   }
-  Key* keys(void* memory, std::size_t number) const {
-    return reinterpret_cast<Key*>(static_cast<char*>(memory) +
-                                  number * aligned(sizeof(Key) * size()));
-  }
-  std::uint32_t* values(void* memory, std::size_t number) const {
-    return reinterpret_cast<std::uint32_t*>(static_cast<char*>(memory) +
-                                            2 * aligned(sizeof(Key) * size()) +
-                                            number * aligned(sizeof(std::uint32_t) * size()));
-  }
-  cudaError_t run(void* temporary, std::size_t& bytes, cub::DoubleBuffer<Key>& keys,
-                  cub::DoubleBuffer<std::uint32_t>& values, cudaStream_t stream) const {
-    if (has_values_)
-      return cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, values, count_, 0, bits_,
-                                             stream);
-    return cub::DeviceRadixSort::SortKeys(temporary, bytes, keys, count_, 0, bits_, stream);
-  }
-
- private:
-  std::size_t size() const { return static_cast<std::size_t>(count_); }
-  std::int64_t count_;
-  bool has_values_;
-  int bits_;
 };
 
-template <class Key>
-cudaError_t sort_as(const sort_task& task, void* memory, std::size_t& bytes, cudaStream_t stream) {
-  const ordered_key keys = ordered_key::of_type(task.type);
-  const bool has_order = task.order != nullptr;
-  const radix_sort<Key> sort(task.count, has_order, 8 * keys.bytes);
-  const std::size_t arrays = sort.array_bytes();
-  cub::DoubleBuffer<Key> key(sort.keys(memory, 0), sort.keys(memory, 1));
-  cub::DoubleBuffer<std::uint32_t> at(sort.values(memory, 0), sort.values(memory, 1));
-  std::size_t temporary = 0;
-  if (const cudaError_t asked = sort.run(nullptr, temporary, key, at, stream); asked != cudaSuccess)
-    return asked;
+template <class Key, bool HasOrder>
+cudaError_t sort_in_passes(sort_arguments<Key>& given, void* memory, std::size_t& bytes,
+                           cudaStream_t stream) {
+  constexpr std::int64_t tile = sort_threads * sort_items<Key, HasOrder>, most_readers = 1 << 10;
+  const std::int64_t tiles = (given.count + tile - 1) / tile;
+  const int passes = 8 * given.keys.bytes / digit_bits;
+  divided_memory rest{static_cast<char*>(memory)};
+  given.range = rest.take<Key>(2);
+  given.taken = rest.take<unsigned>(passes);
+  given.places = rest.take<std::uint32_t>(passes * digits);
+  given.seen = rest.take<std::uint64_t>(tiles * digits);
+  const std::size_t zeroed = rest.bytes;
+  for (int k = 0; k < 2 && passes > 1; ++k) {
+    given.moved[k] = rest.take<Key>(given.count);
+    if (HasOrder) given.moved_order[k] = rest.take<std::uint32_t>(given.count);
+  }
   if (memory == nullptr) {
-    bytes = arrays + temporary;
+    bytes = rest.bytes;
     return cudaSuccess;
   }
-  const unsigned grid = grid_stride_blocks(task.count, most_blocks);
-  kernels::keys_of_elements<<<grid, grid_stride_block, 0, stream>>>(
-      keys, task.elements, key.Current(), has_order, task.count);
-  if (has_order)
-    kernels::positions<<<grid, grid_stride_block, 0, stream>>>(at.Current(), task.count);
-  const cudaError_t sorted =
-      sort.run(static_cast<char*>(memory) + arrays, temporary, key, at, stream);
-  if (sorted != cudaSuccess) return sorted;
-  if (has_order)
-    kernels::sorted_order<<<grid, grid_stride_block, 0, stream>>>(
-        keys, at.Current(), task.elements, task.sorted, task.order, task.count);
-  else
-    kernels::elements_of_keys<<<grid, grid_stride_block, 0, stream>>>(keys, key.Current(),
-                                                                      task.sorted, task.count);
+  if (const cudaError_t set = cudaMemsetAsync(memory, 0, zeroed, stream); set != cudaSuccess)
+    return set;
+  const auto readers = static_cast<unsigned>(std::min(tiles, most_readers));
+  kernels::sort_range<Key, HasOrder><<<readers, sort_threads, 0, stream>>>(given);
+  kernels::sort_counts<Key, HasOrder><<<readers, sort_threads, 0, stream>>>(given);
+  kernels::sort_places<Key, HasOrder><<<static_cast<unsigned>(passes), digits, 0, stream>>>(given);
+  for (int pass = 0; pass < passes; ++pass)
+    kernels::sort_pass<Key, HasOrder>
+        <<<static_cast<unsigned>(tiles), sort_threads, 0, stream>>>(given, pass);
   return cudaGetLastError();
+}
+
+template <class Key, bool HasOrder>
+cudaError_t sort_elements(const sort_task& task, void* memory, std::size_t& bytes,
+                          cudaStream_t stream) {
+  sort_arguments<Key> given{};
+  given.keys = ordered_key::of_type(task.type);
+  given.count = task.count;
+  given.elements = task.elements;
+  given.sorted = task.sorted;
+  given.order = task.order;
+  constexpr int items = sort_items<Key, HasOrder>;
+  if (task.count > sort_threads * items)
+    return sort_in_passes<Key, HasOrder>(given, memory, bytes, stream);
+  if (memory == nullptr) {
+    bytes = 1;
+    return cudaSuccess;
+  }
+  if (task.count > sort_threads * few_sort_items)
+    kernels::sort_block<Key, HasOrder, items><<<1, sort_threads, 0, stream>>>(given);
+  else kernels::sort_block<Key, HasOrder, few_sort_items><<<1, sort_threads, 0, stream>>>(given);
+  return cudaGetLastError();
+}
+template <class Key>
+cudaError_t sort_elements(const sort_task& task, void* memory, std::size_t& bytes,
+                          cudaStream_t stream) {
+  return task.order != nullptr ? sort_elements<Key, true>(task, memory, bytes, stream)
+                               : sort_elements<Key, false>(task, memory, bytes, stream);
 }
 
 }  // namespace
@@ -128,10 +89,11 @@ const char* sort_architectures() { return DSL_DETAIL_ARCHITECTURES; }
 
 cudaError_t launch_sort(const sort_task& task, void* memory, std::size_t& bytes,
                         cudaStream_t stream) {
-  return size_of(task.type) <= 4 ? sort_as<std::uint32_t>(task, memory, bytes, stream)
-                                 : sort_as<std::uint64_t>(task, memory, bytes, stream);
+  return size_of(task.type) <= 4 ? sort_elements<unsigned>(task, memory, bytes, stream)
+                                 : sort_elements<unsigned long long>(task, memory, bytes, stream);
 }
 
+// By CUB, which is 5 % faster for one pass over pairs.
 cudaError_t launch_sort(const pair_sort_task& task, void* memory, std::size_t& bytes,
                         cudaStream_t stream) {
   if (task.values == nullptr)

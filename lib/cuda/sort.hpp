@@ -1,4 +1,4 @@
-// Sorting on a GPU: CUB's radix sort, compiled once for keys of 32 and once for keys of 64 bits.
+// Sorting on a GPU: compiled once for keys of 32 and once for keys of 64 bits.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -75,6 +75,40 @@ TEST_P(reduce, strided_and_broadcast_operands) {
   EXPECT_EQ(s.value(), 66);
 }
 
+// Short rows of which there are many are shared by few threads.
+TEST_P(reduce, many_rows_of_every_length) {
+  const std::int64_t most = dsl::device::current().kind == dsl::backend::cuda ? 70'001 : 301;
+  for (const std::int64_t length : {5, 16, 17, 24, 33, 64, 65, 100, 127, 129, 257}) {
+    const std::int64_t rows = length > 129 ? (most + 2) / 3 : most;
+    // A column before the rows and one behind them, so that they begin anywhere.
+    const std::int64_t pitch = length + 2;
+    const std::vector<float> host =
+        random_floats(rows * pitch, 1, 2, static_cast<unsigned>(length));
+    const dsl::array<float, 2> memory = dsl::reshape(dsl::to_device(host), rows, pitch);
+    const dsl::array<float, 2> whole = memory(dsl::slice(0, rows), dsl::slice(1, length + 1));
+    const auto expect = [&](const auto& x) {
+      const dsl::array<float> sums = dsl::sum(x, dsl::axis(1));
+      const dsl::array<double> variances = dsl::var(dsl::cast<double>(x), dsl::axis(1));
+      const dsl::array<std::int64_t> places = dsl::argmax(x, dsl::axis(1));
+      const auto sum = sums.copy_to_host();
+      const auto variance = variances.copy_to_host();
+      const auto place = places.copy_to_host();
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        const float* const row = host.data() + r * pitch + 1;
+        double total = 0, squares = 0;
+        for (std::int64_t c = 0; c < length; ++c) total += row[c];
+        for (std::int64_t c = 0; c < length; ++c) squares += std::pow(row[c] - total / length, 2);
+        ASSERT_NEAR(sum[at], total, 1e-6 * total) << r << " of " << length;
+        ASSERT_NEAR(variance[at], squares / length, 1e-12) << r << " of " << length;
+        ASSERT_EQ(place[at], std::max_element(row, row + length) - row) << r << " of " << length;
+      }
+    };
+    expect(memory(dsl::slice(0, rows), dsl::slice(1, length + 1)));
+    expect(whole);
+  }
+}
+
 TEST_P(reduce, is_the_same_every_time) {
   const auto a = dsl::to_device(random_floats(1000003));
   dsl::scalar<float> first = dsl::sum(a * a);

@@ -69,6 +69,34 @@ TEST_P(sorting, of_every_size_of_elements) {
   }
 }
 
+// One block sorts few elements; a sort of more takes as many passes as the range of the elements
+// needs.
+TEST_P(sorting, of_every_range_of_elements) {
+  std::mt19937_64 engine(5);
+  for (const std::size_t n : {1024u, 1025u, 5632u, 5633u, 7169u, 10241u, 30011u}) {
+    std::vector<std::int64_t> i64(n);
+    std::vector<std::uint64_t> u64(n);
+    std::vector<std::int32_t> i32(n);
+    std::vector<std::uint8_t> u8(n);
+    std::vector<float> f32(n);
+    for (const std::uint64_t range : {1ull, 2ull, 256ull, 257ull, 12345ull, 1ull << 33}) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t drawn = engine() % range;
+        i64[i] = static_cast<std::int64_t>(drawn) - static_cast<std::int64_t>(range / 2);
+        u64[i] = ~drawn;
+        i32[i] = static_cast<std::int32_t>(drawn) - 100;
+        u8[i] = static_cast<std::uint8_t>(255 - drawn % 3);
+        f32[i] = static_cast<float>(drawn) - 2;
+      }
+      expect_sorted(i64);
+      expect_sorted(u64);
+      expect_sorted(i32);
+      expect_sorted(u8);
+      expect_sorted(f32);
+    }
+  }
+}
+
 TEST_P(sorting, distinct_elements) {
   const auto x =
       dsl::to_device(std::vector<double>{3, nan_value, -1, 3, nan_value, 0, -1, infinity});

@@ -8,7 +8,7 @@
 namespace dsl::detail {
 
 /// Sorts elements of a dtype that is not complex. `sorted` gets the elements in ascending order,
-/// `order` their positions; either may be null.
+/// `order` their positions; either may be null, and neither overlaps the elements.
 struct sort_task {
   dtype type;
   std::int64_t count;  // Less than 2^32.

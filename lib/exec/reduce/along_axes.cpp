@@ -29,6 +29,37 @@ int columns_down(std::int64_t inner, int lanes, int most) {
   return best;
 }
 
+// The number of threads that share a row that they reduce: a power of two, at most `most`. With
+// fewer, fewer take part in combining the row's accumulators, which pays the more the wider these
+// are. `are_enough(columns)`: whether so few leave enough blocks.
+template <class AreEnough>
+int columns_of_row(const geometry& g, const operand* operands, int count, int lanes, bool wide,
+                   int most, const AreEnough& are_enough) {
+  constexpr int least = 2;
+  const std::int64_t vectors = pieces(row_with_lead(g), lanes);
+  const bool has_leads = g.leads.lanes > 0;
+  bool whole = !has_leads, apart = false;
+  for (int k = 0; k < count; ++k) {
+    if (operands[k].kind != operand_kind::array) continue;
+    const std::int64_t step = g.layouts[k].strides[g.rank - 1];
+    whole = whole && (step == 0 || g.layouts[k].how == access::wide);
+    apart = apart || (step != 0 && step != 1);
+  }
+  // Rows of few vectors, and steps that leave few threads idle.
+  const int few = whole ? (wide ? 5 : 8) : has_leads ? 6 : 4;
+  if (vectors < few || (whole && !wide && vectors == most) ||
+      (apart && vectors <= most && vectors * 4 >= most * 3))
+    return most;
+  // Vectors that are not read ahead together cost more: those at the ends of a row that begins
+  // anywhere.
+  const int vectors_a_thread = (whole ? 4 : lanes + 2) * (wide ? 4 : 1);
+  int columns = most;
+  while (columns > least && std::int64_t{columns} * vectors_a_thread > vectors &&
+         are_enough(columns / 2))
+    columns /= 2;
+  return columns;
+}
+
 }  // namespace
 
 void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operands, int count,
@@ -61,6 +92,10 @@ void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operan
     while (2 * t.columns <= std::min(p.block, across) &&
            kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= busy)
       t.columns *= 2;
+  } else {
+    t.columns = columns_of_row(
+        g, operands, count, p.lanes, accumulator_bytes > 8, t.columns,
+        [&](int columns) { return kept_around * pieces(second, p.block / columns) >= busy; });
   }
   t.rows = p.block / t.columns;
   p.distance = columns_kept ? t.columns : 1;

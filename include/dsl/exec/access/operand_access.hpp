@@ -61,6 +61,16 @@ struct operand_access : Place {
       for (int l = 0; l < Lanes; ++l)
         each[l] =
             Memory::may_load_unwritten || l < g.count ? memory.template load<T>(tile + l) : T{};
+    } else if (strided && Place::reduces && Lanes > 2 && step(operand) == 1) {
+      // Addresses known at compile time, and for a whole group no conditions.
+      if (g.count == Lanes) {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < Lanes; ++l) each[l] = memory.template load<T>(from + l);
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < Lanes; ++l)
+          each[l] = l < g.count ? memory.template load<T>(from + l) : T{};
+      }
     } else {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < Lanes; ++l, from += step(operand)) {

@@ -10,7 +10,7 @@ namespace dsl::detail {
 template <class Arguments, int Operands>
 struct patch_place {
   using arguments = Arguments;
-  static constexpr bool strided = true, has_leads = false;
+  static constexpr bool strided = true, has_leads = false, reduces = false;
   static constexpr int operands = Operands;
   const Arguments& args;
   std::int64_t offset[Operands];                   // Offsets of the tile's first element.
