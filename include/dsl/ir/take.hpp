@@ -48,6 +48,8 @@ class graph_take {
     const node n = g_[id];
     if (has_axes(n) && rank_of_leaf(g_, n) <= (axis_ == taken_leaf::flat ? 0 : axis_)) return id;
     if (n.code == op::load) return element(n, value);
+    // In place of an array, where only dtypes matter (`scalar_ranges`).
+    if (n.code == op::value) return id;
     if (n.code == op::address && axis_ == taken_leaf::flat) return id;
     if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code)) throw refusal;
     node copy = n;
