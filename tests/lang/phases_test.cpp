@@ -14,14 +14,14 @@ using dsl::strategy;
 using std::int64_t;
 
 struct phases : on_device {
-  static constexpr strategy all[] = {
+  static constexpr strategy strategies[] = {
       strategy::automatic, strategy::launches,    strategy::graph,    strategy::elementwise,
       strategy::one_block, strategy::cooperative, strategy::streamed, strategy::tiled};
   /// Calls run(strategy) for each strategy that is possible. At least `automatic` and `launches`
   /// are.
   template <class Run>
   static void with_every_strategy(const Run& run) {
-    for (const strategy s : all) {
+    for (const strategy s : strategies) {
       SCOPED_TRACE(testing::Message() << "strategy " << int(s));
       try {
         run(s);
@@ -181,7 +181,7 @@ TEST_P(phases, ends_on_a_scalar_of_any_phase) {
 TEST_P(phases, says_which_strategies_are_impossible) {
   const bool host = dsl::device::current().kind == dsl::backend::host;
   soft_state got(waves(100), waves(100));
-  for (const strategy how : all) {
+  for (const strategy how : strategies) {
     const bool gpu = dsl::device::current().kind == dsl::backend::cuda,
                possible = how <= strategy::launches || (how == strategy::graph && gpu) ||
                           (!host && (how == strategy::one_block || how == strategy::cooperative ||
