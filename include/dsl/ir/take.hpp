@@ -91,6 +91,9 @@ class graph_take {
       else if (source < 0 && n.field(0) < g_.variables) source = source_of(n.field(0));
     }
     if (g_.notes_literals && last >= 0) return last;
+    // It may be computed from stored values alone, which have the shape of all variables.
+    for (int i = 0; i < g_.taken_sources.size() && source < 0; ++i)
+      if (g_.taken_sources[i].axis == axis_ && g_.taken_sources[i].leaf < g_.variables) source = i;
     if (source < 0) throw "dsl::take of a value that no argument of the formula gives";
     const int stored = store(g_, id, rank_of_node(g_, id)),
               address = g_.add(op::address, dtype::uint64,
