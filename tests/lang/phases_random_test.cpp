@@ -1,6 +1,8 @@
 // Loops of two to five phases, drawn at random.
 #include "phases_random.hpp"
 
+#include <numeric>
+
 namespace {
 
 ON_EVERY_DEVICE(random_phases);
@@ -22,6 +24,96 @@ TEST_P(random_phases, with_elements_at_positions) {
     run_chain<1, 0, boundary::wrap, true, true>(d, {d.one_of({1, 2, 31, 64, 257, 1025})});
   });
 }
+// Values that read many neighbours, or elements at positions, and are themselves read elsewhere: a
+// is stored in the first phase, c in the second one.
+template <boundary Beyond>
+constexpr auto stored = dsl::vectorize([](auto u, auto v, auto s, auto i, auto row) {
+  const auto across = [](auto x) {
+    return x + dsl::shift(x, 1, Beyond, 1) * 3 - dsl::shift(x, -1, Beyond, 1) +
+           dsl::shift(x, 2, Beyond, 1);
+  };
+  auto a =
+      (across(dsl::shift(u, 1, Beyond, 0) + dsl::shift(u, -1, Beyond, 0) * 5 + u) + v) & 0xffff;
+  auto s1 = dsl::sum(a);
+  auto b = (dsl::shift(a, 1, Beyond, 0) + dsl::shift(a, -2, Beyond, 1) * 3 + s1 + s) & 0xffff;
+  auto c = (dsl::take(a + v, i) * 7 + b) & 0xffff;
+  auto s2 = dsl::max(c);
+  auto next = (c + dsl::shift(c + row, 1, Beyond, 1) + s2) & 0xffff;
+  return std::tuple{next, (v + dsl::take(c, i)) & 0xfff, dsl::sum(next) + s1 + s2};
+});
+template <boundary Beyond>
+void run_stored(drawing& draw, const dsl::extents<2>& n) {
+  const int64_t count = n[0] * n[1];
+  const auto any = [&] { return draw.below(4096); };
+  placed<int64_t, 2> u(draw, n, any), v(draw, n, any);
+  placed<int64_t, 1> row(draw, {n[1]}, any);
+  placed<int64_t, 2> index(draw, n, [&] { return draw.below(2 * count + 6) - count - 3; });
+  const auto before_u = u.host, before_v = v.host;
+  int64_t s = draw.below(99);
+  dsl::scalar<int64_t> ds = s;
+  std::vector<int64_t> history;
+  const std::size_t all = u.host.size();
+  for (int64_t step = 0; step < draw.steps; ++step) {
+    const auto each = [&](const auto& f) {
+      std::vector<int64_t> to;
+      for (int64_t i = 0; i < count; ++i) to.push_back(f(i));
+      return to;
+    };
+    const auto at = [&](const std::vector<int64_t>& x, int64_t i) {
+      return x[static_cast<std::size_t>(i)];
+    };
+    const auto beside = [&](const std::vector<int64_t>& x, int64_t i, int64_t by,
+                            std::size_t axis) {
+      return grid<int64_t, 2>{x, n}.shifted(i, by, Beyond, axis);
+    };
+    const auto taken = [&](const std::vector<int64_t>& x, int64_t i) {
+      return at(x, position_of(at(index.host, i), count));
+    };
+    const auto around = each([&](int64_t i) {
+      return beside(u.host, i, 1, 0) + 5 * beside(u.host, i, -1, 0) + at(u.host, i);
+    });
+    const auto a = each([&](int64_t i) {
+      return (at(around, i) + 3 * beside(around, i, 1, 1) - beside(around, i, -1, 1) +
+              beside(around, i, 2, 1) + at(v.host, i)) &
+             0xffff;
+    });
+    const int64_t s1 = std::accumulate(a.begin(), a.end(), int64_t{0});
+    const auto c = each([&](int64_t i) {
+      const int64_t from = position_of(at(index.host, i), count),
+                    b = (beside(a, i, 1, 0) + 3 * beside(a, i, -2, 1) + s1 + s) & 0xffff;
+      return ((at(a, from) + at(v.host, from)) * 7 + b) & 0xffff;
+    });
+    const int64_t s2 = *std::max_element(c.begin(), c.end());
+    const auto with_row = each([&](int64_t i) { return at(c, i) + at(row.host, i % n[1]); });
+    u.host = each([&](int64_t i) { return (at(c, i) + beside(with_row, i, 1, 1) + s2) & 0xffff; });
+    v.host = each([&](int64_t i) { return (at(v.host, i) + taken(c, i)) & 0xfff; });
+    s = std::accumulate(u.host.begin(), u.host.end(), s1 + s2);
+    if ((step + 1) % draw.every == 0) history.push_back(s);
+  }
+  std::vector<int64_t> got;
+  const auto run = [&](strategy how, const dsl::launch& fixed) {
+    got = dsl::iterate(draw.steps, stored<Beyond>, dsl::state(u.part, v.part, ds), index.part,
+                       row.part, how, fixed, dsl::every(draw.every))
+              .copy_to_host();
+  };
+  if (all > 1 && !(u.contiguous && v.contiguous && index.contiguous)) try {
+      run(strategy::launches, {});
+    } catch (const dsl::shape_error&) {
+      EXPECT_EQ(u.got(), before_u);
+      EXPECT_EQ(v.got(), before_v);
+      return;
+    }
+  else draw.run_loop(run);
+  ASSERT_EQ(u.got(), u.host);
+  ASSERT_EQ(v.got(), v.host);
+  EXPECT_EQ(got, history);
+}
+TEST_P(random_phases, with_neighbours_and_elements_of_values) {
+  rounds(60, 9, {}, [](drawing& d) {
+    run_stored<boundary::clamp>(d, {d.one_of({1, 2, 13, 30}), d.one_of({1, 3, 16, 33, 101})});
+  });
+}
+
 TEST_P(random_phases, of_floats) {
   rounds(40, 5, {strategy::one_block, strategy::cooperative, strategy::streamed}, [](drawing& d) {
     run_centred<float>(d, d.one_of({1, 2, 31, 64, 257, 1031, 4001}), 2e-6L);
@@ -102,76 +194,6 @@ TEST_P(random_phases, of_complex_numbers) {
         }
         EXPECT_LT(std::abs(exact(d.value()) - want_d), by * static_cast<long double>(n));
       });
-}
-
-// Conjugate gradients: neighbours of what changes in one phase only.
-constexpr auto conjugate_gradients = dsl::vectorize([](auto x, auto r, auto p, auto rr) {
-  const auto none = boundary::zero;
-  auto q = 4 * p - dsl::shift(p, 1, none, 0) - dsl::shift(p, -1, none, 0) -
-           dsl::shift(p, 1, none, 1) - dsl::shift(p, -1, none, 1);
-  auto alpha = rr / dsl::sum(p * q);
-  auto next = r - alpha * q;
-  auto next_rr = dsl::sum(next * next);
-  return std::tuple{x + alpha * p, next, next + next_rr / rr * p, next_rr};
-});
-TEST_P(random_phases, of_conjugate_gradients) {
-  rounds(40, 8, {strategy::tiled}, [](drawing& draw) {
-    const dsl::extents<2> n{draw.one_of({3, 12, 13, 31}), draw.one_of({5, 12, 16, 47})};
-    placed<double, 2> b(draw, n, [&] { return draw.uniform() - 0.5; }),
-        x(draw, n, [] { return 0.0; }),
-        r(draw, n, [&, k = std::size_t{0}]() mutable { return b.host[k++]; }),
-        p(draw, n, [&, k = std::size_t{0}]() mutable { return b.host[k++]; });
-    std::vector<long double> want_x(x.host.begin(), x.host.end()),
-        want_r(r.host.begin(), r.host.end()), want_p = want_r, q = want_r, squares;
-    long double rr = 0;
-    for (const long double each : want_r) rr += each * each;
-    dsl::scalar<double> drr = static_cast<double>(rr);
-    // Ends below a drawn step's value, by a margin, if none before it is near.
-    const int64_t last = draw.below(draw.steps + 3);
-    int64_t steps = 0;
-    long double limit = 0;
-    while (steps < draw.steps) {
-      const grid<long double, 2> of_p{want_p, n};
-      long double pq = 0, next_rr = 0;
-      for (std::size_t i = 0; i < q.size(); ++i) {
-        q[i] = 4 * want_p[i];
-        for (const std::size_t axis : {0, 1})
-          for (const int64_t by : {1, -1})
-            q[i] -= of_p.shifted(static_cast<int64_t>(i), by, boundary::zero, axis);
-        pq += want_p[i] * q[i];
-      }
-      for (std::size_t i = 0; i < q.size(); ++i) {
-        want_x[i] += rr / pq * want_p[i];
-        want_r[i] -= rr / pq * q[i];
-        next_rr += want_r[i] * want_r[i];
-      }
-      for (std::size_t i = 0; i < q.size(); ++i) want_p[i] = want_r[i] + next_rr / rr * want_p[i];
-      rr = next_rr;
-      ++steps;
-      const bool smallest =
-          squares.empty() || rr * 1.01L < *std::min_element(squares.begin(), squares.end());
-      squares.push_back(rr);
-      if (steps > last && smallest) {
-        limit = rr * 1.001L;
-        break;
-      }
-    }
-    dsl::scalar<int64_t> ran = draw.first;
-    std::vector<double> history;
-    draw.run_loop([&](strategy how, const dsl::launch& fixed) {
-      history =
-          dsl::iterate(draw.steps, conjugate_gradients, dsl::state(x.part, r.part, p.part, drr),
-                       how, fixed, dsl::from_step(draw.first),
-                       dsl::until(drr < static_cast<double>(limit), ran))
-              .copy_to_host();
-    });
-    EXPECT_EQ(ran.value(), draw.first + steps);
-    expect_near(want_x, x.got(), 1e-12L);
-    expect_near(want_r, r.got(), 1e-12L);
-    expect_near(want_p, p.got(), 1e-12L);
-    squares.resize(static_cast<std::size_t>(draw.steps));
-    expect_near(squares, history, 1e-10L);
-  });
 }
 
 }  // namespace
