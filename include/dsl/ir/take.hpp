@@ -40,10 +40,6 @@ class graph_take {
   }
 
  private:
-  static constexpr const char* refusal =
-      "dsl::take inside a formula takes values computed from arrays: not from neighbours, "
-      "positions and functors: dsl::eval them, and pass the array";
-
   constexpr int taken(int id, const sequence<int>& to, int value) {
     const node n = g_[id];
     if (has_axes(n) && rank_of_leaf(g_, n) <= (axis_ == taken_leaf::flat ? 0 : axis_)) return id;
@@ -51,7 +47,8 @@ class graph_take {
     // In place of an array, where only dtypes matter (`scalar_ranges`).
     if (n.code == op::value) return id;
     if (n.code == op::address && axis_ == taken_leaf::flat) return id;
-    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code)) throw refusal;
+    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code))
+      throw "dsl::take inside a formula: of neighbours, positions and functors' values dsl::eval an array, and pass it";
     node copy = n;
     for (int k = 0; k < count_inputs(n); ++k) {
       copy.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);

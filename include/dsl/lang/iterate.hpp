@@ -182,7 +182,7 @@ class operands_of_phases {
       if (is_result) align_with_axes(*mine, {Step::rank, ~0u});
       else mine->kind = operand_kind::array;
     };
-    (add(get<I>(to), Phases::last::is_result(static_cast<int>(I))), ...);
+    (add(get<I>(to), last_phase<Phases>::is_result(static_cast<int>(I))), ...);
   }
 
   operand all_[inputs + targets];
@@ -210,7 +210,7 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
                                                                     device::current());
     const loop_code& code = [&]<std::size_t... P>(std::index_sequence<P...>) -> const loop_code& {
       return loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
-          kernel_name(step), typename phases::last{}, typename phases::last_alone{},
+          kernel_name(step), last_phase<phases>{}, last_phase_alone<phases>{},
           typename phases::template phase<static_cast<int>(P)>{}...);
     }(std::make_index_sequence<static_cast<std::size_t>(phases::earlier)>{});
     return {code, operands.data(), fixed, how, operands.values()};
