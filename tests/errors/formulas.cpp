@@ -342,10 +342,24 @@ void f(dsl::array<float>& x, dsl::array<int>& k) {
 }
 
 // case shift_along_a_missing_axis
-// says: dsl::shift and dsl::index: there is no such axis of what a formula shifts
-// lines: nvcc 10, g++ 11, clang++ 18
+// says: dsl::shift, dsl::take and dsl::index: there is no such axis of what a formula reads
+// lines: nvcc 9, g++ 11, clang++ 18
 void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto u) { return dsl::shift(u, 1, dsl::boundary::wrap, 1); })(x);
+}
+
+// case take_along_a_missing_axis
+// says: dsl::shift, dsl::take and dsl::index: there is no such axis of what a formula reads
+// lines: nvcc 9, g++ 11, clang++ 18
+void f(dsl::array<float>& x, dsl::array<int>& i) {
+  x = dsl::vectorize([](auto u, auto i) { return dsl::take(u, i, 1); })(x, i);
+}
+
+// case take_at_a_fraction
+// says: take wants an index of integers
+// lines: nvcc 11, g++ 13, clang++ 24
+void f(dsl::array<float>& x) {
+  x = dsl::vectorize([](auto u) { return dsl::take(u, 2 * u); })(x);
 }
 
 // case function_of_arrays_in_a_formula

@@ -98,11 +98,19 @@ void f(dsl::array<float>& x, dsl::array<double>& rate) {
   dsl::iterate(10, dsl::vectorize([](auto u, auto rate) { return u + rate; }), dsl::state(x), rate);
 }
 
-// case elements_by_their_own_sum
-// says: in a loop a formula cannot use its reductions for its elements
+// case thirteen_sums_one_after_another
+// says: in a loop a formula uses reductions of all elements, at most twelve one after another: not along axes
 // lines: nvcc 10, g++ 12, clang++ 18
 void f(dsl::array<float>& x) {
-  dsl::iterate(10, dsl::vectorize([](auto v) { return v / dsl::norm(v); }), dsl::state(x));
+  dsl::iterate(10, dsl::vectorize([](auto v) {
+                 const auto four = [](auto u) {
+                   const auto one = [](auto w) { return w / dsl::sum(w); };
+                   return one(one(one(one(u))));
+                 };
+                 auto after = four(four(four(v)));
+                 return after / dsl::norm(after);
+               }),
+               dsl::state(x));
 }
 
 // case reduction_among_the_parameters

@@ -186,7 +186,7 @@ class graph {
   }
   /// Reports an axis that a value does not have, in the same way.
   constexpr void refuse_axis() {
-    if (!notes_literals) throw "dsl::shift and dsl::index: there is no such axis";
+    if (!notes_literals) throw "dsl::shift, dsl::take and dsl::index: there is no such axis";
     axis_missing = true;
   }
   constexpr void refuse_number() const {

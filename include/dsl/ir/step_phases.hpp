@@ -269,12 +269,13 @@ class step_in_phases {
   /// Phase K.
   template <int K> using phase =
       typename pass_spelled<step_in_phases, static_cast<std::size_t>(K), Calls...>::type;
-  /// The last phase, within a kernel of all phases and as a launch of its own.
-  using last = phase<earlier>;
-  using last_alone = phase<earlier + 1>;
   /// Whether a kernel of all phases may keep values, and its phase K.
   static constexpr bool keeps = roomy.kept > 0;
   template <int K> using keeping_phase = phase<earlier + 2 + K>;
 };
+/// The last phase, within a kernel of all phases and as a launch of its own.
+template <class Phases> using last_phase = typename Phases::template phase<Phases::earlier>;
+template <class Phases> using last_phase_alone =
+    typename Phases::template phase<Phases::earlier + 1>;
 
 }  // namespace dsl::detail

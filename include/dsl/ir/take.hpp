@@ -40,16 +40,15 @@ class graph_take {
   }
 
  private:
-  static constexpr const char* refusal =
-      "dsl::take inside a formula takes values computed from arrays: not from neighbours, "
-      "positions and functors: dsl::eval them, and pass the array";
-
   constexpr int taken(int id, const sequence<int>& to, int value) {
     const node n = g_[id];
     if (has_axes(n) && rank_of_leaf(g_, n) <= (axis_ == taken_leaf::flat ? 0 : axis_)) return id;
     if (n.code == op::load) return element(n, value);
+    // In place of an array, where only dtypes matter (`scalar_ranges`).
+    if (n.code == op::value) return id;
     if (n.code == op::address && axis_ == taken_leaf::flat) return id;
-    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code)) throw refusal;
+    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code))
+      throw "dsl::take inside a formula: of neighbours, positions and functors' values dsl::eval an array, and pass it";
     node copy = n;
     for (int k = 0; k < count_inputs(n); ++k) {
       copy.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
@@ -89,6 +88,9 @@ class graph_take {
       else if (source < 0 && n.field(0) < g_.variables) source = source_of(n.field(0));
     }
     if (g_.notes_literals && last >= 0) return last;
+    // It may be computed from stored values alone, which have the shape of all variables.
+    for (int i = 0; i < g_.taken_sources.size() && source < 0; ++i)
+      if (g_.taken_sources[i].axis == axis_ && g_.taken_sources[i].leaf < g_.variables) source = i;
     if (source < 0) throw "dsl::take of a value that no argument of the formula gives";
     const int stored = store(g_, id, rank_of_node(g_, id)),
               address = g_.add(op::address, dtype::uint64,

@@ -114,9 +114,10 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>,
                 "OverflowError): dsl::cast the array "
                 "to a wider one");
   constexpr bool axes = (axes_exist<E> && ...);
-  static_assert(axes,
-                "dsl::shift and dsl::index: there is no such axis of what a formula shifts, before "
-                "it is broadcast");
+  static_assert(
+      axes,
+      "dsl::shift, dsl::take and dsl::index: there is no such axis of what a formula reads, "
+      "before it is broadcast");
   if constexpr (writable && as_many && traceable && literals && axes) {
     constexpr dtype_fit dtypes = fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{},
                                                      std::index_sequence_for<Targets...>{});

@@ -126,16 +126,16 @@ Result not_in_memory() {
 
 /// The value of x, a symbol, at a position of the formula that it belongs to.
 template <dtype D, bool W, class Index>
-constexpr symbol<D> taken_symbol(const symbol<D, W>& x, const Index& index, int axis) {
+constexpr auto taken_symbol(const symbol<D, W>& x, const Index& index, int axis) {
   using lifted = decltype(lift(x.owner, index));
   constexpr bool is_integer = kind_of(lifted::type.type) == kind::integer;
   static_assert(is_integer,
                 "take wants an index of integers: use dsl::where to choose by a condition");
   if constexpr (is_integer) {
     const auto i = convert_symbol<dtype::int64, false>(position_symbol(lift(x.owner, index)));
-    return {x.owner, graph_take(*x.owner, i.id, axis).of(x.id)};
+    return symbol<D>{x.owner, graph_take(*x.owner, i.id, axis).of(x.id)};
   } else {
-    return {x.owner, x.id};
+    return symbol<D>{x.owner, x.id};
   }
 }
 

@@ -193,7 +193,7 @@ class operands_of_phases {
       if (is_result) align_with_axes(*mine, {Step::rank, ~0u});
       else mine->kind = operand_kind::array;
     };
-    (add(get<I>(to), Phases::last::is_result(static_cast<int>(I))), ...);
+    (add(get<I>(to), last_phase<Phases>::is_result(static_cast<int>(I))), ...);
   }
 
   operand all_[inputs + targets];
@@ -225,7 +225,7 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
         std::conditional_t<phases::keeps, phases_of<phases::template keeping_phase, numbers>, all>;
     const loop_code& code =
         loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
-            kernel_name(step), typename all::type{}, typename phases::last_alone{},
+            kernel_name(step), typename all::type{}, last_phase_alone<phases>{},
             typename keeping::type{});
     return {code, operands.data(), fixed, how, operands.values()};
   }

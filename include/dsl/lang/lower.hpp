@@ -263,7 +263,7 @@ using lowered =
 template <class Lowered> struct lowered_in_phases {
   static constexpr bool is_one_pass = false;
   using phases = typename Lowered::in_phases;
-  static constexpr bool is_reduced(int output) { return phases::last::is_result(output); }
+  static constexpr bool is_reduced(int output) { return last_phase<phases>::is_result(output); }
 };
 template <class Lowered> inline constexpr bool runs_in_phases = false;
 template <class Lowered> inline constexpr bool runs_in_phases<lowered_in_phases<Lowered>> = true;

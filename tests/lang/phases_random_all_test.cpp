@@ -1,0 +1,90 @@
+// Further loops of several phases, drawn at random.
+#include "phases_random.hpp"
+
+namespace {
+
+ON_EVERY_DEVICE(random_phases);
+
+TEST_P(random_phases, with_neighbours_in_three_dimensions) {
+  rounds(40, 4, {strategy::tiled}, [](drawing& d) {
+    run_chain<3, 2, boundary::clamp, true, false>(
+        d, {d.one_of({3, 12, 13, 14}), d.one_of({12, 14, 16}), d.one_of({4, 13, 18, 24})});
+  });
+}
+
+TEST_P(random_phases, of_half_precision) {
+  rounds(25, 6, {strategy::one_block, strategy::cooperative},
+         [](drawing& d) { run_centred<dsl::half>(d, d.one_of({1, 7, 64, 513}), 4e-3L); });
+}
+
+// Conjugate gradients: neighbours of what changes in one phase only.
+constexpr auto conjugate_gradients = dsl::vectorize([](auto x, auto r, auto p, auto rr) {
+  const auto none = boundary::zero;
+  auto q = 4 * p - dsl::shift(p, 1, none, 0) - dsl::shift(p, -1, none, 0) -
+           dsl::shift(p, 1, none, 1) - dsl::shift(p, -1, none, 1);
+  auto alpha = rr / dsl::sum(p * q);
+  auto next = r - alpha * q;
+  auto next_rr = dsl::sum(next * next);
+  return std::tuple{x + alpha * p, next, next + next_rr / rr * p, next_rr};
+});
+TEST_P(random_phases, of_conjugate_gradients) {
+  rounds(40, 8, {strategy::tiled}, [](drawing& draw) {
+    const dsl::extents<2> n{draw.one_of({3, 12, 13, 31}), draw.one_of({5, 12, 16, 47})};
+    placed<double, 2> b(draw, n, [&] { return draw.uniform() - 0.5; }),
+        x(draw, n, [] { return 0.0; }),
+        r(draw, n, [&, k = std::size_t{0}]() mutable { return b.host[k++]; }),
+        p(draw, n, [&, k = std::size_t{0}]() mutable { return b.host[k++]; });
+    std::vector<long double> want_x(x.host.begin(), x.host.end()),
+        want_r(r.host.begin(), r.host.end()), want_p = want_r, q = want_r, squares;
+    long double rr = 0;
+    for (const long double each : want_r) rr += each * each;
+    dsl::scalar<double> drr = static_cast<double>(rr);
+    // Ends below a drawn step's value, by a margin, if none before it is near.
+    const int64_t last = draw.below(draw.steps + 3);
+    int64_t steps = 0;
+    long double limit = 0;
+    while (steps < draw.steps) {
+      const grid<long double, 2> of_p{want_p, n};
+      long double pq = 0, next_rr = 0;
+      for (std::size_t i = 0; i < q.size(); ++i) {
+        q[i] = 4 * want_p[i];
+        for (const std::size_t axis : {0, 1})
+          for (const int64_t by : {1, -1})
+            q[i] -= of_p.shifted(static_cast<int64_t>(i), by, boundary::zero, axis);
+        pq += want_p[i] * q[i];
+      }
+      for (std::size_t i = 0; i < q.size(); ++i) {
+        want_x[i] += rr / pq * want_p[i];
+        want_r[i] -= rr / pq * q[i];
+        next_rr += want_r[i] * want_r[i];
+      }
+      for (std::size_t i = 0; i < q.size(); ++i) want_p[i] = want_r[i] + next_rr / rr * want_p[i];
+      rr = next_rr;
+      ++steps;
+      const bool smallest =
+          squares.empty() || rr * 1.01L < *std::min_element(squares.begin(), squares.end());
+      squares.push_back(rr);
+      if (steps > last && smallest) {
+        limit = rr * 1.001L;
+        break;
+      }
+    }
+    dsl::scalar<int64_t> ran = draw.first;
+    std::vector<double> history;
+    draw.run_loop([&](strategy how, const dsl::launch& fixed) {
+      history =
+          dsl::iterate(draw.steps, conjugate_gradients, dsl::state(x.part, r.part, p.part, drr),
+                       how, fixed, dsl::from_step(draw.first),
+                       dsl::until(drr < static_cast<double>(limit), ran))
+              .copy_to_host();
+    });
+    EXPECT_EQ(ran.value(), draw.first + steps);
+    expect_near(want_x, x.got(), 1e-12L);
+    expect_near(want_r, r.got(), 1e-12L);
+    expect_near(want_p, p.got(), 1e-12L);
+    squares.resize(static_cast<std::size_t>(draw.steps));
+    expect_near(squares, history, 1e-10L);
+  });
+}
+
+}  // namespace
