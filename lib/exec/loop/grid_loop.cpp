@@ -131,7 +131,8 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   // Rows of vectors, one vector a thread: as many as registers hold, then shared memory. The rest
   // is streamed through shared memory.
   const bool stream = how == strategy::streamed;
-  if (!stream && pieces(p.block_vectors, p.block) <= of.compiled().rows_on_chip) {
+  if (!stream && of.compiled().rows_on_chip > 0 &&
+      pieces(p.block_vectors, p.block) <= of.compiled().rows_on_chip) {
     p.on_chip = true;
     p.held = static_cast<int>(pieces(p.block_vectors, p.block));
     p.registers = registers_on_chip();
