@@ -31,6 +31,7 @@ class lister : public formula_speller {
 
   /// Lists a node and those it reads. Returns its number, or -1 for an operand or a number.
   int visit(bool of_results, int node) {
+    node = simplified(of_results, node);
     if (node < 0 || is_leaf(of_results, node)) return -1;
     if (const auto found = numbers_.find({of_results, node}); found != numbers_.end())
       return found->second;
@@ -52,7 +53,7 @@ class lister : public formula_speller {
   /// it.
   int visit_target(int i) {
     const bool of_results = target_word{named().pass().targets[i]}.is_result();
-    const int node = node_of_target(i);
+    const int node = simplified(of_results, node_of_target(i));
     if (const int number = visit(of_results, node); number >= 0) return number;
     listed_operation made;
     if (const std::string leaf = name_of_leaf(of_results, node); !leaf.empty())
@@ -76,6 +77,13 @@ class lister : public formula_speller {
   }
 
  private:
+  // A choice between a node and itself is this node.
+  int simplified(bool of_results, int node) const {
+    const indexed_program& p = of_results ? named().results() : named().elements();
+    while (node >= 0 && p.code(node) == op::where && p.operand(node, 1) == p.operand(node, 2))
+      node = p.operand(node, 1);
+    return node;
+  }
   template <class T>
   static void add_once(std::vector<T>& to, const T& value) {
     if (std::find(to.begin(), to.end(), value) == to.end()) to.push_back(value);

@@ -300,6 +300,8 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
     text_ += ">(";
     operand(0, 0);
     text_ += ")";
+  } else if (code == op::where && p.operand(node_number, 1) == p.operand(node_number, 2)) {
+    operand(1, outer);
   } else if (row.token == nullptr) {
     text_ += row.name;
     text_ += "(";

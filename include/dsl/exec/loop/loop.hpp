@@ -160,6 +160,8 @@ class loop : public bound_pass {
 
   /// The loop's code; `code()` is the code of one step.
   const loop_code& compiled() const { return *compiled_; }
+  /// The passes of a step before the last one, on the same operands.
+  const std::vector<bound_pass>& phases() const { return phases_; }
   /// Whether a step reduces.
   bool reduces() const { return code_->reduces() || compiled_->earlier > 0; }
   /// Whether the watch has ended the loop.
