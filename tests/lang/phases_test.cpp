@@ -274,29 +274,6 @@ TEST_P(phases, of_arrays_alone) {
     });
 }
 
-// A value that phases share has its dtype's precision with every strategy.
-TEST_P(phases, rounds_its_values) {
-  const auto step = dsl::vectorize([](auto x, auto) {
-    auto mean = dsl::mean(x);
-    return std::tuple{dsl::cast<dsl::half>(3 * (x - mean)), dsl::cast<float>(mean)};
-  });
-  std::vector<dsl::half> start;
-  for (int i = 0; i < 37; ++i) start.push_back(dsl::half(0.125f * static_cast<float>(i * i % 61)));
-  const auto run = [&](strategy how) {
-    auto x = dsl::to_device(start);
-    dsl::scalar<float> mean;
-    const auto means = dsl::iterate(2, step, dsl::state(x, mean), how).copy_to_host();
-    std::vector<float> all(means.begin(), means.end());
-    for (const dsl::half each : x.copy_to_host()) all.push_back(static_cast<float>(each));
-    return all;
-  };
-  const auto want = run(strategy::launches);
-  double sum = 0;
-  for (const dsl::half each : start) sum += static_cast<float>(each);
-  EXPECT_EQ(want[0], static_cast<float>(dsl::half(static_cast<float>(sum / 37))));
-  with_every_strategy([&](strategy how) { EXPECT_EQ(run(how), want); });
-}
-
 TEST_P(phases, of_structs) {
   const auto centre = dsl::vectorize([](auto p, auto h) {
     p.height = p.height - dsl::mean(p.height) + h * p.climb;
