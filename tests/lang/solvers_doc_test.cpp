@@ -24,7 +24,8 @@ struct solvers_doc : on_device {
   void SetUp() override {
     on_device::SetUp();
     if (IsSkipped()) return;
-    const auto i = dsl::cast<double>(dsl::index(0, n, m)), j = dsl::cast<double>(dsl::index(1, n, m));
+    const auto i = dsl::cast<double>(dsl::index(0, n, m)),
+               j = dsl::cast<double>(dsl::index(1, n, m));
     wanted = dsl::eval(sin(0.3 * i) * cos(0.2 * j) + 0.5);
     w = dsl::eval(exp(6 * sin(0.7 * i + 0.4 * j)));
   }
@@ -81,7 +82,8 @@ TEST_P(solvers_doc, power_iteration) {
   dsl::array<double, 2> v = wanted + 0.1 * w;
 #include <docs/solvers/power-iteration.inc>
   const double pi = std::acos(-1.0);
-  EXPECT_NEAR(eigenvalue.value(), 4 + 2 * std::cos(pi / (n + 1)) + 2 * std::cos(pi / (m + 1)), 1e-6);
+  EXPECT_NEAR(eigenvalue.value(), 4 + 2 * std::cos(pi / (n + 1)) + 2 * std::cos(pi / (m + 1)),
+              1e-6);
 }
 
 TEST_P(solvers_doc, gradient_descent) {
@@ -132,8 +134,8 @@ TEST_P(solvers_doc, mean_fields) {
     return x;
   };
   for (int step = 0; step < 200; ++step) {
-    const auto k1 = change(host), k2 = change(sum(host, 0.025, k1)), k3 = change(sum(host, 0.025, k2)),
-               k4 = change(sum(host, 0.05, k3));
+    const auto k1 = change(host), k2 = change(sum(host, 0.025, k1)),
+               k3 = change(sum(host, 0.025, k2)), k4 = change(sum(host, 0.05, k3));
     for (std::size_t i = 0; i < host.size(); ++i)
       host[i] += 0.05 / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
   }
@@ -152,8 +154,9 @@ TEST_P(solvers_doc, relaxation_on_a_graph) {
   const auto got = u.copy_to_host(), first = start.copy_to_host();
   for (std::size_t e = 0; e < got.size(); ++e)
     EXPECT_NEAR(got[e],
-                e % 50 == 0 ? first[e]
-                            : (got[(e * 7 + 3) % 101] + got[(e * 31 + 1) % 101] + got[(e + 100) % 101]) / 3,
+                e % 50 == 0
+                    ? first[e]
+                    : (got[(e * 7 + 3) % 101] + got[(e * 31 + 1) % 101] + got[(e + 100) % 101]) / 3,
                 1e-11)
         << e;
 }
