@@ -17,6 +17,8 @@
 #include <dsl/lang/assignable.hpp>
 #include <dsl/lang/assigned.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/shape.hpp>
+#include <dsl/lang/gather.hpp>
 #include <dsl/lang/vectorize.hpp>
 #include <dsl/lang/iterate.hpp>
 // clang-format on

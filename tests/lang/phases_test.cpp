@@ -274,27 +274,56 @@ TEST_P(phases, of_arrays_alone) {
     });
 }
 
-// A value that phases share has its dtype's precision with every strategy.
-TEST_P(phases, rounds_its_values) {
-  const auto step = dsl::vectorize([](auto x, auto) {
-    auto mean = dsl::mean(x);
-    return std::tuple{dsl::cast<dsl::half>(3 * (x - mean)), dsl::cast<float>(mean)};
+// Values between phases that are wider than all arrays: a complex exponential of doubles.
+TEST_P(phases, with_wider_values) {
+  using namespace std::complex_literals;
+  const auto line = dsl::vectorize([](auto x, auto w) {
+    auto z = dsl::mean(exp(1i * x));
+    return x + 0.5 * imag(z * exp(-1i * x)) + w;
   });
-  std::vector<dsl::half> start;
-  for (int i = 0; i < 37; ++i) start.push_back(dsl::half(0.125f * static_cast<float>(i * i % 61)));
-  const auto run = [&](strategy how) {
-    auto x = dsl::to_device(start);
-    dsl::scalar<float> mean;
-    const auto means = dsl::iterate(2, step, dsl::state(x, mean), how).copy_to_host();
-    std::vector<float> all(means.begin(), means.end());
-    for (const dsl::half each : x.copy_to_host()) all.push_back(static_cast<float>(each));
-    return all;
-  };
-  const auto want = run(strategy::launches);
-  double sum = 0;
-  for (const dsl::half each : start) sum += static_cast<float>(each);
-  EXPECT_EQ(want[0], static_cast<float>(dsl::half(static_cast<float>(sum / 37))));
-  with_every_strategy([&](strategy how) { EXPECT_EQ(run(how), want); });
+  const auto plane = dsl::vectorize([](auto x, auto w) {
+    const auto ring = dsl::boundary::wrap;
+    auto beside = dsl::shift(x, 1, ring, 0) + dsl::shift(x, -1, ring, 1);
+    auto z = dsl::mean(exp(1i * x) * beside);
+    return x + 0.5 * imag(z * exp(-1i * x)) + w * beside;
+  });
+  for (const int64_t n : {1, 9, 300})
+    with_every_strategy([&](strategy how) {
+      std::vector<double> x = waves(n);
+      auto on_x = dsl::to_device(x);
+      const auto w = dsl::to_device(waves(n));
+      const std::vector<double> weights = x;
+      dsl::iterate(2, line, dsl::state(on_x), w, how);
+      for (int k = 0; k < 2; ++k) {
+        std::complex<double> z = 0;
+        for (const double each : x) z += std::polar(1.0 / static_cast<double>(n), each);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          x[i] += 0.5 * (z * std::polar(1.0, -x[i])).imag() + weights[i];
+      }
+      const auto got = on_x.copy_to_host();
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(got[i], x[i], 1e-13) << n << ", " << i;
+    });
+  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{13, 17}, {24, 32}, {40, 31}})
+    with_every_strategy([&, r = rows, c = columns](strategy how) {
+      const auto n = static_cast<std::size_t>(r * c);
+      std::vector<double> x = waves(r * c);
+      auto on_x = dsl::eval(dsl::reshape(dsl::to_device(x), r, c));
+      dsl::iterate(2, plane, dsl::state(on_x), 0.125, how);
+      for (int k = 0; k < 2; ++k) {
+        std::vector<double> beside(n);
+        std::complex<double> z = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto row = static_cast<int64_t>(i) / c, column = static_cast<int64_t>(i) % c;
+          beside[i] = x[static_cast<std::size_t>((row + r - 1) % r * c + column)] +
+                      x[static_cast<std::size_t>(row * c + (column + 1) % c)];
+          z += std::polar(1.0, x[i]) * beside[i] / static_cast<double>(n);
+        }
+        for (std::size_t i = 0; i < n; ++i)
+          x[i] += 0.5 * (z * std::polar(1.0, -x[i])).imag() + 0.125 * beside[i];
+      }
+      const auto got = on_x.copy_to_host();
+      for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(got[i], x[i], 1e-13) << r << ", " << i;
+    });
 }
 
 TEST_P(phases, of_structs) {

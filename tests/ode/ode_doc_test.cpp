@@ -44,6 +44,15 @@ TEST_P(ode_page, neighbours) {
   for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(last[i], factor * first[i], 1e-13) << i;
 }
 
+TEST_P(ode_page, sums) {
+  auto x = dsl::to_device(std::vector<double>{1, 2, 6});
+#include <docs/ode/sums.inc>
+  const auto got = x.copy_to_host();
+  // The mean stays, and differences from it decay.
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_NEAR(got[i], 3 + (i == 0 ? -2 : i == 1 ? -1 : 3) * std::exp(-5.0), 1e-7);
+}
+
 TEST_P(ode_page, the_time_and_steps_that_follow_the_error) {
   auto x = dsl::to_device(std::vector<double>{0, 0.5}), v = dsl::zeros<double>(2);
   const double drive = 0.25, h = 0.005;

@@ -8,24 +8,30 @@
 namespace dsl {
 
 namespace detail {
+// Functions that report errors return `auto`: their bodies are then compiled where a lambda calls
+// them, and the messages stay short.
 template <class S, class T>
-constexpr S same_symbol(graph* g, const T& x);
+constexpr auto same_symbol(graph* g, const T& x);
 
 // Reports a symbol used as a C++ number. The compiler names conditions specifically; for other
 // numbers it only reports that there is one (`may_assign`).
 template <class T>
 constexpr T no_number(const graph& g) {
+  if (!std::same_as<T, bool>) g.refuse_number();
+  return T{};
+}
+template <class T>
+constexpr bool refuse_condition() {
   constexpr bool is_condition = std::same_as<T, bool>;
   static_assert(!is_condition,
                 "a branch or loop on data cannot be traced: use dsl::where(condition, a, b), or "
                 "give dsl::vectorize a functor "
                 "with DSL_FN operator()");
-  if (!is_condition) g.refuse_number();
-  return T{};
+  return true;
 }
 // Reports an access to a neighbour or to another array's element inside a formula.
 template <class... I>
-constexpr void refuse_other_element() {
+constexpr auto refuse_other_element() {
   static_assert(sizeof...(I) > 64,
                 "inside a formula there is one element: apply dsl::shift, dsl::take or a slice to "
                 "the array and pass the result "
@@ -45,17 +51,17 @@ struct symbol {
   /// symbols (`is_callable`).
   template <class T>
     requires std::is_arithmetic_v<T>
-  constexpr operator T() & {
+  constexpr operator T() & noexcept(detail::refuse_condition<T>()) {
     return detail::no_number<T>(*owner);
   }
   template <class T>
     requires std::is_arithmetic_v<T>
-  constexpr operator T() && {
+  constexpr operator T() && noexcept(detail::refuse_condition<T>()) {
     return detail::no_number<T>(*owner);
   }
   template <class T>
     requires std::same_as<T, bool>
-  constexpr explicit operator T() const {
+  constexpr explicit operator T() const noexcept(detail::refuse_condition<T>()) {
     return detail::no_number<T>(*owner);
   }
 
@@ -63,17 +69,17 @@ struct symbol {
   /// as for an array.
   template <class T>
     requires(!std::same_as<T, symbol>)
-  constexpr symbol& operator=(const T& x) {
+  constexpr auto& operator=(const T& x) {
     return *this = detail::same_symbol<symbol>(owner, x);
   }
 
   template <class I>
-  constexpr symbol operator[](const I&) const {
+  constexpr auto operator[](const I&) const {
     detail::refuse_other_element<I>();
     return *this;
   }
   template <class... I>
-  constexpr symbol operator()(const I&...) const {
+  constexpr auto operator()(const I&...) const {
     detail::refuse_other_element<I...>();
     return *this;
   }
@@ -395,7 +401,7 @@ constexpr auto apply(S... s) {
 
 /// A value assigned to a symbol, converted to the symbol's dtype.
 template <class S, class T>
-constexpr S same_symbol(graph* g, const T& x) {
+constexpr auto same_symbol(graph* g, const T& x) {
   const auto made = lift(g, x);
   constexpr weak_dtype from = decltype(made)::type;
   constexpr bool fits = assignable(S::type.type, from) && (from.weak || !S::type.weak);
@@ -404,7 +410,7 @@ constexpr S same_symbol(graph* g, const T& x) {
                 "a symbol keeps its dtype: write auto sum = v + x, or dsl::cast, where += and the "
                 "like would change it");
   if constexpr (fits) return convert_operand<S::type.type, S::type.weak>(made);
-  else return {g, 0};
+  else return S{g, 0};
 }
 
 }  // namespace detail

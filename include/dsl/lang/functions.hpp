@@ -25,7 +25,7 @@ namespace dsl {
 namespace detail {
 
 template <class S>
-constexpr void hold_operand() {
+constexpr auto hold_operand() {
   static_assert(!is_symbol<S>, "a C++ variable holds no symbol: begin with one, auto sum = 0 * v");
   static_assert(
       is_symbol<S>,
@@ -87,7 +87,7 @@ refused refuse_call() {
     return s = s token b;                                      \
   }                                                                                      \
   template <element T, detail::lazy_operand X>                                           \
-  constexpr T& operator token##=(T& a, const X&) {                                       \
+  constexpr auto& operator token##=(T& a, const X&) {                                    \
     detail::hold_operand<X>();                                                           \
     return a;                                                                            \
   }

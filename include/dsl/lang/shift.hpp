@@ -183,7 +183,8 @@ auto shift(const X& x, std::int64_t distance, boundary beyond = boundary::zero, 
 }
 template <class X, class Distance, class Axis = int>
   requires is_symbol<X>
-constexpr X shift(const X& x, Distance distance, boundary beyond = boundary::zero, Axis axis = -1) {
+constexpr auto shift(const X& x, Distance distance, boundary beyond = boundary::zero,
+                     Axis axis = -1) {
   if constexpr (detail::require_constants<Distance, Axis>())
     return detail::shift_symbol(x, static_cast<std::int64_t>(distance), beyond,
                                 static_cast<int>(axis));
@@ -213,10 +214,10 @@ auto index(const X& x, int axis) {
 }
 template <class X, class Axis>
   requires is_symbol<X>
-constexpr symbol<dtype::int64> index(const X& x, Axis axis) {
+constexpr auto index(const X& x, Axis axis) {
   if constexpr (detail::require_constants<Axis>())
     return detail::index_symbol(x, static_cast<int>(axis));
-  else return {x.owner, x.id};
+  else return symbol<dtype::int64>{x.owner, x.id};
 }
 
 }  // namespace dsl

@@ -55,8 +55,11 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
   // If neighbours are read without tiles, each step is a kernel.
   static constexpr bool has_kernels = one_kernel_runs<Pass, States, Earlier...>,
                         by_tiles = runs_by_tiles<Pass, States, Earlier...>;
+  // Kept values that are wider than all operands would make the groups of lanes smaller than those
+  // that the plan divides among threads.
+  static constexpr bool lanes_alike = lanes_of_pass<KeepingLast> == lanes_of_pass<Pass>;
   static constexpr int rows_on_chip =
-      has_kernels && !by_tiles ? rows_of_kept<KeepingLast, keeping>(States) : 0;
+      has_kernels && !by_tiles && lanes_alike ? rows_of_kept<KeepingLast, keeping>(States) : 0;
 
   static constexpr const program_code* phases[phase_count + 1] = {
       &compiled<pass_kind<Name, Earlier, Inputs>>::shared.code..., nullptr};
