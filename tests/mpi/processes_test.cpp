@@ -221,6 +221,25 @@ void loops(std::int64_t n, std::int64_t steps) {
   });
 }
 
+// A loop whose step uses its own sum, and neighbours along both axes.
+void phases(std::int64_t n) {
+  const auto step = dsl::vectorize([](auto x, auto most) {
+    auto moved = x + 0.25 * (dsl::shift(x, 1, dsl::boundary::wrap, 0) +
+                             dsl::shift(x, -1, dsl::boundary::zero, 1) - 2 * x);
+    auto length = dsl::norm(moved);
+    return std::tuple{moved / (1 + 0.01 * length), dsl::max(abs(moved)) + 0 * most};
+  });
+  compare_nearly("iterate in phases", [&](dsl::device where) {
+    auto x = matrix_on(where, n, 5);
+    dsl::scalar<double> most(0., where);
+    const auto history = dsl::iterate(6, step, dsl::state(x, most));
+    auto got = x.copy_to_host();
+    const auto more = history.copy_to_host();
+    got.insert(got.end(), more.begin(), more.end());
+    return got;
+  });
+}
+
 // A loop whose elements are independent.
 void steps_alone(std::int64_t n) {
   const auto step = dsl::vectorize([](auto x, auto y, auto h) { return x + h * y; });
@@ -473,7 +492,7 @@ int main(int argc, char** argv) {
     for (const std::int64_t n : {1, 2, 7, 130}) elementwise(n, 5);
     refusals();
     for (const std::int64_t n : {1, 2, 9, 64})
-      loops(n, 5), steps_alone(n), until_small(n, 0.5), along_rows(n);
+      loops(n, 5), phases(n), steps_alone(n), until_small(n, 0.5), along_rows(n);
     loops(9, 1300), until_small(9, 0.99);  // a graph, where one kernel is not possible
     if (dsl::device::current().kind == dsl::backend::cuda)
       loops(20011, 5), loops(3000000, 5);  // held in registers, and streamed
