@@ -36,6 +36,7 @@ PEERS = [
     "Thrust",
     "std",
     "cuRAND",
+    "cuSPARSE",
     "CuPy",
     "CuPy fuse",
     "PyTorch",

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from . import drawn, loops
+from . import drawn, loops, solvers
 from .operands import Operands
 from .works import functions, numpy_functions
 
@@ -114,6 +114,8 @@ class CuPy(OnGpu):
     def ways(self, work):
         if work.group == "random":
             return drawn.cupy_ways(work, self.cp)
+        if work.group == "solver":
+            return solvers.cupy_ways(work, self.cp)
         if work.steps or work.operands == "FGd":
             return loops.cupy_ways(work, self.cp)
         ways = {"CuPy": lambda operands: plain_call(self.xp, work, operands)}
@@ -224,6 +226,8 @@ class Compiled(PyTorch):
             return {}
         if work.group == "random":
             return drawn.compiled_ways(work, self.torch, self.device)
+        if work.group == "solver":
+            return solvers.torch_ways(work, self.torch, self.xp, self.device)
         if work.operands == "FGd":
             return loops.torch_ways(work, self.torch, self.device)
 
@@ -281,6 +285,8 @@ class JAX(Library):
     def ways(self, work):
         if work.group == "random":
             return drawn.jax_ways(work, self.jax, self.jnp)
+        if work.group == "solver":
+            return solvers.jax_ways(work, self.jax, self.xp)
         if work.operands == "FGd" or work.steps:
             return loops.jax_ways(work, self.jax, self.jnp)
         if work.name == "copy":

@@ -40,7 +40,9 @@ def operand(letter, work, shape):
         )
     if letter == "e":
         return np.linspace(0.5, 1.5, 1000, dtype=dtype)
-    if work.steps:  # Lorenz.
+    if letter == "j":  # Neighbours on a graph.
+        return np.random.default_rng(1).integers(0, shape[0], (4, *shape), np.int32)
+    if work.steps and letter in "xyz":  # Lorenz.
         return np.full(shape, {"x": 1, "y": 1, "z": 20}[letter], dtype)
     shape = {
         "r": shape[1:],

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import solvers
+
 SWEEP = tuple(1 << k for k in (10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28))
 # torch.compile takes a second for each size.
 SWEEP_COMPILED = tuple(1 << k for k in (10, 14, 18, 22, 26, 27))
@@ -23,7 +25,7 @@ class Work:
     """A work at one size.
 
     formula(xp, *operands) computes the result, or a tuple of several. Operands are letters: a, b,
-    c, m, x, y with the work's shape; r a row, k a column, s a scalar, i a backward index, w a
+    c, m, x, y with the work's shape; j four indices for each element; r a row, k a column, s a scalar, i a backward index, w a
     matrix with twice as many columns, q 19 arrays of the work's shape, F, G, d the coupled fields. For works by key, the shape is
     the number of elements and of groups, and operands are: v values, g keys, e the edges of bins.
     into(xp, out, *operands) does the same into existing memory, and returns what it wrote.
@@ -412,6 +414,30 @@ def loop_works(steps, sides, group="loop"):
         )
 
 
+def solver_works():
+    """The works of bench/solver.cu."""
+    for name, dtype, operands, shapes, steps, moved in (
+        (solvers.CG, "float32", "b", [(n, n) for n in (256, 512, 513, 1024, 2048, 4096)], 200, 24),
+        (solvers.FLOW, "float32", "a", [(n,) for n in (1 << 16, 1 << 20, (1 << 20) + 1, 1 << 24)], 200, 8),
+        (solvers.STAGES, "complex64", "FG", [(512, 512), (513, 513)], 100, 32),
+        (solvers.HEAT, "float32", "a", [(1024, 1024), (1025, 1025)], 100, 8),
+        (solvers.GRAPH, "float32", "ajb", [(1_000_000,), (999_983,)], 100, 28),
+    ):
+        for shape in shapes:
+            yield Work(
+                "solver",
+                name,
+                dtype,
+                shape,
+                operands,
+                solvers.formula(name, steps),
+                compiled=True,
+                wall=True,
+                steps=steps,
+                bytes_an_element=moved * steps,
+            )
+
+
 def cuda_works():
     """The most important works first: those that are left when the time is up are omitted."""
     n, big = 1 << 27, (4096, 4096)
@@ -420,6 +446,7 @@ def cuda_works():
     yield from works("map", formula, "float32", [n], formula)
     yield from works("reduction", ["sum(a)"], "float32", [n], [n])
     yield from loop_works(STEPS, (4, 512, 3162))
+    yield from solver_works()
     yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [big], [4096])
     yield from works(
         "axis",
