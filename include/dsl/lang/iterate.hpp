@@ -260,11 +260,14 @@ auto as_result(tuple<H...> all) {
 ///
 /// steps: the number of steps, 0 or more. f: the result of `vectorize`. It takes the variables and
 /// then the parameters, and returns the new values of the variables, each of which is rounded to
-/// its variable's dtype. s: `dsl::state(...)` of arrays and views of one shape, scalars in device
-/// memory, and structs of these; afterwards they hold the values of the last step. arguments: first
-/// the parameters, which are arrays, C++ scalars, scalars in device memory, and expressions of
-/// these and of dsl::step; they broadcast to the variables' shape. Then options in any order:
-/// every, from_step, until, record, progress, a dsl::strategy, a dsl::launch.
+/// its variable's dtype. It may use its own reductions of all elements in the same step: a step
+/// then has a phase for each reduction that depends on another one, at most twelve. Neighbours
+/// (`shift`) and elements at positions (`take`) of variables are those before the step. s:
+/// `dsl::state(...)` of arrays and views of one shape, scalars in device memory, and structs of
+/// these; afterwards they hold the values of the last step. arguments: first the parameters, which
+/// are arrays, C++ scalars, scalars in device memory, and expressions of these and of dsl::step;
+/// they broadcast to the variables' shape. Then options in any order: every, from_step, until,
+/// record, progress, a dsl::strategy, a dsl::launch.
 ///
 /// Returns histories in device memory, with one row for each recorded step: for each scalar among
 /// the variables an array of its dtype (for a struct with scalars a struct of arrays), then those
