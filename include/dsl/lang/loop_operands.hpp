@@ -134,12 +134,12 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
     const operands_of_phases<phases, Step, S..., Extra...> operands(all_targets(to), step,
                                                                     device::current());
     using numbers = std::make_integer_sequence<int, phases::earlier>;
-    using all = phases_of<phases::template phase, numbers>;
-    using keeping =
-        std::conditional_t<phases::keeps, phases_of<phases::template keeping_phase, numbers>, all>;
+    using listed = phases_of<phases::template phase, numbers>;
+    using keeping = std::conditional_t<phases::keeps,
+                                       phases_of<phases::template keeping_phase, numbers>, listed>;
     const loop_code& code =
         loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
-            kernel_name(step), typename all::type{}, last_phase_alone<phases>{},
+            kernel_name(step), typename listed::type{}, last_phase_alone<phases>{},
             typename keeping::type{});
     return {code, operands.data(), fixed, how, operands.values()};
   }

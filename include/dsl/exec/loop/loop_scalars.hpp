@@ -156,10 +156,10 @@ struct loop_scalars : Body {
   template <class Of, class In, class Totals>
   DSL_DETAIL_KERNEL_FN auto results_from(const scalars& known, const In& given,
                                          const Totals& totals, std::int64_t k) const {
-    using after = evaluator<typename Of::results>;
+    using formula = evaluator<typename Of::results>;
     totals_source<Totals, In> from{*this, totals, known, k, given};
-    after::read(from);
-    return after::compute(from.in);
+    formula::read(from);
+    return formula::compute(from.in);
   }
 };
 

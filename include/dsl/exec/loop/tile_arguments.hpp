@@ -175,12 +175,7 @@ template <class Pass, int States, class... Earlier> inline constexpr bool one_ke
       ((((Earlier::view().neighbours.operands | Pass::view().neighbours.operands) & ~variables) ==
         (Pass::view().neighbours.operands & ~variables)) &&
        ...);
-  constexpr auto stores = []<class P>(std::type_identity<P>) {
-    for (int i = 0; i < P::targets; ++i)
-      if (!P::is_result(i)) return true;
-    return false;
-  };
-  return alike && !(stores(std::type_identity<Earlier>{}) || ...) &&
+  return alike && ((count_targets<Earlier>(false) == 0) && ...) &&
          (runs_by_tiles<Pass, States, Earlier...> ||
           ((Pass::view().neighbours.moved | ... | Earlier::view().neighbours.moved) & variables) ==
               0);

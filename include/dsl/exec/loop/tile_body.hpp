@@ -200,11 +200,11 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
     if (this->extent(2) > 1) this->enter_plane(p.plane);
     auto& elements = *enter();
     using elements_type = std::remove_cvref_t<decltype(elements)>;
-    using program = typename elements_type::program;
-    using windows = variable_windows<program, lanes, rows, states>;
+    using formula = typename elements_type::program;
+    using windows = variable_windows<formula, lanes, rows, states>;
     windows around;
     base::for_halos([&]<int I, class T>() {
-      using window = window_values<program, I, lanes, rows>;
+      using window = window_values<formula, I, lanes, rows>;
       if constexpr (window::shape.any())
         this->template load_window<I, T>(static_cast<window&>(around), p, k);
     });

@@ -65,8 +65,8 @@ struct tile_state
   using base::args, base::lanes, base::memory, base::width, base::height, base::planes;
   using typename base::group, typename variables::states;
   using variables::for_arrays;
-  using tiles = tiles_of_step<Pass, Earlier>;
-  static constexpr tile_needs needs = tiles::needs(States);
+  using tiled_step = tiles_of_step<Pass, Earlier>;
+  static constexpr tile_needs needs = tiled_step::needs(States);
   static constexpr int rows = OnChip ? needs.rows_on_chip : needs.rows;
   // Separate constants, because device code needs the members as constant expressions.
   template <int D> static constexpr int before = needs.before[D];
@@ -76,7 +76,7 @@ struct tile_state
   /// What `find_vector` needs to know of a variable.
   template <int I>
   struct halo_of {
-    static constexpr variable_ends shape = tiles::ends(I);
+    static constexpr variable_ends shape = tiled_step::ends(I);
     static constexpr int lanes = base::lanes;
     using T = state_element<I, Pass>;
   };
@@ -327,10 +327,10 @@ struct tile_state
   template <int K, class T>
   DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of_kept(int column, int row, int plane) const {
     const tile_schedule& t = args.tile;
-    constexpr int before = Earlier::bytes_of_kept(K, typename Earlier::kept_numbers{});
+    constexpr int first_byte = Earlier::bytes_of_kept(K, typename Earlier::kept_numbers{});
     constexpr tile_needs of = needs;
     T* const first =
-        reinterpret_cast<T*>(memory.shared() + t.bytes(of) + before * t.other_elements);
+        reinterpret_cast<T*>(memory.shared() + t.bytes(of) + first_byte * t.other_elements);
     return reinterpret_cast<pack<T, lanes>*>(
         first + (plane * t.other_plane + row * t.other_pitch + column));
   }
