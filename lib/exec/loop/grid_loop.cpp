@@ -78,11 +78,12 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   const auto least_to_exchange = [&](std::int64_t blocks) {
     return of.reduces() ? std::min(most, warps_from(blocks)) : 32;
   };
-  const auto registers_on_chip = [&] {
-    return devices
-        .attributes(entry_of(devices, of, loop_kernel_number::on_chip), p.policy.block,
-                    p.where.index)
-        .registers;
+  const auto keep_on_chip = [&] {
+    p.kept_bytes = of.compiled().kept_bytes;
+    p.registers = devices
+                      .attributes(entry_of(devices, of, loop_kernel_number::on_chip),
+                                  p.policy.block, p.where.index)
+                      .registers;
   };
   const std::int64_t room =
       static_cast<std::int64_t>(device.shared_per_block) - attributes.static_shared;
@@ -115,7 +116,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
     p.tile_in_memory = cut.in_memory();
     p.on_chip = p.tile_in_memory == 0 && cut.schedule.bytes(needs) + kept <= room;
     p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs) + (p.on_chip ? kept : 0));
-    if (p.on_chip) p.registers = registers_on_chip();
+    if (p.on_chip) keep_on_chip();
     return p;
   }
   const std::int64_t blocks =
@@ -135,7 +136,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
       pieces(p.block_vectors, p.block) <= of.compiled().rows_on_chip) {
     p.on_chip = true;
     p.held = static_cast<int>(pieces(p.block_vectors, p.block));
-    p.registers = registers_on_chip();
+    keep_on_chip();
     return p;
   }
   const auto cut = [&] {
