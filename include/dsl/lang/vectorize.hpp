@@ -164,9 +164,10 @@ struct vectorized {
  private:
   template <class E>
   static constexpr auto with_taken(const E& e) {
-    constexpr detail::trace_of_formula seen = detail::inspected<E>();
-    if constexpr (seen.taken_count == 0) return e;
-    else return detail::with_taken_elements<seen>(e);
+    // In a requirement, so that nvcc reports nothing further if the formula has an error.
+    if constexpr (requires { requires detail::inspected<E>().taken_count > 0; })
+      return detail::with_taken_elements<detail::inspected<E>()>(e);
+    else return e;
   }
   template <class... T>
   static constexpr refused refuse_inside() {
