@@ -87,4 +87,47 @@ TEST_P(random_phases, of_conjugate_gradients) {
   });
 }
 
+// Values that take many instructions are kept on chip for later phases: of several phases, of
+// several dtypes, and single bits. Compared with launches, which compute them again.
+constexpr auto of_two_phases = dsl::vectorize([](auto x, auto w) {
+  auto s = dsl::mean(x);
+  auto later = exp(-abs(x * s)), sooner = sin(x);  // The later phase's value comes first.
+  auto t = dsl::mean(later + sooner);
+  return x + 0.1 * (later - sooner) * t + 0 * w;
+});
+constexpr auto of_several_dtypes = dsl::vectorize([](auto x, auto w) {
+  auto s = dsl::mean(dsl::cast<float>(sin(x)));
+  auto narrow = dsl::cast<float>(cos(x + w));
+  auto t = dsl::mean(narrow * s);
+  auto wide = exp(-abs(x * t));
+  auto whole = dsl::cast<int>(100 * tanh(x));
+  auto u = dsl::mean(wide * narrow + whole);
+  return x + 0.01 * (wide - narrow * u + 0.001 * whole) * t;
+});
+constexpr auto of_bits = dsl::vectorize([](auto x, auto w) {
+  auto large = tanh(x) > 0.2;
+  auto s = dsl::mean(where(large, x, w));
+  auto t = dsl::mean(where(large, x * s, sin(x)));
+  return where(large, x - s, x + t) * 0.5;
+});
+template <class F>
+void compare_with_launches(drawing& draw, const F& step) {
+  const dsl::extents<1> n{draw.one_of({1, 2, 7, 64, 300, 1031})};
+  const auto any = [&] { return 4 * draw.uniform() - 2; };
+  placed<double, 1> x(draw, n, any), w(draw, n, any);
+  dsl::array<double> same = x.part;
+  dsl::iterate(draw.steps, step, dsl::state(same), w.part, strategy::launches);
+  draw.run_loop([&](strategy how, const dsl::launch& fixed) {
+    dsl::iterate(draw.steps, step, dsl::state(x.part), w.part, how, fixed);
+  });
+  const auto want = same.copy_to_host();
+  expect_near(std::vector<long double>(want.begin(), want.end()), x.got(), 1e-6L);
+}
+TEST_P(random_phases, of_values_that_are_kept) {
+  const auto strategies = {strategy::one_block, strategy::cooperative, strategy::streamed};
+  rounds(20, 10, strategies, [](drawing& d) { compare_with_launches(d, of_two_phases); });
+  rounds(20, 11, strategies, [](drawing& d) { compare_with_launches(d, of_several_dtypes); });
+  rounds(20, 12, strategies, [](drawing& d) { compare_with_launches(d, of_bits); });
+}
+
 }  // namespace
