@@ -70,15 +70,16 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
       keep_in_register(t.count[r]);
       if (g.count > 0) load(g, t.held[r]);
     }
-    if constexpr (OnChip) return;
-    DSL_DETAIL_ROLLED
-    for (int r = 0; r < s.in_shared; ++r) {
-      row_lanes h;
-      load(row_of(t, r), h);
-      store_shared(h, r);
+    if constexpr (!OnChip) {
+      DSL_DETAIL_ROLLED
+      for (int r = 0; r < s.in_shared; ++r) {
+        row_lanes h;
+        load(row_of(t, r), h);
+        store_shared(h, r);
+      }
+      DSL_DETAIL_ROLLED
+      for (int m = 0; m < rows_ahead && s.streamed > 0; ++m) begin_copy(t, m, m);
     }
-    DSL_DETAIL_ROLLED
-    for (int m = 0; m < rows_ahead && s.streamed > 0; ++m) begin_copy(t, m, m);
   }
 
   /// Writes the state.
@@ -90,12 +91,13 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
       g.count = t.count[r];
       if (g.count > 0) store(g, t.held[r]);
     }
-    if constexpr (OnChip) return;
-    DSL_DETAIL_ROLLED
-    for (int r = 0; r < args.loop.in_shared; ++r) {
-      row_lanes h;
-      load_shared(h, r);
-      store(row_of(t, r), h);
+    if constexpr (!OnChip) {
+      DSL_DETAIL_ROLLED
+      for (int r = 0; r < args.loop.in_shared; ++r) {
+        row_lanes h;
+        load_shared(h, r);
+        store(row_of(t, r), h);
+      }
     }
   }
 

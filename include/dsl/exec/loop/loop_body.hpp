@@ -98,8 +98,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
   template <class Reductions, bool Changes, class Take>
   DSL_DETAIL_KERNEL_FN typename Reductions::accumulators walk_rows(thread_state& t,
                                                                    const Take& take) const {
-    typename Reductions::accumulators sums = Reductions::identities(), joined = sums;
-    const int resident = args.loop.in_shared, streamed = args.loop.streamed;
+    typename Reductions::accumulators sums = Reductions::identities();
     DSL_DETAIL_UNROLL
     for (int r = 0; r < in_registers; ++r) {
       group g = held_group(t, r);
@@ -107,7 +106,15 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
       if (g.count <= 0) break;  // So are those of the following ones.
       take(g, t.held[r], t.kept[r], sums);
     }
-    if constexpr (OnChip) return sums;
+    if constexpr (!OnChip) walk_rows_in_memory<Reductions, Changes>(t, take, sums);
+    return sums;
+  }
+  // The same for rows in shared memory and streamed ones.
+  template <class Reductions, bool Changes, class Take>
+  DSL_DETAIL_KERNEL_FN void walk_rows_in_memory(thread_state& t, const Take& take,
+                                                typename Reductions::accumulators& sums) const {
+    typename Reductions::accumulators joined = Reductions::identities();
+    const int resident = args.loop.in_shared, streamed = args.loop.streamed;
     [[maybe_unused]] kept none;
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
@@ -134,7 +141,6 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
         joined = Reductions::identities();
       }
     }
-    return sums;
   }
   template <class Reductions, class Results>
   DSL_DETAIL_KERNEL_FN static void add_group(typename Reductions::accumulators& sums,
