@@ -232,4 +232,34 @@ TEST_P(taking, in_loops) {
     }
 }
 
+// A table of another shape than the other arguments, in a statement and as a parameter of a loop
+// whose variable is only taken from.
+TEST_P(taking, of_a_lookup_table) {
+  const std::vector<double> table = {1, 10, 100};
+  const std::vector<int> index = {0, 1, 2, 2, -1, 7, 0};
+  const auto on_table = dsl::to_device(table);
+  const auto on_index = dsl::to_device(index);
+  const dsl::array<double> once = dsl::vectorize([](auto t, auto i) {
+    return 2 * dsl::take(t, i) + dsl::sum(dsl::take(t, i));
+  })(on_table, on_index);
+  std::vector<double> taken, want;
+  for (const int i : index) taken.push_back(table[position(i, 3)]);
+  double sum = 0;
+  for (const double t : taken) sum += t;
+  for (const double t : taken) want.push_back(2 * t + sum);
+  EXPECT_EQ(once.copy_to_host(), want);
+
+  std::vector<double> u = {0, 1, 2, 3, 4, 5, 6};
+  dsl::array<double> on_u = dsl::to_device(u);
+  const auto step =
+      dsl::vectorize([](auto x, auto t, auto i) { return dsl::take(x, i) + dsl::take(t, i + 1); });
+  dsl::iterate(4, step, dsl::state(on_u), on_table, on_index);
+  for (int k = 0; k < 4; ++k) {
+    const std::vector<double> before = u;
+    for (std::size_t e = 0; e < u.size(); ++e)
+      u[e] = before[position(index[e], u.size())] + table[position(index[e] + 1, 3)];
+  }
+  EXPECT_EQ(on_u.copy_to_host(), u);
+}
+
 }  // namespace

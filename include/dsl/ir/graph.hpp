@@ -84,6 +84,7 @@ struct index_space {
 struct taken_leaf {
   static constexpr int flat = -1;
   int leaf = 0, axis = flat, value = 0;
+  bool is_read = false;  // The element at the formula's own position is read as well.
 };
 /// The nodes that describe such an operand: the address of its first element, the number of
 /// positions, and the distance between two.

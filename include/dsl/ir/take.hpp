@@ -56,12 +56,12 @@ class graph_take {
     }
     return g_.add(n.code, n.type, copy.word);
   }
-  constexpr int element(const node& n, int value) {
+  constexpr int element(const node& n, int value, bool is_read = false) {
     const int known = source_of(n.field(0));
     if (known >= 0) return gather(n.type, g_.taken_sources[known].address, known);
     // The formula is traced to find out what it takes.
     if (!g_.notes_literals) throw "dsl::take of a value that no argument of the formula gives";
-    g_.taken.push_back(taken_leaf{n.field(0), axis_, value});
+    g_.taken.push_back(taken_leaf{n.field(0), axis_, value, is_read});
     return g_.add(op::gather, n.type,
                   fields(g_.add(op::address, dtype::uint64, fields(n.field(0))), index_));
   }
@@ -84,7 +84,9 @@ class graph_take {
       const node n = g_[i];
       const bool is_leaf = n.code == op::load || (n.code == op::neighbour && !is_placed_value(n));
       if (needed[i] == 0 || !is_leaf) continue;
-      if (g_.notes_literals) last = element(node{op::load, g_[id].type, fields(n.field(0))}, value);
+      // If the value is stored, it is computed at each element's own position.
+      if (g_.notes_literals)
+        last = element(node{op::load, g_[id].type, fields(n.field(0))}, value, true);
       else if (source < 0 && n.field(0) < g_.variables) source = source_of(n.field(0));
     }
     if (g_.notes_literals && last >= 0) return last;

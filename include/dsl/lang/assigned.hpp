@@ -182,7 +182,7 @@ class assigned<tuple<Targets&...>, E...> {
     return code_for<inputs, ((E::rank > 1) || ...)>(kernel_name(e...), pass{});
   }
   /// Inputs, then targets.
-  const operand* operands() const { return all_; }
+  operand* operands() { return all_; }
 
  private:
   template <std::size_t... I>

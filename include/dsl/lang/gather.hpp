@@ -29,6 +29,21 @@ void add_leaves(const address_leaf<T, R>& leaf, operand*& at) {
   o.size = sizeof(T);
 }
 
+/// An array of which a formula takes elements and reads no others: as an operand it has no shape.
+template <class T, int R>
+struct table_leaf {
+  using lazy_expression = void;
+  static constexpr int rank = 0;
+  view<const T, R> of;
+};
+template <class T, int R> struct traced<table_leaf<T, R>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::load, dtype_v<T>>(t, R); }
+};
+template <class T, int R>
+void add_leaves(const table_leaf<T, R>& leaf, operand*& at) {
+  add_leaves(view<const T, 0>(leaf.of.owner(), leaf.of.origin(), {}, {}), at);
+}
+
 /// Reads the element of dtype D at address + index * stride (in elements). The index is taken among
 /// n elements: negative ones count from the end.
 template <dtype D>
@@ -86,6 +101,10 @@ template <int NewRank, class T, int R, class Change>
 address_leaf<T, NewRank> remap(const char* function, const address_leaf<T, R>& leaf,
                                const Change& change) {
   return {remap<NewRank>(function, leaf.of, change)};
+}
+template <int NewRank, class T, int R, class Change>
+table_leaf<T, R> remap(const char*, const table_leaf<T, R>& leaf, const Change&) {
+  return leaf;
 }
 template <class X>
 concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
@@ -160,6 +179,32 @@ void require_alike(const Leaves& leaves, std::index_sequence<K...>) {
     for (std::size_t k = 0; k != i; ++k)
       if (Takes.taken[i].value == Takes.taken[k].value) require_shape(all[i], all[k]);
 }
+/// An operand of such a formula, whose first leaf has number Leaf.
+template <auto Takes, int Leaf, class Operand>
+auto operand_of_taking(const Operand& x) {
+  return x;
+}
+template <auto Takes, int Leaf, class T, int R>
+auto operand_of_taking(const view<const T, R>& x) {
+  constexpr bool is_table = [] {
+    bool taken = false, all = true;
+    for (int k = 0; k < Takes.taken_count; ++k)
+      if (Takes.taken[k].leaf == Leaf) {
+        taken = true;
+        all = all && !Takes.taken[k].is_read && Takes.taken[k].axis == taken_leaf::flat;
+      }
+    return taken && all;
+  }();
+  if constexpr (is_table && R > 0) return table_leaf<T, R>{x};
+  else return x;
+}
+template <class... Operands>
+constexpr int leaves_before(std::size_t operand) {
+  const int counts[] = {leaf_count<Operands>..., 0};
+  int n = 0;
+  for (std::size_t i = 0; i < operand; ++i) n += counts[i];
+  return n;
+}
 /// The expression `e` of a formula that takes elements of its arguments, with these as operands.
 template <auto Takes, class Name, class F, class... Operands>
 auto with_taken_elements(const expression<formula<Name, F>, Operands...>& e) {
@@ -175,7 +220,12 @@ auto with_taken_elements(const expression<formula<Name, F>, Operands...>& e) {
         [](const auto&... x) {
           return make_checked_expression<formula<Name, taking<F, Takes>>>(x...);
         },
-        concatenate(e.operands, sources));
+        concatenate(
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+              return tuple{
+                  operand_of_taking<Takes, leaves_before<Operands...>(I)>(get<I>(e.operands))...};
+            }(std::index_sequence_for<Operands...>{}),
+            sources));
   }(numbers{});
 }
 
@@ -233,7 +283,8 @@ auto take(const X& x, const Index& index, int axis) {
 }
 /// Inside a formula: the value of x at the position `index`, an integer computed there, of another
 /// element. x is an argument that is an array, or computed from such arguments, which then have one
-/// shape. In a loop, values of variables are those before the step.
+/// shape. An argument whose elements are only taken is a lookup table: it need not broadcast with
+/// the others. In a loop, values of variables are those before the step.
 /// ```cpp
 /// const auto relax = dsl::vectorize([](auto u, auto left, auto right) {
 ///   return 0.5 * (dsl::take(u, left) + dsl::take(u, right));

@@ -27,6 +27,15 @@ const loop_code& loop_code_for(std::type_identity<Name>,
       earlier_phases<FirstValue, pass<Keeping, Calls...>...>{});
 }
 
+/// Makes a loop's variables its first operands. A formula that only takes elements of one has left
+/// its shape out.
+template <class... S>
+operand* bind_variables(const tuple<S&...>& variables, operand* operands) {
+  operand* at = operands;
+  unpack([&at](const auto&... v) { (add_leaves(as_operand(v), at), ...); }, variables);
+  return operands;
+}
+
 /// The operands of a step that takes several phases: the step's leaves, the phases' values, the
 /// positions of elements if a phase reads them, and the targets.
 template <class Phases, class Step, class... Targets>
@@ -45,9 +54,12 @@ class operands_of_phases {
  public:
   static constexpr int inputs = inputs_of_kernel<before_positions + (has_positions ? 1 : 0)>();
 
-  operands_of_phases(tuple<bound_target<Targets>&...> to, const Step& step, device where) {
+  template <class... S>
+  operands_of_phases(const tuple<S&...>& variables, tuple<bound_target<Targets>&...> to,
+                     const Step& step, device where) {
     operand* at = all_;
     add_leaves(step, at);
+    bind_variables(variables, all_);
     require_leaves_fit<types_of_targets<Targets...>, Step>(all_);
     add_values(at, where);
     if (has_positions) *at++ = position_operand();
@@ -128,11 +140,11 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
     using pass = typename assignment::pass;
     return {loop_code_for<assignment::inputs, Arguments, states, stop, assignment::inputs>(
                 kernel_name(step), phase_list<pass>{}, pass{}, phase_list<pass>{}),
-            assignment(all_targets(to), step).operands(), fixed, how};
+            bind_variables(variables, assignment(all_targets(to), step).operands()), fixed, how};
   } else {
     using phases = typename step_lowered::in_phases;
-    const operands_of_phases<phases, Step, S..., Extra...> operands(all_targets(to), step,
-                                                                    device::current());
+    const operands_of_phases<phases, Step, S..., Extra...> operands(variables, all_targets(to),
+                                                                    step, device::current());
     using numbers = std::make_integer_sequence<int, phases::earlier>;
     using listed = phases_of<phases::template phase, numbers>;
     using keeping = std::conditional_t<phases::keeps,

@@ -59,6 +59,15 @@ constexpr trace_of_formula inspect_formula() {
       moves_formula(g),
       g.axis_missing,
       t.operands};
+  sequence<int> roots;
+  for (int i = 0; i < g.outputs.size(); ++i) roots.push_back(g.outputs[i]);
+  for (int i = 0; i < g.reduction_count(); ++i)
+    for (const int value : g.reduction_at(i).values) roots.push_back(value);
+  const auto reads = [&g, live = needed_by(g, roots)](int leaf) {
+    for (int k = 0; k < g.size(); ++k)
+      if (live[k] != 0 && g[k].code != op::address && leaf_of(g[k]) == leaf) return true;
+    return false;
+  };
   for (int i = 0; i < g.taken.size(); ++i) {
     int known = 0;
     while (known < found.taken_count && (found.taken[known].leaf != g.taken[i].leaf ||
@@ -66,7 +75,9 @@ constexpr trace_of_formula inspect_formula() {
       ++known;
     if (known == trace_of_formula::most_taken)
       throw "dsl::take inside a formula: of more than 16 arrays";
+    const bool before = known < found.taken_count && found.taken[known].is_read;
     found.taken[known] = g.taken[i];
+    found.taken[known].is_read = before || g.taken[i].is_read || reads(g.taken[i].leaf);
     if (known == found.taken_count) ++found.taken_count;
   }
   return found;
