@@ -74,7 +74,7 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
             tile_needs_of<Pass, Earlier...>(States),
             lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
             rows_on_chip,
-            keeping::kept_bytes,
+            lanes_alike ? keeping::kept_bytes : 0,
             accumulator_bytes_of_step<Pass, earlier>,
             exchanges_of_step<Pass, earlier>,
             {}};
@@ -95,7 +95,12 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
  private:
   template <kernel_target Target>
   static const void* on_chip_entry() {
-    if constexpr (by_tiles || rows_on_chip > 0)
+    if constexpr (by_tiles && !lanes_alike)
+      return entry_point<
+          Target,
+          loop_kernel<Pass, Inputs + Pass::targets, States, Stop, true, FirstValue, Earlier...>,
+          named_by_pass<Name, Pass>>();
+    else if constexpr (by_tiles || rows_on_chip > 0)
       return entry_point<Target,
                          loop_kernel<KeepingLast, Inputs + Pass::targets, States, Stop, true,
                                      FirstValue, Keeping...>,
