@@ -19,7 +19,8 @@ namespace dsl::detail {
 template <class Graph>
 class step_splitter {
  public:
-  constexpr explicit step_splitter(const Graph& g) : g_(g), origins_(g) {
+  /// `keeps`: for a kernel that keeps values.
+  constexpr step_splitter(const Graph& g, bool keeps) : g_(g), origins_(g) {
     live_ = needed_from(g.outputs, 0);
     for (int i = 0; i < g.size() && possible_; ++i) note_depth(i);
     for (int i = 0; i < g.outputs.size(); ++i) note_output(g.outputs[i]);
@@ -41,7 +42,7 @@ class step_splitter {
         if (is_value_[i] != 0 && phase_of(i) == p) values_.push_back(i);
       possible_ = possible_ && values_.size() > before;
     }
-    if (possible_ && addresses_.size() == 0) find_kept();
+    if (keeps && possible_ && addresses_.size() == 0) find_kept();
   }
 
   /// Whether all reductions are over the elements of the step, to single values.
@@ -61,9 +62,8 @@ class step_splitter {
   }
   constexpr int kept() const { return kept_.size(); }
   constexpr int first_kept() const { return g_.operands + values_.size() + 1; }
-  /// Phase p, which leaves values; or, if p is earlier(), the last one. `keeps`: of a kernel that
-  /// keeps values.
-  constexpr graph phase(int p, bool keeps) const {
+  /// Phase p, which leaves values; or, if p is earlier(), the last one.
+  constexpr graph phase(int p) const {
     graph to;
     to.operands = g_.operands + values_.size() + addresses_.size();
     sequence<int> roots;
@@ -73,8 +73,7 @@ class step_splitter {
       roots.push_back(is_array(k) ? source_of_stored(g_, g_[values_[k]]) : values_[k]);
     }
     for (int i = 0; i < g_.outputs.size() && p == last_; ++i) roots.push_back(g_.outputs[i]);
-    const int count = keeps ? kept_.size() : 0;
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < kept_.size(); ++k)
       if (origins_[kept_[k]].depth == p) roots.push_back(kept_[k]);
     operand_places at{sequence<int>(origins_.leaf_count(), -1), sequence<int>(g_.size(), -1),
                       sequence<op>(g_.size(), op::load_scalar), sequence<int>(g_.size(), -1)};
@@ -85,12 +84,12 @@ class step_splitter {
     }
     for (int a = 0; a < addresses_.size(); ++a)
       at.addresses[addresses_[a]] = g_.operands + values_.size() + a;
-    for (int k = 0; k < count; ++k) {
+    for (int k = 0; k < kept_.size(); ++k) {
       if (origins_[kept_[k]].depth >= p) continue;
       at.of_node[kept_[k]] = first_kept() + k;
       at.codes[kept_[k]] = op::load;
     }
-    const sequence<int> copied = copy_into(to, g_, needed_from(roots, p, count), at);
+    const sequence<int> copied = copy_into(to, g_, needed_from(roots, p), at);
     for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(copied[roots[i]]);
     if (p == last_) to.scalar_outputs = g_.scalar_outputs;
     return to;
@@ -103,9 +102,10 @@ class step_splitter {
   }
   // The nodes from which a phase computes some nodes; values of earlier phases are included, the
   // nodes that these are computed from are not.
-  constexpr sequence<char> needed_from(const sequence<int>& roots, int phase, int kept = 0) const {
+  constexpr sequence<char> needed_from(const sequence<int>& roots, int phase) const {
     sequence<char> known(g_.size(), 0);
-    for (int k = 0; k < kept; ++k) known[kept_[k]] = origins_[kept_[k]].depth < phase ? 1 : 0;
+    for (int k = 0; k < kept_.size(); ++k)
+      known[kept_[k]] = origins_[kept_[k]].depth < phase ? 1 : 0;
     sequence<char> needed(g_.size(), 0);
     for (int i = 0; i < roots.size(); ++i) needed[roots[i]] = 1;
     for (int i = g_.size() - 1; i >= 0; --i) {
@@ -195,10 +195,9 @@ class step_splitter {
   bool possible_ = true;
 };
 
-/// Makes the first single value among a pass's outputs depend on a reduction, if there are single
-/// values but no reductions. Its kernel then stores them, and can end a loop, as one that reduces.
+/// Makes the first single value among a pass's outputs depend on a reduction. The pass has single
+/// values and no reductions; its kernel then stores them, and can end a loop, as one that reduces.
 constexpr void reduce_for_results(graph& g) {
-  if (g.scalar_outputs == 0 || g.reduction_count() > 0) return;
   reduction_rule any;
   const int a = any.combine.add(op::value, dtype::boolean, literal{0}),
             b = any.combine.add(op::value, dtype::boolean, literal{1});
@@ -214,41 +213,44 @@ constexpr void reduce_for_results(graph& g) {
   g.outputs[first] = g.add(op::where, g[value].type, fields(never, value, value));
 }
 
-/// The phases of the step that `Trace::run()` builds, as passes, if it can be split.
-template <class Trace, class... Calls>
+/// The phases of the step that `Trace::run()` builds, as passes, if it can be split; of a kernel
+/// that keeps values, if there are any (`Keeps`). The two are constant expressions of their own,
+/// because the compilers limit the work of one.
+template <bool Keeps, class Trace, class... Calls>
 class step_in_phases {
-  static constexpr int most = 12;
+  static constexpr int most = 12, most_values = 64;
   struct roomy_step {
     bool is_possible = false;
-    int earlier = 0, values = 0, operands = 0, addresses = 0;
-    dtype types[64]{};
-    bool arrays[64]{};
-    int of_address[64]{};
-    int kept = 0;
-    pass_image<max_program_nodes, 4 * max_image_words, 8 * max_reductions, 2 * most + 3> image{};
+    int earlier = 0, values = 0, operands = 0, addresses = 0, alone = 0;
+    dtype types[most_values]{};
+    bool arrays[most_values]{};
+    int of_address[most_values]{};
+    pass_image<max_program_nodes, 4 * max_image_words, 4 * max_reductions, most + 2> image{};
   };
   static constexpr roomy_step make() {
     const auto g = Trace::run();
-    const step_splitter split(g);
+    const step_splitter split(g, Keeps);
     roomy_step to;
     to.operands = g.operands;
-    to.earlier = split.earlier();
+    to.alone = to.earlier = split.earlier();
     to.values = split.values();
-    to.is_possible = split.is_possible() && to.earlier > 0 && to.earlier <= most && to.values <= 64;
-    for (int k = 0; k < to.values && to.is_possible; ++k) {
-      to.types[k] = split.type_of_value(k);
-      to.arrays[k] = split.is_array(k);
-    }
-    to.addresses = to.is_possible ? split.addresses() : 0;
+    to.is_possible = split.is_possible() && to.earlier > 0 && to.earlier <= most &&
+                     to.values <= most_values && (split.kept() > 0 || !Keeps);
+    if (!to.is_possible) return to;
+    to.addresses = split.addresses();
+    for (int k = 0; k < to.values; ++k) to.types[k] = split.type_of_value(k);
+    for (int k = 0; k < to.values; ++k) to.arrays[k] = split.is_array(k);
     for (int a = 0; a < to.addresses; ++a) to.of_address[a] = split.value_of_address(a);
-    for (int p = 0; p <= to.earlier + 1 && to.is_possible; ++p) {
-      graph of_phase = split.phase(p < to.earlier ? p : to.earlier, false);
-      if (p > to.earlier) reduce_for_results(of_phase);
-      to.is_possible = add_pass(of_phase, to.image, true);
+    for (int p = 0; p <= to.earlier && to.is_possible; ++p)
+      to.is_possible = add_pass(split.phase(p), to.image, true);
+    if (!Keeps && to.is_possible && g.scalar_outputs != 0) {
+      graph last = split.phase(to.earlier);
+      if (last.reduction_count() == 0) {
+        reduce_for_results(last);
+        to.is_possible = add_pass(last, to.image, true);
+        ++to.alone;
+      }
     }
-    to.kept = to.is_possible ? split.kept() : 0;
-    for (int p = 0; p <= to.earlier && to.kept > 0; ++p)
-      if (!add_pass(split.phase(p, true), to.image, true)) to.kept = 0;
     if (!to.is_possible) to.image = {};
     return to;
   }
@@ -256,8 +258,10 @@ class step_in_phases {
 
  public:
   static constexpr bool is_possible = roomy.is_possible;
-  /// The number of phases before the last one, of values, and of the first value's operand.
-  static constexpr int earlier = roomy.earlier, values = roomy.values, first_value = roomy.operands;
+  /// The number of phases before the last one, of values, and of the first value's operand; and of
+  /// the phase that is the last one as a launch of its own.
+  static constexpr int earlier = roomy.earlier, values = roomy.values, first_value = roomy.operands,
+                       alone = roomy.alone;
   static constexpr dtype type_of_value(int k) { return roomy.types[k]; }
   static constexpr bool is_array(int k) { return roomy.arrays[k]; }
   /// The addresses of stored values follow the values.
@@ -265,17 +269,13 @@ class step_in_phases {
   static constexpr int value_of_address(int a) { return roomy.of_address[a]; }
   static constexpr auto exact =
       roomy.image.template exact<roomy.image.nodes + 1, roomy.image.words() + 1,
-                                 roomy.image.programs + 1, 2 * most + 3>();
+                                 roomy.image.programs + 1, most + 2>();
   /// Phase K.
   template <int K> using phase =
       typename pass_spelled<step_in_phases, static_cast<std::size_t>(K), Calls...>::type;
-  /// Whether a kernel of all phases may keep values, and its phase K.
-  static constexpr bool keeps = roomy.kept > 0;
-  template <int K> using keeping_phase = phase<earlier + 2 + K>;
 };
 /// The last phase, within a kernel of all phases and as a launch of its own.
 template <class Phases> using last_phase = typename Phases::template phase<Phases::earlier>;
-template <class Phases> using last_phase_alone =
-    typename Phases::template phase<Phases::earlier + 1>;
+template <class Phases> using last_phase_alone = typename Phases::template phase<Phases::alone>;
 
 }  // namespace dsl::detail

@@ -147,8 +147,9 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
                                                                     step, device::current());
     using numbers = std::make_integer_sequence<int, phases::earlier>;
     using listed = phases_of<phases::template phase, numbers>;
-    using keeping = std::conditional_t<phases::keeps,
-                                       phases_of<phases::template keeping_phase, numbers>, listed>;
+    using kept = typename step_lowered::in_keeping_phases;
+    using keeping =
+        std::conditional_t<kept::is_possible, phases_of<kept::template phase, numbers>, listed>;
     const loop_code& code =
         loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
             kernel_name(step), typename listed::type{}, last_phase_alone<phases>{},
