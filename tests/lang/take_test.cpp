@@ -262,4 +262,14 @@ TEST_P(taking, of_a_lookup_table) {
   EXPECT_EQ(on_u.copy_to_host(), u);
 }
 
+TEST_P(taking, the_example) {
+  const auto relax = dsl::vectorize([](auto u, auto left, auto right) {
+    return 0.5 * (dsl::take(u, left) + dsl::take(u, right));
+  });
+  const auto u = dsl::to_device(std::vector<double>{1, 2, 4, 8});
+  const auto place = dsl::arange<int64_t>(4);
+  const dsl::array<double> mean = relax(u, place - 1, place + 1);  // -1 is the last, 4 the end
+  EXPECT_EQ(mean.copy_to_host(), (std::vector<double>{5, 2.5, 5, 6}));
+}
+
 }  // namespace
