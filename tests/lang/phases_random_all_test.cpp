@@ -130,4 +130,80 @@ TEST_P(random_phases, of_values_that_are_kept) {
   rounds(20, 12, strategies, [](drawing& d) { compare_with_launches(d, of_bits); });
 }
 
+// Complex fields: the second sum is of what the first one has changed.
+constexpr auto fields = dsl::vectorize([](auto f, auto g, auto d, auto w, auto h) {
+  using namespace std::complex_literals;
+  auto pull = dsl::sum(f * w) + d;
+  auto f1 = f - 1i * h * pull * (2 * g - 1);
+  auto pull1 = dsl::sum(f1);
+  auto g1 = g - 1i * h * (conj(pull1) * f1 - pull1 * conj(f1));
+  return std::tuple{f1, g1, dsl::mean(g1) + 0.5f * pull1};
+});
+TEST_P(random_phases, of_complex_numbers) {
+  using c32 = std::complex<float>;
+  using exact = std::complex<long double>;
+  rounds(
+      40, 7, {strategy::one_block, strategy::cooperative, strategy::streamed}, [](drawing& draw) {
+        const int64_t n = draw.one_of({1, 3, 64, 255, 1031});
+        const auto any = [&] {
+          return c32(static_cast<float>(draw.uniform()) - 0.5f, static_cast<float>(draw.uniform()));
+        };
+        placed<c32, 1> f(draw, {n}, any), g(draw, {n}, any);
+        placed<float, 1> w(draw, {n}, [&] { return draw.uniform() / static_cast<double>(n); });
+        const float h = 0.1f / static_cast<float>(n);
+        dsl::scalar<c32> d = c32(0.25f, -0.5f);
+        std::vector<exact> want_f(f.host.begin(), f.host.end()),
+            want_g(g.host.begin(), g.host.end());
+        exact want_d(0.25L, -0.5L);
+        int64_t steps = 0;
+        // The loop ends when |d| is larger than in any step up to a drawn one, by a margin.
+        std::vector<long double> sizes;
+        const exact i1(0, 1);
+        const auto advance = [&] {
+          exact pull = want_d, pull1 = 0, sum = 0;
+          for (std::size_t i = 0; i < want_f.size(); ++i)
+            pull += want_f[i] * static_cast<long double>(w.host[i]);
+          for (std::size_t i = 0; i < want_f.size(); ++i)
+            pull1 += want_f[i] -=
+                i1 * static_cast<long double>(h) * pull * (2.0L * want_g[i] - 1.0L);
+          for (std::size_t i = 0; i < want_f.size(); ++i)
+            sum += want_g[i] -= i1 * static_cast<long double>(h) *
+                                (std::conj(pull1) * want_f[i] - pull1 * std::conj(want_f[i]));
+          want_d = sum / static_cast<long double>(n) + 0.5L * pull1;
+        };
+        const auto start_f = want_f, start_g = want_g;
+        const exact start_d = want_d;
+        for (int64_t k = 0; k < draw.steps; ++k) {
+          advance();
+          sizes.push_back(std::abs(want_d));
+        }
+        const float limit =
+            sizes.empty()
+                ? 0
+                : static_cast<float>(sizes[static_cast<std::size_t>(draw.below(draw.steps))] *
+                                     (1 - 1e-4L));
+        want_f = start_f, want_g = start_g, want_d = start_d;
+        bool clear = true;
+        for (bool ended = false; steps < draw.steps && !ended; ++steps) {
+          advance();
+          clear = clear && std::abs(std::abs(want_d) / limit - 1) > 2e-5L;
+          ended = std::abs(want_d) > limit;
+        }
+        dsl::scalar<int64_t> ran = draw.first;
+        draw.run_loop([&](strategy how, const dsl::launch& fixed) {
+          dsl::iterate(draw.steps, fields, dsl::state(f.part, g.part, d), w.part, h, how, fixed,
+                       dsl::from_step(draw.first), dsl::until(abs(d) > limit, ran));
+        });
+        if (!clear) return;
+        EXPECT_EQ(ran.value(), draw.first + steps);
+        const auto got_f = f.got(), got_g = g.got();
+        const long double by = 1e-5L;
+        for (std::size_t i = 0; i < want_f.size(); ++i) {
+          ASSERT_LT(std::abs(exact(got_f[i]) - want_f[i]), by) << i;
+          ASSERT_LT(std::abs(exact(got_g[i]) - want_g[i]), by) << i;
+        }
+        EXPECT_LT(std::abs(exact(d.value()) - want_d), by * static_cast<long double>(n));
+      });
+}
+
 }  // namespace

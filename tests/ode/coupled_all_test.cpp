@@ -1,5 +1,5 @@
-// The eighth order of a method whose twelve stages have a mean each, and stages that read
-// neighbours.
+// The orders of the other methods, whose stages have a mean each, steps of any size, and stages
+// that read neighbours.
 #include "coupled.hpp"
 
 #include <algorithm>
@@ -8,7 +8,21 @@ namespace {
 
 ON_EVERY_DEVICE(coupled);
 
+TEST_P(coupled, heun_is_of_order_2) { expect_order(2, 64, dsl::ode::heun(mean_field)); }
+TEST_P(coupled, dopri5_is_of_order_5) { expect_order(5, 32, dsl::ode::dopri5(mean_field)); }
 TEST_P(coupled, fehlberg8_is_of_order_8) { expect_order(8, 8, dsl::ode::fehlberg8(mean_field)); }
+
+TEST_P(coupled, integrates_to_a_tolerance) {
+  for (const auto& [relative, within] : {std::pair{1e-6, 1e-5}, {1e-11, 1e-10}}) {
+    fields of(101);
+    const auto at = dsl::ode::integrate(mean_field, dsl::state(of.y, of.z), 0, 2,
+                                        {.relative = relative, .absolute = relative});
+    EXPECT_EQ(at.outcome(), dsl::ode::outcome::reached);
+    EXPECT_EQ(at.t.value(), 2);
+    EXPECT_LT(of.error(2), within);
+    EXPECT_GT(of.error(2), 0);
+  }
+}
 
 // The heat equation: the third stage reads neighbours of values that read 41 elements, so that
 // values are stored.

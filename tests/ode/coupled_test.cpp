@@ -8,21 +8,7 @@ namespace {
 
 ON_EVERY_DEVICE(coupled);
 
-TEST_P(coupled, heun_is_of_order_2) { expect_order(2, 64, dsl::ode::heun(mean_field)); }
 TEST_P(coupled, rk4_is_of_order_4) { expect_order(4, 32, dsl::ode::rk4(mean_field)); }
-TEST_P(coupled, dopri5_is_of_order_5) { expect_order(5, 32, dsl::ode::dopri5(mean_field)); }
-
-TEST_P(coupled, integrates_to_a_tolerance) {
-  for (const auto& [relative, within] : {std::pair{1e-6, 1e-5}, {1e-11, 1e-10}}) {
-    fields of(101);
-    const auto at = dsl::ode::integrate(mean_field, dsl::state(of.y, of.z), 0, 2,
-                                        {.relative = relative, .absolute = relative});
-    EXPECT_EQ(at.outcome(), dsl::ode::outcome::reached);
-    EXPECT_EQ(at.t.value(), 2);
-    EXPECT_LT(of.error(2), within);
-    EXPECT_GT(of.error(2), 0);
-  }
-}
 
 // The drift is the mean of all; the noise of each element is its own. One step by hand.
 TEST_P(coupled, stochastic_steps) {
