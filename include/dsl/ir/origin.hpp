@@ -23,6 +23,23 @@ constexpr int leaf_of(const node& n) {
   return n.code == op::index && n.field(0) == position_in_reduction ? -1 : n.field(0);
 }
 
+/// Marks the nodes from which a pass computes those that are `needed`, through its reductions too.
+/// Nodes that are its inputs are marked; what these are computed from is not. `inputs`: a mark for
+/// each node that is one.
+template <class Graph>
+constexpr sequence<char> needed_in_pass(const Graph& g, sequence<char> needed,
+                                        const sequence<char>& inputs) {
+  for (int i = g.size() - 1; i >= 0; --i) {
+    if (needed[i] == 0 || inputs[i] != 0) continue;
+    const node& n = g[i];
+    for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
+    if (n.code != op::reduced) continue;
+    const traced_reduction& f = g.reduction_at(n.field(0));
+    for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
+  }
+  return needed;
+}
+
 // Templates, because most files split no graph and uninstantiated code costs them less.
 
 /// The origin of each node of a graph.

@@ -92,15 +92,9 @@ class statement_parts {
     sequence<char> needed(g_.size(), 0);
     for (int i = 0; i < p.elements.size(); ++i) needed[g_.outputs[p.elements[i]]] = 1;
     for (int i = 0; i < p.results.size(); ++i) needed[p.results[i]] = 1;
-    for (int i = g_.size() - 1; i >= 0; --i) {
-      if (needed[i] == 0 || is_input(p, i)) continue;
-      const node& n = g_[i];
-      for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
-      if (n.code != op::reduced) continue;
-      const traced_reduction& f = g_.reduction_at(n.field(0));
-      for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
-    }
-    return needed;
+    sequence<char> inputs(g_.size(), 0);
+    for (int i = 0; i < g_.size(); ++i) inputs[i] = is_input(p, i) ? 1 : 0;
+    return needed_in_pass(g_, std::move(needed), inputs);
   }
 
   /// Copies the nodes that a part computes into another graph, where input k is read as operand

@@ -97,26 +97,13 @@ class step_splitter {
 
  private:
   constexpr int phase_of(int node) const { return origins_[node].depth - 1; }
-  constexpr bool is_value_before(int node, int phase) const {
-    return is_value_.size() > 0 && is_value_[node] != 0 && phase_of(node) < phase;
-  }
-  // The nodes from which a phase computes some nodes; values of earlier phases are included, the
-  // nodes that these are computed from are not.
+  // The nodes from which a phase computes some nodes. Its inputs are what earlier phases leave.
   constexpr sequence<char> needed_from(const sequence<int>& roots, int phase) const {
-    sequence<char> known(g_.size(), 0);
-    for (int k = 0; k < kept_.size(); ++k)
-      known[kept_[k]] = origins_[kept_[k]].depth < phase ? 1 : 0;
-    sequence<char> needed(g_.size(), 0);
+    sequence<char> inputs(g_.size(), 0), needed(g_.size(), 0);
+    for (int k = 0; k < values_.size(); ++k) inputs[values_[k]] = phase_of(values_[k]) < phase;
+    for (int k = 0; k < kept_.size(); ++k) inputs[kept_[k]] |= origins_[kept_[k]].depth < phase;
     for (int i = 0; i < roots.size(); ++i) needed[roots[i]] = 1;
-    for (int i = g_.size() - 1; i >= 0; --i) {
-      if (needed[i] == 0 || known[i] != 0 || is_value_before(i, phase)) continue;
-      const node& n = g_[i];
-      for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
-      if (n.code != op::reduced) continue;
-      const traced_reduction& f = g_.reduction_at(n.field(0));
-      for (int k = 0; k < f.values.size(); ++k) needed[f.values[k]] = 1;
-    }
-    return needed;
+    return needed_in_pass(g_, std::move(needed), inputs);
   }
   // Keeps the elementwise values that a later phase needs, if they take many instructions, given
   // those that are kept already.

@@ -284,7 +284,9 @@ auto take(const X& x, const Index& index, int axis) {
 /// Inside a formula: the value of x at the position `index`, an integer computed there, of another
 /// element. x is an argument that is an array, or computed from such arguments, which then have one
 /// shape. An argument whose elements are only taken is a lookup table: it need not broadcast with
-/// the others. In a loop, values of variables are those before the step.
+/// the others. In a loop, values of variables are those before the step. Throws index_error
+/// if x is empty, shape_error if its elements are not at equal distances, or if a loop's variable
+/// is not contiguous.
 /// ```cpp
 /// const auto relax = dsl::vectorize([](auto u, auto left, auto right) {
 ///   return 0.5 * (dsl::take(u, left) + dsl::take(u, right));

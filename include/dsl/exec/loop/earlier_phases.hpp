@@ -77,7 +77,6 @@ struct earlier_phases {
       each.template operator()<K, memory_t<type_of_kept<K>>, from.output>();
   }
 };
-using no_earlier_phases = earlier_phases<0>;
 
 template <class Pass> inline constexpr int accumulator_bytes_of_pass =
     static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators));
