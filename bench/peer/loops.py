@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from .replay import replayed
 from .works import H, lorenz_step, rk4
 
 # Four stages in one kernel; F and G may be the same arrays as Fn and Gn.
@@ -112,20 +113,7 @@ def torch_ways(work, torch, device):
                 state = compiled(*state)
             return state
 
-        if device == "host":
-            call = all_steps
-        else:
-            for _ in range(3):
-                compiled(*start)
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                end = all_steps()
-
-            def call():
-                graph.replay()
-                return end
-
+        call = replayed(torch, all_steps, device, warm_up=lambda: compiled(*start))
         wrapped = lambda: call()
         wrapped.join = lambda state: torch.complex(*state[2])
         return wrapped

@@ -4,6 +4,8 @@ them."""
 
 import numpy as np
 
+from .replay import replayed
+
 CG, FLOW, GRAPH = (
     "200 steps of conjugate gradients",
     "200 steps of y = sin(x) + 0.3 x, x = y / norm(y)",
@@ -158,20 +160,7 @@ def torch_ways(work, torch, xp, device):
                 state = compiled(*state, *fixed)
             return state
 
-        if device == "host":
-            call = all_steps
-        else:
-            for _ in range(3):
-                all_steps()
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                end = all_steps()
-
-            def call():
-                graph.replay()
-                return end
-
+        call = replayed(torch, all_steps, device, warm_up=all_steps)
         wrapped = lambda: call()
         wrapped.join = lambda s: torch.complex(s[0], s[1]) if is_complex else s[0]
         return wrapped

@@ -246,13 +246,7 @@ def lorenz(x, y, z):
 
 def lorenz_step(x, y, z, h=H):
     """A step of the Lorenz systems, by the classical Runge-Kutta method."""
-    s = x, y, z
-    ahead = lambda h, k: tuple(v + h * dv for v, dv in zip(s, k))
-    k1 = lorenz(*s)
-    k2 = lorenz(*ahead(h / 2, k1))
-    k3 = lorenz(*ahead(h / 2, k2))
-    k4 = lorenz(*ahead(h, k3))
-    return tuple(v + h / 6 * (a + 2 * b + 2 * c + d) for v, a, b, c, d in zip(s, k1, k2, k3, k4))
+    return solvers.runge_kutta(lorenz, h, (x, y, z))
 
 
 def lorenz_loop(x, y, z, steps):
