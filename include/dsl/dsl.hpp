@@ -24,6 +24,7 @@
 // clang-format on
 
 #include <dsl/lang/apply_along_axis.hpp>
+#include <dsl/lang/derivative.hpp>
 #include <dsl/lang/explain.hpp>
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>

@@ -75,6 +75,11 @@ class graph_shift {
     return g_.add(op::where, g_[id].type,
                   fields(within, value, g_.add(op::constant, g_[id].type, literal{})));
   }
+  /// Whether the path step ends within the axis: a condition.
+  constexpr int inside_for(int id) {
+    find_leaves(id);
+    return inside_of(leaves_[0]);
+  }
   /// The position along the path step's axis.
   constexpr int coordinate_of(int id) {
     find_leaves(id);

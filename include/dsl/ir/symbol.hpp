@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <dsl/ir/graph.hpp>
+#include <dsl/ir/simplify.hpp>
 
 namespace dsl {
 
@@ -102,17 +102,6 @@ constexpr auto lift(graph* g, const T& x) {
   else return constant<dtype_v<T>, true>(g, to_value(x));
 }
 
-// v| as bits, which are ordered like the numbers: nvcc cannot compare NaN in a constant expression.
-template <std::floating_point V>
-constexpr math::bits_of<V> magnitude_bits(V v) {
-  return math::to_integer(v) & ~math::sign_bit<V>;
-}
-// 2^k as bits, for the same reason.
-template <std::floating_point V>
-constexpr math::bits_of<V> power_bits(int k) {
-  return math::to_integer(math::power_of_two<V>(k));
-}
-
 // Whether a constant expression may convert v to R. An overflowing conversion would be a
 // compile-time error.
 template <class R, class V>
@@ -187,22 +176,6 @@ constexpr symbol<To, Weak> convert_operand(symbol<From, W> s) {
   return convert_symbol<To, Weak>(s);
 }
 
-constexpr bool commutes(op code) {
-  switch (code) {
-    case op::add:
-    case op::multiply:
-    case op::equal:
-    case op::not_equal:
-    case op::logical_and:
-    case op::logical_or:
-    case op::logical_xor:
-    case op::bitwise_and:
-    case op::bitwise_or:
-    case op::bitwise_xor: return true;
-    default: return false;
-  }
-}
-
 // Whether all operands are constants and a constant expression may compute the result; otherwise
 // the back end computes it.
 template <op Code, dtype... Operand>
@@ -216,82 +189,6 @@ constexpr bool can_fold(const graph& g, const int* id) {
     return is_moderate(v) && !(divides && kind_of(D) >= kind::real && v == value_t<D>{});
   };
   return (moderate.template operator()<Operand>() && ...);
-}
-
-// Whether a constant equals `value` to the bit: 0 is not -0.
-template <dtype D>
-constexpr bool is_constant(const graph& g, int id, int value) {
-  return g[id].code == op::constant && g[id].word == to_literal(math::convert<value_t<D>>(value));
-}
-
-// Whether v is 2^k and its reciprocal is a normal number. Division by v and multiplication by 1/v
-// then round alike.
-template <class V>
-constexpr bool is_power_of_two(V v) {
-  constexpr int digits = math::layout<V>::digits, limit = math::layout<V>::bias - 1;
-  const auto bits = magnitude_bits(v);
-  return bits >= power_bits<V>(-limit) && bits <= power_bits<V>(limit) &&
-         bits % (math::bits_of<V>(1) << digits) == 0;
-}
-
-// A node, existing or simpler, that gives the same bits for all operands, including NaN, infinities
-// and signed zeros; -1 if there is none. A and B are the operands' dtypes, R the result's.
-template <op Code, dtype R, dtype A, dtype B>
-constexpr int simplify(graph& g, int a, int b) {
-  constexpr bool integer = kind_of(R) == kind::integer;
-  if constexpr (Code == op::positive) return a;
-  if constexpr (Code == op::conj && kind_of(A) != kind::complex) return a;
-  if constexpr (Code == op::real && kind_of(A) != kind::complex) return a;
-  if constexpr (Code == op::imag && kind_of(A) != kind::complex)
-    return constant<R>(&g, value_t<R>{}).id;
-  if constexpr (Code == op::negative || Code == op::conj || Code == op::logical_not ||
-                Code == op::bitwise_not) {
-    if (g[a].code == Code) return g[a].field(0);
-  }
-  if constexpr (Code == op::multiply && kind_of(R) == kind::real) {
-    // Reuses an existing product: formulas that use it with either sign then share it.
-    const auto opposite = [&](int of, int other) {
-      if (g[of].code != op::negative) return -1;
-      const int n = g[of].field(0), there = g.known(op::multiply, R, fields(n, other));
-      const int product = there >= 0 ? there : g.known(op::multiply, R, fields(other, n));
-      return product >= 0 ? g.add(op::negative, R, fields(product)) : -1;
-    };
-    if (const int n = opposite(a, b); n >= 0) return n;
-    if (const int n = opposite(b, a); n >= 0) return n;
-  }
-  if constexpr (Code == op::multiply) {
-    if (A == R && is_constant<B>(g, b, 1)) return a;
-    if (B == R && is_constant<A>(g, a, 1)) return b;
-    if constexpr (integer) {
-      if (is_constant<R>(g, a, 0)) return a;
-      if (is_constant<R>(g, b, 0)) return b;
-    }
-  }
-  if constexpr (Code == op::divide) {
-    if (A == R && is_constant<B>(g, b, 1)) return a;
-    if constexpr (kind_of(B) == kind::real) {
-      if (g[b].code == op::constant) {
-        const auto divisor = from_literal<value_t<B>>(g[b].word);
-        if (is_power_of_two(divisor))
-          return g.add(op::multiply, R, fields(a, constant<B>(&g, 1 / divisor).id));
-      }
-    }
-  }
-  if constexpr (Code == op::add && integer) {
-    if (is_constant<R>(g, a, 0)) return b;
-    if (is_constant<R>(g, b, 0)) return a;
-  }
-  if constexpr (Code == op::subtract) {
-    if (A == R && is_constant<B>(g, b, 0)) return a;
-    if constexpr (integer) {
-      if (a == b) return constant<R>(&g, 0).id;
-    }
-  }
-  if constexpr (Code == op::pow && A == R) {
-    if (is_constant<B>(g, b, 1)) return a;
-    if (is_constant<B>(g, b, 2)) return g.add(op::multiply, R, fields(a, a));
-  }
-  return -1;
 }
 
 // The value of `where` for a known condition. If the result is complex, one side may be real.
@@ -313,9 +210,9 @@ constexpr symbol<R, Weak> emit(graph* g, symbol<Operand, W>... s) {
     if ((*g)[id[0]].code == op::constant) return choose<R, Weak>((*g)[id[0]].word.bits != 0, s...);
     if (id[1] == id[2]) return {g, id[1]};
   } else {
-    constexpr dtype types[] = {Operand...};
-    const int simpler = simplify<Code, R, types[0], types[arity - 1]>(*g, id[0], id[arity - 1]);
-    if (simpler >= 0) return {g, simpler};
+    if constexpr (arity <= 2)
+      if (const int simpler = simplify(*g, Code, R, id[0], arity == 2 ? id[1] : -1); simpler >= 0)
+        return {g, simpler};
     if (commutes(Code))
       if (const int swapped = g->known(Code, R, fields(id[1], id[0])); swapped >= 0)
         return {g, swapped};

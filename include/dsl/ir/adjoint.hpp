@@ -1,0 +1,348 @@
+// The derivative of a graph by the reverse sweep: from weights of its outputs, those of its inputs.
+#pragma once
+
+#include <dsl/ir/derivative.hpp>
+#include <dsl/ir/origin.hpp>
+#include <dsl/ir/shift.hpp>
+
+namespace dsl::detail {
+
+constexpr bool may_have_derivative(dtype type) { return kind_of(type) >= kind::real; }
+
+/// The inputs with respect to which a graph is differentiated: nodes. An operand of the formula is
+/// an input with all its reads, those of neighbours as well. An input that is not an operand is
+/// marked: it gets a node of its own, which does nothing, so that equal values which the formula
+/// computes otherwise are other nodes.
+class derivative_inputs {
+ public:
+  constexpr explicit derivative_inputs(graph& g) : g_(g) {}
+  constexpr void add(int id) { nodes_.push_back(id); }
+  /// Adds an input that is marked, and returns the mark.
+  constexpr int add_marked(int id) {
+    add(g_.add(op::positive, g_[id].type, fields(id, g_.size(), marked)));
+    return nodes_[nodes_.size() - 1];
+  }
+  constexpr bool is_mark(int id) const {
+    return g_[id].code == op::positive && g_[id].field(2) == marked;
+  }
+  constexpr int count() const { return nodes_.size(); }
+  constexpr int operator[](int i) const { return nodes_[i]; }
+  /// The number of the input that a node is, or -1.
+  constexpr int number_of(int id) const {
+    int i = nodes_.size() - 1;
+    while (i >= 0 && nodes_[i] != id) --i;
+    return i;
+  }
+  /// The number of the input of which a node reads a neighbour, or -1.
+  constexpr int read_by(int id) const {
+    const node& n = g_[id];
+    if (n.code != op::neighbour || is_placed_value(n) ||
+        static_cast<op>(n.field(2) & 0xff) != op::load)
+      return -1;
+    int i = nodes_.size() - 1;
+    while (i >= 0 && !(g_[nodes_[i]].code == op::load && g_[nodes_[i]].field(0) == n.field(0))) --i;
+    return i;
+  }
+
+  /// For each node, whether it depends on an input by operations that have derivatives.
+  constexpr sequence<char> active(int size) const {
+    sequence<char> marks(size, 0);
+    for (int i = 0; i < size; ++i) {
+      if (number_of(i) >= 0 || read_by(i) >= 0) marks[i] = 1;
+      const node& n = g_[i];
+      if (marks[i] != 0 || !may_have_derivative(n.type)) continue;
+      refuse_neighbours(is_mark(i) && moves_mark(i));
+      if (n.code == op::reduced) {
+        const traced_reduction& f = g_.reduction_at(n.field(0));
+        for (int k = 0; k < f.values.size(); ++k)
+          if (marks[f.values[k]] != 0) marks[i] = 1;
+        continue;
+      }
+      for (int k = 0; k < count_inputs(n); ++k)
+        if (marks[input_node(n, k)] != 0) marks[i] = 1;
+      if (marks[i] == 0) continue;
+      if (n.code == op::result || n.code == op::call)
+        throw "a functor that is called for each element has no derivative here: give it one (docs/derivatives.md), or write a lambda";
+      refuse_neighbours(is_placed(n.code));
+    }
+    return marks;
+  }
+
+ private:
+  static constexpr int marked = 1;
+  // Whether a mark is that of an input at another place.
+  constexpr bool moves_mark(int id) const {
+    for (int i = 0; i < nodes_.size(); ++i)
+      if (is_mark(nodes_[i]) && g_[nodes_[i]].field(1) == g_[id].field(1)) return true;
+    return false;
+  }
+  static constexpr void refuse_neighbours(bool reads_them) {
+    if (reads_them)
+      throw "the derivative of the neighbours of a computed value: dsl::eval the value, and pass the array";
+  }
+
+  graph& g_;
+  sequence<int> nodes_;
+};
+
+/// The way in which a reduction of one value combines elements, if it has a derivative.
+enum class combination { sum, product, extremum, other };
+constexpr combination combination_of(const graph& g, const traced_reduction& f) {
+  const reduction_rule& rule = g.rule_at(f.rule);
+  const graph& c = rule.combine;
+  if (f.values.size() != 1 || rule.stores || c.outputs.size() != 1) return combination::other;
+  const node& n = c[c.outputs[0]];
+  const bool of_both = info(n.code).arity == 2 && c[n.field(0)].code == op::value &&
+                       c[n.field(1)].code == op::value && n.field(0) != n.field(1);
+  if (!of_both) return combination::other;
+  switch (n.code) {
+    case op::add: return combination::sum;
+    case op::multiply: return combination::product;
+    case op::min:
+    case op::max:
+    case op::fmin:
+    case op::fmax: return combination::extremum;
+    default: return combination::other;
+  }
+}
+
+/// Adds a reduction of one term over an index space, with a row of the op table.
+constexpr term reduce_term(const term& x, int space, op code, literal identity) {
+  reduction_rule rule;
+  graph& c = rule.combine;
+  const int a = c.add(op::value, x.type(), {0}), b = c.add(op::value, x.type(), {1});
+  c.outputs.push_back(c.add(code, x.type(), fields(a, b)));
+  rule.identity.push_back(identity);
+  sequence<int> values;
+  values.push_back(x.id);
+  graph& g = *x.g;
+  const int current = g.space;
+  g.space = space;
+  const int number = g.add_reduction(std::move(rule), std::move(values));
+  g.space = current;
+  return {&g, g.add(op::reduced, x.type(), fields(number))};
+}
+constexpr term sum_of_elements(const term& x, int space) {
+  return reduce_term(x, space, op::add, literal{});
+}
+
+/// The derivative of a reduction's result with respect to an element x.
+constexpr partial derivative_of_reduction(graph& g, const term& result, const traced_reduction& f) {
+  using namespace terms;
+  const combination kind = combination_of(g, f);
+  const int space = f.space;
+  const term x{&g, f.values[0]};
+  if (space > 0 && g.spaces[space - 1].reduces && g.spaces[space - 1].rank > 0)
+    throw "the derivative of a reduction along axes inside a formula";
+  if (kind == combination::sum) return 1.0;
+  if (kind == combination::product) {
+    // The product of the other elements: if one element is zero, only its derivative is not.
+    const term one = beside(1, x), is_zero = x == beside(0, x);
+    const term others = reduce_term(where(is_zero, converted(one, x.type()), x), space,
+                                    op::multiply, literal_of(x.type(), 1));
+    const term zeros = reduce_term(converted(is_zero, dtype::int64), space, op::add, literal{});
+    const term number = constant_term(&g, dtype::int64, 0);
+    return when(zeros == where(is_zero, constant_term(&g, dtype::int64, 1), number),
+                where(is_zero, others, others / x));
+  }
+  if (kind == combination::extremum) {
+    // The first element that attains it.
+    constexpr literal none{0x7fffffffffffffff};
+    const term position{&g, g.add(op::index, dtype::int64, fields(position_in_reduction, space))};
+    const term last{&g, g.add(op::constant, dtype::int64, none)};
+    const term first = reduce_term(where(x == result, position, last), space, op::min, none);
+    return when(position == first, 1.0);
+  }
+  throw "this reduction has no derivative: sum, prod, mean, min, max, norm, var, std and what is computed from them have one";
+}
+
+/// Shifts a term by a path step, and its transpose: the shift back, with what the boundary adds.
+constexpr term shifted(const term& x, const path_step& by) {
+  return {x.g, graph_shift(*x.g, by).of(x.id)};
+}
+/// Whether there is an element at a distance along an axis from that of a term.
+constexpr term is_inside(const term& x, int axis, std::int64_t distance) {
+  path_step by;
+  by.axis = axis;
+  by.distance = distance;
+  return {x.g, graph_shift(*x.g, by).inside_for(x.id)};
+}
+constexpr term shifted_back(const term& w, const path_step& by, const term& place) {
+  if (by.slot >= 0)
+    throw "the derivative of a shift by a distance known at run time: inside a lambda the distance is known";
+  path_step back = by;
+  back.distance = -by.distance;
+  back.ends_inside = false;
+  if (by.beyond == boundary::wrap) return shifted(w, back);
+  back.beyond = boundary::zero;
+  term sum = shifted(w, back);
+  if (by.ends_inside || by.beyond == boundary::zero) return sum;
+  // Elements near an end are read once more for each step beyond it.
+  constexpr std::int64_t most = 16;
+  const std::int64_t count = by.distance < 0 ? -by.distance : by.distance,
+                     way = by.distance < 0 ? 1 : -1;
+  if (count > most)
+    throw "the derivative of dsl::shift by more than 16 elements takes boundary::zero or boundary::wrap";
+  const auto at = [&](std::int64_t distance) {
+    path_step step = back;
+    step.distance = distance;
+    return shifted(w, step);
+  };
+  using namespace terms;
+  const term zero = constant_term(w.g, w.type(), 0);
+  if (by.beyond == boundary::clamp) {
+    term beyond = w;
+    for (std::int64_t k = 1; k < count; ++k) beyond = beyond + at(way * k);
+    return sum + where(is_inside(place, by.axis, -way), zero, beyond);
+  }
+  // reflect: the element k from the end is also the neighbour of the one count - k from it.
+  for (std::int64_t k = 1; k <= count; ++k) {
+    const term is_kth =
+        is_inside(place, by.axis, -way * k) && !is_inside(place, by.axis, -way * (k + 1));
+    sum = sum + where(is_kth, at(way * (count - 2 * k)), zero);
+  }
+  return sum;
+}
+
+/// The reverse sweep. From weights of some nodes it computes the weight of each input: the sum over
+/// these nodes of weight times derivative.
+///
+/// In a graph that reduces, the weight of a value that all elements share is summed over the
+/// elements. In one that does not, each element has its own: a formula of elements.
+class adjoint_sweep {
+ public:
+  /// `size`: the number of the nodes that are differentiated, the first ones.
+  constexpr adjoint_sweep(graph& g, const derivative_inputs& inputs, int size)
+      : g_(g),
+        inputs_(inputs),
+        size_(size),
+        active_(inputs.active(size_)),
+        origins_(g),
+        reduces_(g.reduction_count() > 0),
+        own_(size_, weight{}),
+        spaces_(size_, g.space),
+        of_elements_(reduces_ ? size_ : 0, weight{}),
+        element_spaces_(reduces_ ? size_ : 0, 0),
+        neighbours_(inputs.count(), term{}) {}
+
+  /// Adds to the weight of a node.
+  constexpr void seed(int id, const term& w) { add(own_[id], converted(w, g_[id].type), term{}); }
+
+  /// Propagates the weights.
+  constexpr void run() {
+    for (int i = size_ - 1; i >= 0; --i) {
+      if (active_[i] == 0) continue;
+      const weight w = total(i);
+      if (w.value.is_zero()) continue;
+      own_[i] = w;
+      propagate(i, w);
+    }
+  }
+  /// The weight of input number i; zero if the seeded nodes do not depend on it.
+  constexpr term of(int i) const {
+    const term w = terms::sum(masked(own_[inputs_[i]]), neighbours_[i]);
+    return reduces_ && g_[inputs_[i]].code == op::load ? of_each_element(w, inputs_[i]) : w;
+  }
+
+ private:
+  /// A weight, and where it applies: elsewhere it is zero, whatever the value is. So no infinite
+  /// derivative of a value that `where` does not choose is multiplied by zero.
+  struct weight { term value{}, condition{}; };
+  constexpr bool is_element(int id) const { return origins_[id].kind == origin::element; }
+  // A value that all elements share, as one for each element: a choice that does not depend on the
+  // element, although it looks at it.
+  constexpr term of_each_element(term w, int element) const {
+    if (w.is_zero()) w = constant_term(&g_, g_[element].type, 0);
+    if (node_origins<graph>(g_)[w.id].kind == origin::element) return w;
+    const term itself = term{&g_, element} == term{&g_, element};
+    return {&g_, g_.add(op::where, w.type(), fields(itself.id, w.id, w.id))};
+  }
+
+  static constexpr term masked(const weight& w) {
+    if (w.value.is_zero() || w.condition.is_zero()) return w.value;
+    return terms::where(w.condition, w.value, constant_term(w.value.g, w.value.type(), 0));
+  }
+  constexpr void add(weight& to, const term& value, const term& condition) {
+    if (to.value.is_zero()) {
+      to = {value, condition};
+    } else if (to.condition.id == condition.id) {
+      to.value = terms::sum(to.value, value);
+    } else {
+      const bool always = to.condition.is_zero() || condition.is_zero();
+      const term both = terms::sum(masked(to), masked({value, condition}));
+      to = {both, always ? term{} : operate(op::logical_or, to.condition, condition)};
+    }
+  }
+  constexpr weight total(int id) {
+    if (!reduces_ || of_elements_[id].value.is_zero()) return own_[id];
+    weight w = own_[id];
+    add(w, sum_of_elements(masked(of_elements_[id]), element_spaces_[id]), term{});
+    return w;
+  }
+
+  // Adds to the weight of a node, on behalf of another one that is computed from it.
+  constexpr void give(int from, int to, const weight& w) {
+    const bool sums = reduces_ && is_element(from) && !is_element(to);
+    (sums ? element_spaces_ : spaces_)[to] = spaces_[from];
+    add((sums ? of_elements_ : own_)[to], converted(w.value, g_[to].type), w.condition);
+  }
+  constexpr void give(int from, int to, weight w, const partial& p) {
+    if (p.is_zero()) return;
+    if (!p.condition.is_zero())
+      w.condition =
+          w.condition.is_zero() ? p.condition : operate(op::logical_and, w.condition, p.condition);
+    const bool to_real = kind_of(g_[to].type) == kind::real;
+    term value = p.conjugates ? terms::conj(w.value) : p.times(w.value);
+    if (!p.of_conjugate.is_zero())
+      value = value + terms::conj(operate(op::multiply, w.value, p.of_conjugate));
+    if (to_real && value.is_complex()) value = terms::real(value);
+    give(from, to, {value, w.condition});
+  }
+
+  constexpr void propagate(int id, const weight& w) {
+    const node n = g_[id];
+    if (inputs_.number_of(id) >= 0) return;
+    if (n.code == op::reduced) return propagate_reduction(id, w);
+    if (const int input = inputs_.read_by(id); input >= 0) {
+      const neighbour_path path = path_of(g_, id);
+      term back = masked(w);
+      const term place{&g_, inputs_[input]};
+      for (int s = 0; s < path.count; ++s) back = shifted_back(back, path.step[s], place);
+      neighbours_[input] = terms::sum(neighbours_[input], back);
+      return;
+    }
+    for (int k = 0; k < operand_count(n.code); ++k)
+      if (active_[n.field(k)] != 0) give(id, n.field(k), w, derivative_of(g_, id, k));
+  }
+  constexpr void propagate_reduction(int id, const weight& w) {
+    const node n = g_[id];
+    const traced_reduction& f = g_.reduction_at(n.field(0));
+    const int x = f.values[0], space = f.space;
+    if (is_element(x)) {
+      const partial p = derivative_of_reduction(g_, {&g_, id}, f);
+      spaces_[x] = space;
+      // The elements share the weight: nothing is summed.
+      return give(x, x, {masked(w), term{}}, p);
+    }
+    if (combination_of(g_, f) != combination::sum)
+      throw "the derivative of a reduction of a value that is the same for all elements";
+    const term count = sum_of_elements(constant_term(&g_, real_of(n.type), 1), space);
+    give(id, x, {masked(w), term{}}, partial(count));
+  }
+
+  graph& g_;
+  const derivative_inputs& inputs_;
+  int size_;
+  sequence<char> active_;
+  node_origins<graph> origins_;
+  bool reduces_;
+  // Of each node: its weight; the index space of its elements. Of a node that all elements share:
+  // the weights that they give it, and their index space.
+  sequence<weight> own_;
+  sequence<int> spaces_;
+  sequence<weight> of_elements_;
+  sequence<int> element_spaces_;
+  sequence<term> neighbours_;  // Of each input: the weight from reads of its neighbours.
+};
+
+}  // namespace dsl::detail
