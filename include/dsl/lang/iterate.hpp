@@ -190,6 +190,12 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
       ((get<scalars + records + I>(histories)(k) = get<I>(samples).of), ...);
     }(std::index_sequence_for<Samples...>{});
   };
+  // After the end: the samples from row k on, which all are the last one.
+  [[maybe_unused]] const auto fill = [&](std::int64_t k) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((get<scalars + records + I>(histories)(slice(k, end)) = get<I>(samples).of), ...);
+    }(std::index_sequence_for<Samples...>{});
+  };
   std::int64_t done = 0;
   while (done < plan.steps) {
     const std::int64_t left = plan.steps - done,
@@ -199,6 +205,10 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
     done += ready.run({plan, done, wanted, recorded}, watch);
     if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
     if (ready.stopped()) break;
+    if (ready.has_ended()) {
+      if constexpr (sizeof...(Samples) > 0) fill(done / plan.every);
+      done = plan.steps;
+    }
   }
   const auto shorten = [&](auto& h) {
     if (h.extent(0) > done / plan.every)
@@ -274,10 +284,11 @@ auto as_result(tuple<H...> all) {
 /// of `record`, first reductions of formulas, then samples. One history is returned as an array,
 /// several or none as a std::tuple.
 ///
-/// Does not wait, unless `progress` is given. Results are the same from run to run; between
-/// strategies floating point results may differ by rounding. Throws as `assign` does, and
-/// shape_error if variables share elements or `steps` is negative. It throws before the first step,
-/// so the variables have not changed.
+/// Does not wait, unless `progress` is given, or `until` and so many steps that it waits for
+/// earlier ones (of half a second, or of a millisecond if each step is a kernel) to see whether to
+/// queue more. Results are the same from run to run; between strategies floating point results may
+/// differ by rounding. Throws as `assign` does, and shape_error if variables share elements or
+/// `steps` is negative. It throws before the first step, so the variables have not changed.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
 ///   auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));

@@ -1,8 +1,8 @@
 // A pass whose outputs become its operands, step after step.
 #pragma once
 
+#include <memory>
 #include <optional>
-
 #include <vector>
 
 #include <dsl/exec/loop/loop_kernel.hpp>
@@ -143,6 +143,7 @@ struct loop_watch {
 };
 
 class kernel_graph;
+class loop_end;
 
 /// Steps of a loop that are queued together: `count` steps after the first `done`. `histories` has
 /// for each output an array of rank 1 that records every `every`-th step, or one without memory.
@@ -174,12 +175,15 @@ class loop : public bound_pass {
   bool reduces() const { return code_->reduces() || compiled_->earlier > 0; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
+  /// Whether the condition is known to have ended the loop: no further steps are queued.
+  bool has_ended() const { return has_ended_; }
   /// Tiled loops: the buffer that holds a variable after odd steps, if its neighbours are read;
   /// otherwise null.
   const buffer_ref& second_buffer(int variable) const;
   loop_plan make_plan() const;
-  /// Queues steps; with a watch, waits for them. Returns the number queued, which is smaller only
-  /// if the watch ends the loop.
+  /// Queues steps; with a watch, waits for them. With a condition, waits for earlier steps where
+  /// there are many, and queues none after it knows of the end. Returns the number of steps, those
+  /// after the end included; it is smaller than asked for only if the watch ends the loop.
   std::int64_t run(const loop_steps& steps, const loop_watch* watch);
 
  private:
@@ -188,10 +192,14 @@ class loop : public bound_pass {
   /// The plan of the loop in one kernel, made when it is first asked for.
   const loop_plan& plan_as(strategy how) const;
   strategy choose() const;
+  /// Estimate, not too small.
+  double seconds_a_step(const loop_plan& p) const;
   std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
+  std::int64_t steps_a_group(const loop_plan& p) const;
   void queue_steps(const loop_plan& p, const loop_steps& steps);
   void run_steps(const loop_steps& steps);
-  void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
+  void run_scalars(const loop_steps& steps);
+  void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t length);
 
   int taken_from(int operand) const;
   void note_taken();
@@ -208,7 +216,8 @@ class loop : public bound_pass {
   // A bit for each variable whose neighbours, or elements at computed positions, a step reads.
   std::uint64_t beside_ = 0;
   loop_buffers* buffers_ = nullptr;
-  bool stopped_ = false;
+  std::unique_ptr<loop_end> end_;  // If a condition ends the loop.
+  bool stopped_ = false, has_ended_ = false;
   mutable std::optional<loop_plan> plans_[static_cast<int>(strategy::tiled) + 1];
 };
 
