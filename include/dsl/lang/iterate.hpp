@@ -68,6 +68,12 @@ auto scalars_for_outputs(const Step&) {
              std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
 }
 
+// Only a step knows the loop's variables, whose neighbours may be taken.
+template <class Formula, class Step, bool Possible = takes_possible<Formula>>
+inline constexpr bool takes_possible_in_step = true;
+template <class Formula, class Step>
+inline constexpr bool takes_possible_in_step<Formula, Step, false> = takes_possible<Step>;
+
 /// The step of a loop, lowered for the variables and what else it computes. A loop's formula is
 /// checked by means of its step, so that it is not lowered a second time. Only a step that is
 /// neither a pass nor a chain of phases leaves it open whether the formula is: then `type` is the
@@ -82,13 +88,15 @@ struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
   template <class... Extra>
   static auto lower(const tuple<Extra...>&) {
     using all = lowered<types_of_targets<S..., Extra...>, step>;
-    if constexpr (all::is_one_pass) return std::type_identity<all>{};
+    if constexpr (!takes_possible_in_step<Formula, step>) return std::type_identity<refused>{};
+    else if constexpr (all::is_one_pass) return std::type_identity<all>{};
     else if constexpr (all::in_phases::is_possible)
       return std::type_identity<lowered_in_phases<all>>{};
     else return std::type_identity<lowered<types_of_targets<S...>, Formula>>{};
   }
 
  public:
+  static constexpr bool takes = takes_possible_in_step<Formula, step>;
   using type = typename decltype(lower(
       scalars_for_outputs<sizeof...(S)>(std::declval<const step&>())))::type;
 };
