@@ -261,7 +261,7 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   using one_pass = compile<trace, Calls...>;
   using several = scheduled<trace, Calls...>;
   using in_phases = step_in_phases<false, trace, Calls...>;
-  using in_keeping_phases = step_in_phases<true, trace, Calls...>;
+  using in_reusing_phases = step_in_phases<true, trace, Calls...>;
   static constexpr bool is_one_pass = one_pass::is_one_pass;
   /// Whether an output is the result of a reduction.
   static constexpr bool is_reduced(int output) {

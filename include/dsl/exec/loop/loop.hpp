@@ -13,7 +13,7 @@ namespace dsl {
 namespace detail {
 
 /// The kernels of a loop: for any number of elements, or by tiles; and for variables that are
-/// wholly on chip, together with what phases keep.
+/// wholly on chip, together with what phases reuse.
 enum class loop_kernel_number { first, on_chip };
 struct loop_kernels : entry_points<2> { loop_policy policy; };
 
@@ -30,36 +30,36 @@ struct loop_code {
   tile_needs tiles;  // For running all steps in one tiled kernel.
   int vector_bytes;  // Bytes of a thread's lanes, of all carried arrays.
   // Where all variables are on chip: vectors of each one in a thread's registers; without tiles, 0
-  // if there is no such kernel. Bytes of an element of what phases keep.
-  int rows_on_chip, kept_bytes;
+  // if there is no such kernel. Bytes of an element of what phases reuse.
+  int rows_on_chip, reused_bytes;
   int accumulator_bytes;  // Of the pass with the most.
   int exchanges;          // How many times blocks exchange accumulators in a step.
   // Null if no file compiled the loop for that target.
   const loop_kernels* kernels[kernel_targets];
 };
 
-/// `Alone`: the last pass as a launch of its own. `Keeping`: the passes of the kernel that keeps
-/// values; its last pass is `KeepingLast`.
-template <class Name, class Pass, class Alone, class Earlier, class KeepingLast, class Keeping,
+/// `Alone`: the last pass as a launch of its own. `Reusing`: the passes of the kernel that reuses
+/// values; its last pass is `ReusingLast`.
+template <class Name, class Pass, class Alone, class Earlier, class ReusingLast, class Reusing,
           int Inputs, int Arguments, int States, int Stop>
 struct loop_kind;
-template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, class KeepingLast,
-          class... Keeping, int Inputs, int Arguments, int States, int Stop>
-struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, KeepingLast,
-                 earlier_phases<FirstValue, Keeping...>, Inputs, Arguments, States, Stop> {
+template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, class ReusingLast,
+          class... Reusing, int Inputs, int Arguments, int States, int Stop>
+struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, ReusingLast,
+                 earlier_phases<FirstValue, Reusing...>, Inputs, Arguments, States, Stop> {
   using code_type = loop_code;
   using kernels_type = loop_kernels;
   using earlier = earlier_phases<FirstValue, Earlier...>;
-  using keeping = earlier_phases<FirstValue, Keeping...>;
+  using reusing = earlier_phases<FirstValue, Reusing...>;
   static constexpr int phase_count = sizeof...(Earlier);
   // If neighbours are read without tiles, each step is a kernel.
   static constexpr bool has_kernels = one_kernel_runs<Pass, States, Earlier...>,
                         by_tiles = runs_by_tiles<Pass, States, Earlier...>;
-  // Kept values that are wider than all operands would make the groups of lanes smaller than those
-  // that the plan divides among threads.
-  static constexpr bool lanes_alike = lanes_of_pass<KeepingLast> == lanes_of_pass<Pass>;
+  // Reused values that are wider than all operands would make the groups of lanes smaller than
+  // those that the plan divides among threads.
+  static constexpr bool lanes_alike = lanes_of_pass<ReusingLast> == lanes_of_pass<Pass>;
   static constexpr int rows_on_chip =
-      has_kernels && !by_tiles && lanes_alike ? rows_of_kept<KeepingLast, keeping>(States) : 0;
+      has_kernels && !by_tiles && lanes_alike ? rows_of_reused<ReusingLast, reusing>(States) : 0;
 
   static constexpr const program_code* phases[phase_count + 1] = {
       &compiled<pass_kind<Name, Earlier, Inputs>>::shared.code..., nullptr};
@@ -74,7 +74,7 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
             tile_needs_of<Pass, Earlier...>(States),
             lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
             rows_on_chip,
-            lanes_alike ? keeping::kept_bytes : 0,
+            lanes_alike ? reusing::reused_bytes : 0,
             accumulator_bytes_of_step<Pass, earlier>,
             exchanges_of_step<Pass, earlier>,
             {}};
@@ -102,24 +102,24 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
           named_by_pass<Name, Pass>>();
     else if constexpr (by_tiles || rows_on_chip > 0)
       return entry_point<Target,
-                         loop_kernel<KeepingLast, Inputs + Pass::targets, States, Stop, true,
-                                     FirstValue, Keeping...>,
+                         loop_kernel<ReusingLast, Inputs + Pass::targets, States, Stop, true,
+                                     FirstValue, Reusing...>,
                          named_by_pass<Name, Pass>>();
     else return nullptr;
   }
 };
 
-/// `Keeping...`: the passes of the kernel that keeps values, the last one first.
+/// `Reusing...`: the passes of the kernel that reuses values, the last one first.
 template <class Name, int Inputs, int Arguments, int States, int Stop, class Pass, class Alone,
-          int FirstValue, class... Earlier, class KeepingLast, class... Keeping>
+          int FirstValue, class... Earlier, class ReusingLast, class... Reusing>
 const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>,
-                              earlier_phases<FirstValue, KeepingLast, Keeping...>) {
+                              earlier_phases<FirstValue, ReusingLast, Reusing...>) {
   using phases = earlier_phases<FirstValue, tuned_by_name<Earlier, Name>...>;
-  using keeping = earlier_phases<FirstValue, tuned_by_name<Keeping, Name>...>;
+  using reusing = earlier_phases<FirstValue, tuned_by_name<Reusing, Name>...>;
   code_of<Name, Alone, Inputs>();
   (code_of<Name, Earlier, Inputs>(), ...);
   return compiled<loop_kind<Name, tuned_by_name<Pass, Name>, tuned_by_name<Alone, Name>, phases,
-                            tuned_by_name<KeepingLast, Name>, keeping, Inputs, Arguments, States,
+                            tuned_by_name<ReusingLast, Name>, reusing, Inputs, Arguments, States,
                             Stop>>::code();
 }
 
