@@ -184,7 +184,8 @@ class step_splitter {
 };
 
 /// Makes the first single value among a pass's outputs depend on a reduction. The pass has single
-/// values and no reductions; its kernel then stores them, and can end a loop, as one that reduces.
+/// values and no reductions. They may replace scalars that its blocks read, and end the loop; as in
+/// any pass that reduces, its last block then stores them, when all blocks have read.
 constexpr void reduce_for_results(graph& g) {
   reduction_rule any;
   const int a = any.combine.add(op::value, dtype::boolean, literal{0}),
