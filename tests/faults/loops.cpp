@@ -77,9 +77,11 @@ void loop_until() {
   }
 }
 
-// Its arrays are so large that the host looks for the end after every few steps.
+// Its second buffer is so large that the host looks for the end after every few steps.
 void loop_that_ends_early() {
-  const auto next = dsl::vectorize([](auto x, auto) { return std::tuple{x + 1, dsl::sum(x)}; });
+  const auto next = dsl::vectorize([](auto x, auto) {
+    return std::tuple{dsl::shift(x, 1, dsl::boundary::wrap) + 1, dsl::sum(x)};
+  });
   constexpr integer many = 3'000'000;
   dsl::array<integer> x = dsl::zeros<integer>(many);
   dsl::scalar<integer> total = integer{0}, ran;

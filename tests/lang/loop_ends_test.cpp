@@ -90,7 +90,8 @@ TEST_P(loop_ends, ends_early_with_scalars_alone) {
   }
 }
 
-// The end on either side of where a GPU's host looks for it (every 256 steps of this size).
+// The end on either side of where a GPU's host looks for it (every 200 launches, or 256 steps of a
+// graph).
 TEST_P(loop_ends, ends_anywhere_among_many_launches) {
   std::vector<strategy> all{strategy::launches};
   if (dsl::device::current().kind == dsl::backend::cuda) all.push_back(strategy::graph);

@@ -293,8 +293,8 @@ auto as_result(tuple<H...> all) {
 /// several or none as a std::tuple.
 ///
 /// Does not wait, unless `progress` is given, or `until` and so many steps that it waits for
-/// earlier ones (of half a second, or of a millisecond if each step is a kernel) to see whether to
-/// queue more. Results are the same from run to run; between strategies floating point results may
+/// earlier ones (those of half a second, or some 200 if each is a kernel) to see whether to queue
+/// more. Results are the same from run to run; between strategies floating point results may
 /// differ by rounding. Throws as `assign` does, and shape_error if variables share elements or
 /// `steps` is negative. It throws before the first step, so the variables have not changed.
 /// ```cpp

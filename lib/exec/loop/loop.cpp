@@ -165,31 +165,40 @@ void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bo
   if (stop != nullptr) bring_back();
 }
 
-double loop::seconds_a_step(const loop_plan& p) const {
+namespace {
+
+// Of a slow GPU. The operations are those of one multiprocessor.
+constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, launch_seconds = 5e-6;
+
+}  // namespace
+
+// Steps for one launch: half a second on a slow GPU, so that its display stays responsive; a
+// twentieth of a second if progress is reported.
+std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
   const device_properties& device = properties(where());
   const double elements = static_cast<double>(p.elements),
                bytes = p.loop == strategy::elementwise
                            ? 0
                            : p.per_element.load_bytes + p.per_element.store_bytes;
-  // The operations are those of one multiprocessor.
-  constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, wait = 5e-6;
-  return elements * bytes / bytes_a_second +
-         elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
+  const double seconds =
+      elements * bytes / bytes_a_second +
+      elements * p.per_element.flops / (operations_a_second * device.multiprocessors) +
+      launch_seconds;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
 }
 
-// Steps for one launch: half a second on a slow GPU, so that its display stays responsive; a
-// twentieth of a second if progress is reported.
-std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
-  return std::max<std::int64_t>(
-      1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds_a_step(p)));
-}
-
-// Steps between two looks whether the loop has ended. With a kernel a step they are estimated to
-// take a millisecond, since a look takes the host some ten microseconds (a copy, an event and a
-// wait), and all kernels of two groups may be launched in vain.
+// Steps between two looks whether the loop has ended; where each step is a kernel, so many that
+// they cost a millisecond in vain, after the end: their kernels return at once, but second buffers
+// are copied. A look costs the host, and the device, about as much as a few launches.
 std::int64_t loop::steps_a_group(const loop_plan& p) const {
   if (is_one_kernel(p.loop)) return steps_a_launch(p, false);
-  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(1e-3 / seconds_a_step(p)));
+  double bytes = 0;
+  for (int i = 0; i < compiled_->states; ++i)
+    if ((beside_ >> i & 1) != 0)
+      bytes += 2.0 * static_cast<double>(p.elements) *
+               size_of(operands_[static_cast<std::size_t>(i)].type);
+  const double in_vain = launch_seconds * (1 + compiled_->earlier) + bytes / bytes_a_second;
+  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(1e-3 / in_vain));
   const std::int64_t whole = p.loop == strategy::graph ? p.policy.graph_steps : 1;
   return pieces(steps, whole) * whole;
 }

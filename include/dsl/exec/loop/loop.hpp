@@ -192,8 +192,6 @@ class loop : public bound_pass {
   /// The plan of the loop in one kernel, made when it is first asked for.
   const loop_plan& plan_as(strategy how) const;
   strategy choose() const;
-  /// Estimate, not too small.
-  double seconds_a_step(const loop_plan& p) const;
   std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
   std::int64_t steps_a_group(const loop_plan& p) const;
   void queue_steps(const loop_plan& p, const loop_steps& steps);
