@@ -40,9 +40,9 @@ result run(std::int64_t steps, const F&, std::int64_t last, const Options&... op
   dsl::array<std::int64_t> x = dsl::arange<std::int64_t>(29);
   dsl::scalar<std::int64_t> total = std::int64_t{-1}, ran;
   dsl::scalar<std::int64_t> count = std::int64_t{0};
-  const auto step = dsl::vectorize([](auto x, auto total, auto count, auto k) {
-    const auto made = F{}(x, total, k);
-    return std::tuple{std::get<0>(made), std::get<1>(made), count + 1};
+  const auto step = dsl::vectorize([](auto u, auto sum, auto steps_so_far, auto k) {
+    const auto made = F{}(u, sum, k);
+    return std::tuple{std::get<0>(made), std::get<1>(made), steps_so_far + 1};
   });
   const auto [totals, counts] = dsl::iterate(steps, step, dsl::state(x, total, count), dsl::step,
                                              dsl::until(count >= last, ran), options...);
