@@ -39,25 +39,34 @@ DSL_DETAIL_FN double at_the_ends(double size, double x, double inside) {
   return math::copysign(math::select(size == 1, math::infinity<double>, inside), x);
 }
 
-// i0(x): up to 8 by its power series (Abramowitz and Stegun 9.6.12), whose terms are all positive;
-// beyond as e^x / sqrt(x) times a polynomial in 1 / x. x^2 / 4 is not exact; the derivative of the
-// series corrects for that.
-DSL_DETAIL_FN double bessel_i0(double x) {
+// The modified Bessel function of an order, 0 or 1, of |x|: up to 8 by its power
+// series in x^2 / 4 (Abramowitz and Stegun 9.6.10), whose terms are all positive; beyond as e^x /
+// sqrt(x) times a polynomial in 1 / x. x^2 / 4 is not exact; the derivative of the series corrects
+// for that.
+template <std::size_t N, std::size_t M>
+DSL_DETAIL_FN double bessel_i(double x, const double (&terms)[N], const double (&asymptotic)[M],
+                              int order) {
   const double size = math::abs(x), small = math::min(size, 8.0), large = math::max(size, 8.0);
   const double z = small * small / 4;
   double series = 0, slope = 0;
 #pragma GCC unroll 32
-  for (const double c : i0_series) {
+  for (const double c : terms) {
     slope = slope * z + series;
     series = series * z + c;
   }
   const double upper = math::upper_half(small), rest = small - upper;
   const double missing = (upper * upper / 4 - z) + rest * (small + upper) / 4;
-  const bool huge = large > 700;  // e^x overflows before i0(x)
+  const bool huge = large > 700;  // e^x overflows before the result
   const double power = dsl_detail_exp(large - math::select(huge, 64.0, 0.0)) *
-                       polynomial(i0_asymptotic, 16 / large - 1) / dsl_detail_sqrt(large);
+                       polynomial(asymptotic, 16 / large - 1) / dsl_detail_sqrt(large);
   const double far = power * math::select(huge, math::exp_of_64<double>, 1.0);
-  return math::select(size > 8, math::select(math::isinf(x), size, far), series + slope * missing);
+  const double near = series + slope * missing;
+  return math::select(size > 8, math::select(math::isinf(x), size, far),
+                      order == 0 ? near : near * (small / 2));
+}
+DSL_DETAIL_FN double bessel_i0(double x) { return bessel_i(x, i0_series, i0_asymptotic, 0); }
+DSL_DETAIL_FN double bessel_i1(double x) {
+  return math::copysign(bessel_i(x, i1_series, i1_asymptotic, 1), x);
 }
 
 // The argument is reduced to [-1/2, 1/2] before it is multiplied by pi. Each step of the reduction
@@ -165,6 +174,8 @@ DSL_SIMD_FUNCTION float dsl_detail_erfinvf(float x) {
 
 DSL_SIMD_FUNCTION double dsl_detail_i0(double x) { return bessel_i0(x); }
 DSL_SIMD_FUNCTION float dsl_detail_i0f(float x) { return static_cast<float>(bessel_i0(x)); }
+DSL_SIMD_FUNCTION double dsl_detail_i1(double x) { return bessel_i1(x); }
+DSL_SIMD_FUNCTION float dsl_detail_i1f(float x) { return static_cast<float>(bessel_i1(x)); }
 
 DSL_SIMD_FUNCTION double dsl_detail_sinpi(double x) { return sine_of_pi(x); }
 DSL_SIMD_FUNCTION float dsl_detail_sinpif(float x) { return static_cast<float>(sine_of_pi(x)); }

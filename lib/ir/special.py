@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Prints lib/ir/special.inc: the coefficients of lib/ir/special.cpp, fitted at Chebyshev nodes with mpmath in 50 digits."""
-from mpmath import atanh, besseli, chebyfit, erfc, erfinv, exp, expm1, factorial, log, mp, mpf, nstr, pi, polyval, sqrt
+"""Prints lib/ir/special.inc: the coefficients of lib/ir/special.cpp, fitted at Chebyshev nodes with mpmath in 50 digits.
+
+special.py digamma: prints those of include/dsl/ir/digamma.hpp instead."""
+import struct
+import sys
+
+from mpmath import (atanh, besseli, chebyfit, digamma, erfc, erfinv, exp, expm1, factorial, findroot, log, mp, mpf, nstr, pi,
+                    polygamma, polyval, sqrt, tan)
 
 mp.dps = 50
 
@@ -23,22 +29,68 @@ def fit(f, low, high, centre, terms):  # highest power first
     return coefficients, nstr(error, 2)
 
 
+def fit_relatively(f, low, high, terms):
+    c = chebyfit(f, [low, high], terms)
+    points = [low + (high - low) * k / 400 for k in range(401)]
+    return c, nstr(max(abs(polyval(c, x) / f(x) - 1) for x in points), 2)
+
+
+def print_digamma():
+    root = findroot(digamma, mpf("1.4616")) - 1
+
+    def near(s):  # the terms in powers of s = u + 1/2
+        return (1 + s) * (digamma(1 + s) / (s - root) if abs(s - root) > mpf(10) ** -25 else polygamma(1, 1 + root))
+
+    def far(moved):
+        def value(q):
+            z = q / (1 - moved * q)  # 1 / y^2
+            if z < mpf(10) ** -9:
+                return (mpf(1) / 24 - 7 * z / 960) * z / q if q else mpf(1) / 24
+            return (digamma(sqrt(1 / z) + mpf(1) / 2) - log(1 / z) / 2) / q
+        return value
+
+    def tangent(u):
+        return (1 - 4 * u) * tan(pi * sqrt(u)) / (pi * sqrt(u)) if u else mpf(1)
+
+    for name, rounded, counts, moved in (
+        ("float", lambda x: struct.unpack("f", struct.pack("f", x))[0], (8, 5, 5), mpf(1) / 2), ("double", float, (17, 19, 9), mpf(1))
+    ):
+        high = rounded(root)
+        print(f"// {name}: the root less 1 is {high.hex()} + {rounded(root - mpf(high)).hex()}")
+        fits = (("near", lambda u: near(u + mpf(1) / 2), -mpf(1) / 2, mpf(1) / 2), ("far", far(moved), mpf(0), 1 / (mpf(9) / 4 + moved)),
+                ("tangent", tangent, mpf(0), mpf(1) / 16))
+        for (what, f, low, high), count in zip(fits, counts):
+            c, error = fit_relatively(f, low, high, count)
+            print(f"// {what}, relative error {error}\n{', '.join(rounded(x).hex() for x in c)}")
+
+
+if sys.argv[1:] == ["digamma"]:
+    print_digamma()
+    sys.exit()
+
 print("// Made by lib/ir/special.py. Highest powers first.\n")
 c, error = fit(erfinv_over_x, mpf(0), mpf(6), mpf(3), 14)
 table("erfinv_central", f"erfinv(x) / x for w = -log(1 - x^2) up to 6, in powers of w - 3; error {error}", c)
 c, error = fit(lambda s: erfinv_over_x(s * s), sqrt(mpf(6)), mpf("6.02"), mpf(4), 14)
 table("erfinv_tail", f"The same above 6, in powers of sqrt(w) - 4; error {error}", c)
 table("i0_series", "1 / k!^2 for k = 24, ..., 0", [1 / factorial(k) ** 2 for k in range(24, -1, -1)])
-c, error = chebyfit(lambda t: (lambda x: sqrt(x) * exp(-x) * besseli(0, x))(16 / (t + 1)) if t > -1 + mpf("1e-3") else
-                    sum(factorial(2 * k) ** 2 / (factorial(k) ** 3 * 32 ** k) * ((t + 1) / 16) ** k for k in range(9)) / sqrt(2 * pi),
-                    [-1, 1], 24, error=True)
-table("i0_asymptotic", f"sqrt(x) e^-x i0(x) for x from 8, in powers of 16 / x - 1; error {nstr(error, 2)}", c)
+table("i1_series", "1 / (k! (k + 1)!) for k = 24, ..., 0", [1 / (factorial(k) * factorial(k + 1)) for k in range(24, -1, -1)])
 
 
-def fit_relatively(f, low, high, terms):
-    c = chebyfit(f, [low, high], terms)
-    points = [low + (high - low) * k / 400 for k in range(401)]
-    return c, nstr(max(abs(polyval(c, x) / f(x) - 1) for x in points), 2)
+def scaled_bessel(order, t):  # sqrt(x) e^-x times the function, for t = 16 / x - 1
+    if t > -1 + mpf("1e-3"):
+        x = 16 / (t + 1)
+        return sqrt(x) * exp(-x) * besseli(order, x)
+    total, term = mpf(0), 1 / sqrt(2 * pi)  # Abramowitz and Stegun 9.7.1
+    for k in range(1, 10):
+        total += term
+        term *= -(4 * order ** 2 - (2 * k - 1) ** 2) * (t + 1) / (128 * k)
+    return total
+
+
+for order in 0, 1:
+    c, error = chebyfit(lambda t: scaled_bessel(order, t), [-1, 1], 24, error=True)
+    table(f"i{order}_asymptotic", f"sqrt(x) e^-x i{order}(x) for x from 8, in powers of 16 / x - 1; error {nstr(error, 2)}", c)
 
 
 c, error = fit_relatively(lambda t: mpf(2) ** t, -mpf(1) / 2, mpf(1) / 2, 7)

@@ -14,12 +14,14 @@
 namespace accuracy {
 
 /// Arguments where a result becomes infinite, subnormal or 0, or where the implementation switches
-/// formulas: of e^x, 2^x, 10^x, sinh, erfc, tgamma, lgamma and i0.
-inline constexpr double ends[] = {88.72,  -87.34, -103.97, 89.42,  709.78,  -708.4,  -745.13,
-                                  710.48, 128,    -126,    -149.5, 1024,    -1022,   -1074.5,
-                                  38.53,  -37.93, -45,     308.25, -307.65, -323.3,  9.2,
-                                  10.05,  10.25,  26.54,   27.22,  35.04,   171.62,  91.9,
-                                  713.98, 8,      64,      700,    4.06e36, 2.55e305};
+/// formulas: of e^x, 2^x, 10^x, sinh, erfc, tgamma, lgamma,
+/// digamma, i0 and i1.
+inline constexpr double ends[] = {
+    88.72,  -87.34, -103.97, 89.42,  709.78,  -708.4,   -745.13,
+    710.48, 128,    -126,    -149.5, 1024,    -1022,    -1074.5,
+    38.53,  -37.93, -45,     308.25, -307.65, -323.3,   9.2,
+    10.05,  10.25,  26.54,   27.22,  35.04,   171.62,   91.9,
+    713.98, 8,      64,      700,    4.06e36, 2.55e305, 1.4616321449683623};
 
 /// Arguments for every function. A third cover all bit patterns: all exponents, NaN and infinities;
 /// an eighth of these are subnormal or next to the smallest normal or the largest number. A third

@@ -70,7 +70,12 @@ inline constexpr function_bounds bounds_table[] = {
      {5, 10}},  // glibc: 8 and 10; SLEEF's below its smallest arguments: a product of 14 factors
     // glibc: 7 and 4. Near its roots below -2 SLEEF and CUDA bound the absolute error alone.
     {dsl::op::lgamma, {7, 4, 1e-6, 2e-15}, {6, 4, 1e-5, 1e-13}},
+    // The library's own: seven roundings. Near the roots below 0 it is a difference of numbers up
+    // to
+    // 36 (16 for floats).
+    {dsl::op::digamma, {4, 4, 3e-6, 2e-14}, {4, 4, 3e-6, 2e-14}},
     {dsl::op::i0, {1, 3}, {6, 6}},  // the library's own
+    {dsl::op::i1, {1, 4}, {6, 6}},  // the library's own
     // Composed of the functions above: their errors, propagated, plus a half for each further
     // rounding.
     {dsl::op::sinc, {3, 3}, {3, 4}},  // sinpi(x) / (pi x): sinpi, pi rounded, a product, a quotient

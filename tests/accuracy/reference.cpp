@@ -96,24 +96,48 @@ template <class W> W erfinv(W x) {
   return x < 0 ? -y : y;
 }
 
-// The power series, whose terms are positive; from 60 on the asymptotic series (Abramowitz and
-// Stegun 9.7.1), accurate to e^-120 there.
-template <class W> W bessel_i0(W x) {
+// A modified Bessel function of order 0 or 1 by its power series, whose terms are positive; from 60
+// on by the asymptotic series (Abramowitz and Stegun 9.7.1), accurate to e^-120 there.
+template <class W> W bessel_i(int order, W x) {
   const W size = fabs(x);
-  if (size == infinity<W>) return size;
+  if (size == infinity<W>) return order == 0 ? size : x;
   W sum = 1, term = 1;
   if (size < 60) {
     for (int k = 1; k < 400 && term > sum * W(1e-36); ++k) {
-      term *= size / (2 * k) * (size / (2 * k));
+      term *= size / (2 * k) * (size / (2 * (k + order)));
       sum += term;
     }
-    return sum;
+    return order == 0 ? sum : sum * x / 2;
   }
-  for (int k = 1; k < 60 && term > W(1e-36); ++k) {
-    term *= W((2 * k - 1) * (2 * k - 1)) / (8 * size * k);
+  for (int k = 1; k < 60 && fabs(term) > W(1e-36); ++k) {
+    term *= W((2 * k - 1) * (2 * k - 1) - 4 * order) / (8 * size * k);
     sum += term;
   }
-  return exp(size) / sqrt(2 * pi<W> * size) * sum;
+  const W value = exp(size) / sqrt(2 * pi<W> * size) * sum;
+  return order == 1 && x < 0 ? -value : value;
+}
+
+// Below 0 by reflection; up to 40 by recurrence; from there on by the asymptotic series (Abramowitz
+// and Stegun 6.3.18), accurate to 1e-38.
+template <class W> W digamma(W x) {
+  if (x == 0) return -1 / x;
+  if (x == -infinity<W> || (x < 0 && x == rint(x))) return nan<W>;
+  if (x < 0) {
+    const W offset = x - rint(x), size = fabs(offset);
+    const W cotangent = size > W(0.25) ? tan(pi<W> * (W(0.5) - size)) : 1 / tan(pi<W> * size);
+    return digamma(1 - x) - pi<W> * (offset < 0 ? -cotangent : cotangent);
+  }
+  W sum = 0;
+  for (; x < 40; x += 1) sum -= 1 / x;
+  // Bernoulli numbers B(2 k) / (2 k)
+  constexpr double above[] = {1, -1, 1, -1, 1, -691, 1, -3617, 43867, -174611, 77683, -236364091},
+                   below[] = {12, 120, 252, 240, 132, 32760, 12, 8160, 14364, 6600, 276, 65520};
+  W term = 1;
+  for (int k = 0; k < 12; ++k) {
+    term /= x * x;
+    sum -= W(above[k]) / W(below[k]) * term;
+  }
+  return sum - 1 / (2 * x) + log(x);
 }
 
 template <class W> W logaddexp(W x, W y, W scale) {
@@ -178,7 +202,9 @@ W value(dsl::op code, W x, W y, W z) {
     case dsl::op::erfinv: return erfinv(x);
     case dsl::op::tgamma: return x == 0 ? 1 / x : x < 0 && x == rint(x) ? nan<W> : tgamma(x);
     case dsl::op::lgamma: return lgamma(x);
-    case dsl::op::i0: return bessel_i0(x);
+    case dsl::op::digamma: return digamma(x);
+    case dsl::op::i0: return bessel_i(0, x);
+    case dsl::op::i1: return bessel_i(1, x);
     default: throw std::invalid_argument(std::string("no reference for ") + dsl::info(code).name);
   }
 }

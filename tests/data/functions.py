@@ -18,8 +18,8 @@ Intended differences from NumPy, each made by the function of this script with t
   i0, sinc, arg   follow np.exp's dtypes; NumPy's, which are not ufuncs, give float64 for every
                   integer
   lgamma          of -inf is inf, as in C; SciPy's is -inf
-  erfinv          of -0 is -0; SciPy's is 0
-  i0              of an infinity is inf, its limit; NumPy and SciPy give NaN
+  erfinv, i1      of -0 is -0; SciPy's is 0
+  i0, i1          of an infinity are their limits; NumPy and SciPy give NaN
   sign, clip, degrees, radians, nan_to_num
                   of bfloat16 are as for float16; ml_dtypes gives float32, or another zero or
                   infinity
@@ -280,8 +280,14 @@ def sinc(x):
     return mp.mpf(1) if x == 0 else mp.sinpi(x) / (mp.pi * x)
 
 
-def bessel_i0(x):
-    return mp.inf if abs(x) > 1e4 else mp.besseli(0, x)
+def bessel(order):
+    return lambda x: mp.sign(x) ** order * mp.inf if abs(x) > 1e4 else mp.besseli(order, x)
+
+
+def digamma(x):
+    if x <= 0 and x == mp.floor(x):
+        raise ValueError
+    return mp.log(x) if x > 1e30 else mp.digamma(x)
 
 
 def power(x, y):
@@ -310,8 +316,8 @@ PRECISE = {
     "acosh": mp.acosh, "atanh": mp.atanh, "sinpi": mp.sinpi, "cospi": mp.cospi, "sinc": sinc,
     "degrees": lambda x: x * 180 / mp.pi, "radians": lambda x: x * mp.pi / 180, "erf": mp.erf,
     "erfc": lambda x: mp.erfc(x) if x < 200 else None, "erfinv": erfinv, "tgamma": tgamma,
-    "lgamma": lgamma, "i0": bessel_i0, "pow": power, "reciprocal": lambda x: 1 / x,
-    "square": lambda x: x * x, "fma": lambda x, y, z: x * y + z,
+    "lgamma": lgamma, "digamma": digamma, "i0": bessel(0), "i1": bessel(1), "pow": power,
+    "reciprocal": lambda x: 1 / x, "square": lambda x: x * x, "fma": lambda x, y, z: x * y + z,
 }
 COMPLEX_PRECISE = {
     "exp": mp.exp, "log": mp.log, "sqrt": mp.sqrt, "sin": mp.sin, "cos": mp.cos, "tan": mp.tan,
@@ -568,7 +574,9 @@ FUNCTIONS = {
         "erfinv": through_double(lambda x: np.copysign(special.erfinv(x), x)),
         "tgamma": through_double(special.gamma),
         "lgamma": through_double(lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x))),
+        "digamma": through_double(special.digamma),
         "i0": through_double(lambda x: np.where(np.isinf(x), np.inf, special.i0(x))),
+        "i1": through_double(lambda x: np.where(np.isinf(x), x, np.copysign(special.i1(x), x))),
         "frexp_mantissa": nth(np.frexp, 0), "frexp_exponent": nth(np.frexp, 1),
         "modf_fraction": nth(np.modf, 0), "modf_whole": nth(np.modf, 1),
         "real": np.real, "imag": np.imag, "conj": np.conjugate, "arg": arg, "abs2": abs2,
@@ -596,8 +604,9 @@ NOT_COMPLEX = {
 # The allowed error of NumPy's own values, in units of the last place. Infinite where this script
 # computes them in double.
 ALLOWED = {
-    "sinc": np.inf, "sinpi": np.inf, "cospi": np.inf, "fma": np.inf, "rsqrt": 2, "i0": 40,
-    "logaddexp": 40, "logaddexp2": 40, "lgamma": np.inf, "tgamma": 1e3, "erfinv": 100, "pow": 2000
+    "sinc": np.inf, "sinpi": np.inf, "cospi": np.inf, "fma": np.inf, "rsqrt": 2, "i0": 40, "i1": 40,
+    "logaddexp": 40, "logaddexp2": 40, "digamma": 100, "lgamma": np.inf, "tgamma": 1e3,
+    "erfinv": 100, "pow": 2000
 }
 
 

@@ -2,6 +2,7 @@
 // Infinities and NaN follow C99's Annex G in the cases that arise from finite arithmetic.
 #pragma once
 
+#include <dsl/ir/digamma.hpp>
 #include <dsl/ir/erfc.hpp>
 #include <dsl/ir/logarithm.hpp>
 #include <dsl/ir/power.hpp>
