@@ -46,3 +46,24 @@ awk '
       printf "| %s%s %s%s|\n", name[2], name[1] == "complex" ? " (complex)" : "", values[order[i], 1], gpu
     }
   }' "$host" "$cuda"
+cat <<'TEXT'
+
+## Derivatives
+
+The derivatives of each function, by `dsl::grad` and `dsl::jvp`, are compared with mpmath's at the points of `tests/data/derivatives.txt`: within 6 ULP,
+of complex numbers within 6 epsilons of the magnitude. On a GPU three times as much is allowed, everywhere what is smaller than the smallest normal number.
+These functions have other bounds, the sum of three: ULP; a multiple of the change of the derivative when each operand changes by an epsilon of its own,
+which is large next to roots and poles; epsilons.
+
+| | ULP | changes | epsilons | because |
+| --- | ---: | ---: | ---: | --- |
+| pow, logaddexp, logaddexp2, erf, erfc | 6 | 1 | | an exponent is rounded: a difference, or a square |
+| erfinv | 32 | | | it is e^(r^2) of the value r; up to 1 - 2^-20 |
+| cbrt | 12 | | | the C library's has an error of 4 units |
+| sinc | 8 | 1 | | a difference that cancels from 0.19 on |
+| tgamma, lgamma | 6 | 1 | | digamma has roots |
+| tanh | 6 | | 3 | it is 1 - r^2 of the value r, which is nearly 1 |
+| tanh and tan of complex numbers | 6 | | 8 | 1 - r^2 and 1 + r^2 |
+
+The squares of atan2's operands, and of arg's parts, must not overflow, nor their sum be 0: beyond, its derivatives are 0 or infinite.
+TEXT
