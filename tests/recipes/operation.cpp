@@ -11,6 +11,8 @@ int main() {
     y = dsl::vectorize([](auto v) { return 2 * softsign(v); })(x);
     EXPECT(y.copy_to_host() == (std::vector<float>{-1.5f, 0.0f, 1.0f}));
     EXPECT(begins_with(dsl::explain(y, softsign(x) + 1), "out = softsign(a) + 1\n"));
+    y = dsl::grad<0>([](auto v) { return softsign(v); })(x);
+    EXPECT(y.copy_to_host() == (std::vector<float>{0.0625f, 1.0f, 0.25f}));
     // Integers become floating point numbers, as for other functions.
     const dsl::array<double> z = softsign(dsl::to_device({1, -3}));
     EXPECT(z.copy_to_host() == (std::vector<double>{0.5, -0.75}));
