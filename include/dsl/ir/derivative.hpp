@@ -97,24 +97,36 @@ constexpr partial of_sinc(const term& a, const term& r) {
   return where(abs(a) < beside(0.19, a), near, (cospi(a) - r) / a);
 }
 
-// The derivative of log |gamma(x)|, digamma. psi(x) = psi(x + 1) - 1 / x moves small arguments
-// beyond 10, where the asymptotic series ends with rounding errors (Abramowitz and Stegun, 6.3.18);
-// below 1/2, psi(x) = psi(1 - x) - pi cot(pi x) (6.3.7).
-constexpr term of_lgamma(const term& a) {
-  constexpr double bernoulli[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
-                                  1.0 / 132, -691.0 / 32760, 1.0 / 12};
-  const term reflects = a < beside(0.5, a), x = where(reflects, 1 - a, a),
+// The derivative of digamma, by recurrence from x up to 10 and the asymptotic series from there on
+// (Abramowitz and Stegun 6.4.6 and 6.4.12), whose last term is 6e-17 of the first; below 0 by
+// reflection (6.4.7).
+constexpr term of_digamma(const term& a) {
+  constexpr double bernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                  5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
+  const term reflects = a < beside(0, a), x = where(reflects, 1 - a, a),
              is_small = x < beside(10, x);
-  // 1 / x + ... + 1 / (x + 9) as one quotient, so that it has one division.
-  term above = beside(1, x), below = x;
+  // 1 / x^2 + ... + 1 / (x + 9)^2 as one quotient, so that it has one division.
+  term above = beside(1, x), below = x * x;
   for (int k = 1; k < 10; ++k) {
-    above = above * (x + k) + below;
-    below = below * (x + k);
+    const term factor = (x + k) * (x + k);
+    above = above * factor + below;
+    below = below * factor;
   }
-  const term far = where(is_small, x + 10, x), inverse = 1 / (far * far);
-  const term moved = log(far) - 0.5 / far - inverse * polynomial(inverse, bernoulli) -
-                     where(is_small, above / below, beside(0, x));
-  return where(reflects, moved - pi * (cospi(a) / sinpi(a)), moved);
+  const term inverse = 1 / where(is_small, x + 10, x), squared = inverse * inverse;
+  const term series = inverse + squared * (0.5 + inverse * polynomial(squared, bernoulli));
+  const term value = series + where(is_small, above / below, beside(0, x)), whole = pi / sinpi(a);
+  return where(reflects, whole * whole - value, value);
+}
+constexpr term of_i1(const term& a, const term& r) {
+  const term zero = beside(0, a), middle = where(isfinite(r), r / a, zero);
+  return where(a == zero, beside(0.5, a), i0(a) - middle);
+}
+// e^(x - r) / e^(y - r) for the smaller operand x and the larger one y is exact however large the
+// operands are; e^(a - r) has the rounding of r in its exponent.
+constexpr term of_logaddexp(const term& a, const term& b, bool of_first, op exponential) {
+  const term is_above = a > b, smaller = operate(exponential, where(is_above, b - a, a - b)),
+             one = beside(1, smaller);
+  return (of_first ? where(is_above, one, smaller) : where(is_above, smaller, one)) / (1 + smaller);
 }
 
 }  // namespace terms

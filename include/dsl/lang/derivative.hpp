@@ -14,12 +14,10 @@ constexpr graph* owner_of(const tuple<S...>& s) {
 /// All of the first `count` arguments that have derivatives.
 template <class... S>
 constexpr std::uint64_t differentiable_arguments(std::size_t count = sizeof...(S)) {
+  constexpr dtype types[] = {S::type.type...};
   std::uint64_t bits = 0;
-  std::size_t i = 0;
-  for (const dtype type : {S::type.type...}) {
-    if (i < count && may_have_derivative(type)) bits |= std::uint64_t{1} << i;
-    ++i;
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (may_have_derivative(types[i])) bits |= std::uint64_t{1} << i;
   return bits;
 }
 template <class... S, std::size_t... I>

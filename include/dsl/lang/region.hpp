@@ -180,7 +180,7 @@ struct reduction_adjoint {
     derivative_inputs inputs(*g);
     inputs.add(x.id);
     adjoint_sweep sweep(*g, inputs, g->size());
-    sweep.seed(result.id, {g, w.id});
+    sweep.seed(result.id, term{g, w.id});
     sweep.run();
     return symbol_of<X::type.type>(g, sweep.of(0));
   }

@@ -166,7 +166,7 @@ struct traced_call {
     return unpack(
         [this](const auto&... y) {
           return outputs_type{
-              std::remove_cvref_t<decltype(y)>{g, call.without_marks({g, y.id}).id}...};
+              std::remove_cvref_t<decltype(y)>{g, call.without_marks(term{g, y.id}).id}...};
         },
         outputs);
   }
