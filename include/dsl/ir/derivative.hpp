@@ -43,6 +43,7 @@ inline constexpr double pi = 3.141592653589793, root_of_pi = 1.772453850905516,
                         log_of_2 = 0.6931471805599453, log_of_10 = 2.302585092994046;
 
 constexpr partial when(const term& condition, partial p) {
+  if (condition.is_constant()) return condition.at().word.bits != 0 ? p : none;
   p.condition = condition;
   return p;
 }
