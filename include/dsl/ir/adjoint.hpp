@@ -229,11 +229,8 @@ constexpr term shifted_back(const term& w, const path_step& by, const term& oper
     sum = sum + where(inside(-way * k) && !inside(-way * (k + 1)), at(way * (count - 2 * k)), zero);
   // One element alone is its own neighbour. Along an axis of more elements, but no more than the
   // distance, it is reflected at both ends: NaN.
-  term is_long = inside(count);
-  for (std::int64_t k = 1; k <= count; ++k) {
-    const term before = inside(k - count);
-    is_long = is_long || (k == count ? inside(-k) : inside(-k) && before);
-  }
+  term is_long = inside(count) || inside(-count);
+  for (std::int64_t k = 1; k < count; ++k) is_long = is_long || (inside(-k) && inside(count - k));
   const term is_alone = !inside(1) && !inside(-1),
              nan = constant_term(w.g, w.type(), math::quiet_nan<double>);
   return where(is_alone, w, count == 1 ? sum : where(is_long, sum, nan));
