@@ -179,16 +179,20 @@ constexpr term is_inside(const term& operand, int axis, std::int64_t distance) {
   by.distance = distance;
   return {operand.g, graph_shift(*operand.g, by).inside_for(operand.id)};
 }
+/// Shifts a term by a path step.
+constexpr term shifted(const term& x, const path_step& by) {
+  return {x.g, graph_shift(*x.g, by).of(x.id)};
+}
 /// Shifts a change of an operand, or a weight of its elements, by a step of the operand's. Its
 /// extents decide what is beyond an end: x may be a value that all elements share.
-constexpr term shifted(const term& x, path_step by, const term& operand) {
+constexpr term shifted_within(const term& x, path_step by, const term& operand) {
   const bool may_be_zero =
       by.slot < 0 && by.beyond == boundary::zero && !by.ends_inside && by.distance != 0;
   if (may_be_zero) {
     by.ends_inside = true;
     by.beyond = boundary::clamp;
   }
-  const term moved{x.g, graph_shift(*x.g, by).of(x.id)};
+  const term moved = shifted(x, by);
   if (!may_be_zero) return moved;
   return terms::where(is_inside(operand, by.axis, by.distance), moved,
                       constant_term(x.g, x.type(), 0));
@@ -199,12 +203,12 @@ constexpr term shifted_back(const term& w, const path_step& by, const term& oper
   path_step back = by;
   back.distance = -by.distance;
   back.ends_inside = false;
-  if (by.beyond == boundary::wrap) return shifted(w, back, operand);
+  if (by.beyond == boundary::wrap) return shifted_within(w, back, operand);
   back.beyond = boundary::zero;
   const auto at = [&](std::int64_t distance) {
     path_step step = back;
     step.distance = distance;
-    return shifted(w, step, operand);
+    return shifted_within(w, step, operand);
   };
   const auto inside = [&](std::int64_t distance) { return is_inside(operand, by.axis, distance); };
   term sum = at(back.distance);

@@ -53,6 +53,9 @@ constexpr partial conjugated(double) {
   return p;
 }
 constexpr term beside_one(const term& a) { return beside(1, a); }
+/// A term in another one's dtype: the logarithm of a negative number is complex beside a complex
+/// one.
+constexpr term like(const term& other, const term& a) { return converted(a, other.type()); }
 constexpr term times_i(const term& z) { return complex(-imag(z), real(z)); }
 constexpr term i_beside(double by, const term& a) { return complex(beside(0, a), beside(by, a)); }
 

@@ -111,6 +111,13 @@ constexpr trace_of_formula inspected() {
 template <class E> inline constexpr bool has_reductions = inspected<E>().reduces;
 template <class E> inline constexpr bool reads_neighbours = inspected<E>().neighbours;
 template <class E> inline constexpr bool axes_exist = !inspected<E>().axis_missing;
+/// Why one of these expressions cannot be differentiated.
+template <class... E>
+constexpr no_derivative refused_derivative() {
+  no_derivative why{};
+  ((why = why == no_derivative::exists ? inspected<E>().refused_derivative : why), ...);
+  return why;
+}
 template <class E> inline constexpr bool takes_possible = !inspected<E>().take_refused;
 template <class E> inline constexpr bool literals_fit = !inspected<E>().literal_outside;
 
