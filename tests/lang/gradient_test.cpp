@@ -118,7 +118,9 @@ TEST(Gradient, OfBroadcastOperands) {
 TEST(Gradient, AlongAxes) {
   array<double, 2> m = matrix(4, 6, 1);
   array<double> w = line(6, 2), y = line(4, 3);
-  const auto logistic = [&] { return dsl::mean(log1p(exp(-y * dsl::sum(m * w, dsl::axis(1))))); };
+  const auto logistic = [&] {
+    return dsl::mean(log1p(exp(-y * dsl::sum(m * w, dsl::axis(1)))));
+  };
   check(m, logistic);
   check(w, logistic);
   check(y, logistic);
@@ -165,18 +167,14 @@ TEST(Gradient, OfViews) {
   array<double, 2> m = matrix(4, 4, 2);
   check(m, [&] { return dsl::sum(square(m + 2 * dsl::transpose(m))); });
   check(m, [&] { return dsl::sum(exp(m(1) * m(dsl::slice(), 2))); });
-  check(m, [&] {
-    return dsl::sum(dsl::reshape(m, 2, 8) * dsl::broadcast_to(m(0, dsl::slice(0, 1)), 2, 8));
-  });
+  check(m, [&] { return dsl::sum(dsl::reshape(m, 2, 8) * dsl::broadcast_to(m(0, dsl::slice(0, 1)), 2, 8)); });
 }
 
 TEST(Gradient, OfShifts) {
   array<double, 2> m = matrix(5, 4, 2);
   for (const auto beyond : {dsl::boundary::zero, dsl::boundary::wrap}) {
     check(m, [&] { return dsl::sum(square(dsl::shift(m, 1, beyond, 0) - m) * m); });
-    check(m, [&] {
-      return dsl::sum(exp(dsl::shift(dsl::shift(m, 2, beyond, 0), -1, beyond, 1)) * m);
-    });
+    check(m, [&] { return dsl::sum(exp(dsl::shift(dsl::shift(m, 2, beyond, 0), -1, beyond, 1)) * m); });
     check(m, [&] { return dsl::sum(dsl::shift(m * m, -3, beyond, 0) * m); });
   }
   const auto loss = [&] { return dsl::sum(dsl::shift(m, 1, dsl::boundary::clamp) * m); };
@@ -197,8 +195,7 @@ TEST(Gradient, OfFormulas) {
   array<double> x = line(9, 1), y = line(9, 2);
   scalar<double> k = 0.7;
   const auto smooth = dsl::vectorize([](auto u, auto v, auto a) {
-    auto d =
-        dsl::shift(u, 1, dsl::boundary::clamp) - u + a * dsl::shift(v, -2, dsl::boundary::reflect);
+    auto d = dsl::shift(u, 1, dsl::boundary::clamp) - u + a * dsl::shift(v, -2, dsl::boundary::reflect);
     return dsl::sum(d * d) / dsl::norm(u);
   });
   const auto loss = [&] { return smooth(x * y, y, k); };

@@ -406,7 +406,7 @@ class gradient_sweep {
         k += reduced ? 0 : 1;
       }
       return view<const typename Weight::value_type, Rank>(weight.owner(), weight.origin(), sizes,
-                                                           strides);
+                                                          strides);
     }
   }
 
@@ -414,8 +414,8 @@ class gradient_sweep {
   template <class Name, class F, class... X, class Weight>
   void cross(const expression<formula<Name, F>, X...>& e, const Weight& weight) {
     const auto shape = shape_of_elements(e);
-    const auto held =
-        unpack([](const auto&... x) { return tuple{in_memory_operand(x)...}; }, e.operands);
+    const auto held = unpack(
+        [](const auto&... x) { return tuple{in_memory_operand(x)...}; }, e.operands);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (add_argument<F, I>(get<I>(e.operands), held, weight, shape), ...);
     }(std::index_sequence_for<X...>{});
@@ -437,7 +437,8 @@ class gradient_sweep {
   void cross(const expression<shifted_value, X, displacement_leaf>& e, const Weight& weight) {
     const displacement_leaf& by = get<1>(e.operands);
     require_linear(by.distance, by.beyond);
-    add(get<0>(e.operands), shift(weight, -by.distance, by.beyond, X::rank - 1 - by.axis),
+    add(get<0>(e.operands),
+        shift(weight, -by.distance, by.beyond, X::rank - 1 - by.axis),
         shape_of_expression(get<0>(e.operands)));
   }
   // Elements that are taken: their weights are added to the elements at these positions.
@@ -452,17 +453,17 @@ class gradient_sweep {
     whole.of = &of;
     begin_part_of_any(whole);
     const std::int64_t count = get<2>(e.operands).value, stride = get<3>(e.operands).value;
-    const auto origin = static_cast<std::int64_t>((o.word[0] - of.variable.word[0]) / sizeof(T));
+    const auto origin = static_cast<std::int64_t>(
+        (o.word[0] - of.variable.word[0]) / sizeof(T));
     const auto within = vectorize([](auto first, auto i, auto n, auto step) {
       const auto from_start = where(i < 0, i + n, i);
       return first + max(min(from_start, n - 1), 0) * step;
     });
     const index_leaf<R> first{origin, from.extents(), from.strides()};
     const view<T, 1> all(of.memory, reinterpret_cast<T*>(of.origin), {of.elements}, {1});
-    scatter_add(
-        all,
-        within(first, cast<std::int64_t>(evaluate_reductions(get<1>(e.operands))), count, stride),
-        weight);
+    scatter_add(all, within(first, cast<std::int64_t>(evaluate_reductions(get<1>(e.operands))),
+                            count, stride),
+                weight);
   }
   static void begin_part_of_any(gradient_part& whole) {
     whole.rank = 1;
@@ -562,9 +563,7 @@ constexpr bool require_loss() {
     static_assert(is_one, "dsl::gradient takes a loss with one value: dsl::sum or dsl::mean of it");
     if constexpr (is_one) {
       constexpr bool has_derivative = may_have_derivative(value::type.type);
-      static_assert(
-          has_derivative,
-          "a derivative is that of floating point values: integers and booleans have none");
+      static_assert(has_derivative, "a derivative is that of floating point values: integers and booleans have none");
       return has_derivative;
     } else {
       return false;
@@ -611,7 +610,8 @@ auto gradient(const Loss& loss, const Variables&... variables) {
                 !detail::require_variables_in_memory<Variables...>())
     return refused{};
   else
-    return detail::gradient_expression<detail::operand_t<Loss>, detail::operand_t<Variables>...>{
+    return detail::gradient_expression<detail::operand_t<Loss>,
+                                       detail::operand_t<Variables>...>{
         detail::as_operand(loss), {detail::as_operand(variables)...}};
 }
 
