@@ -51,7 +51,8 @@ class derivative_inputs {
       if (number_of(i) >= 0 || read_by(i) >= 0) marks[i] = 1;
       const node& n = g_[i];
       if (marks[i] != 0 || !may_have_derivative(n.type)) continue;
-      refuse_neighbours(is_mark(i) && moves_mark(i));
+      if (is_mark(i) && moves_mark(i)) g_.refuse_derivative(no_derivative::neighbours);
+      if (takes_input(n)) g_.refuse_derivative(no_derivative::taken);
       if (n.code == op::reduced) {
         const traced_reduction& f = g_.reduction_at(n.field(0));
         for (int k = 0; k < f.values.size(); ++k)
@@ -61,9 +62,8 @@ class derivative_inputs {
       for (int k = 0; k < count_inputs(n); ++k)
         if (marks[input_node(n, k)] != 0) marks[i] = 1;
       if (marks[i] == 0) continue;
-      if (n.code == op::result || n.code == op::call)
-        throw "a functor that is called for each element has no derivative here: give it one (docs/derivatives.md), or write a lambda";
-      refuse_neighbours(is_placed(n.code));
+      if (n.code == op::result || n.code == op::call) g_.refuse_derivative(no_derivative::functor);
+      if (is_placed(n.code)) g_.refuse_derivative(no_derivative::neighbours);
     }
     return marks;
   }
@@ -76,9 +76,16 @@ class derivative_inputs {
       if (is_mark(nodes_[i]) && g_[nodes_[i]].field(1) == g_[id].field(1)) return true;
     return false;
   }
-  static constexpr void refuse_neighbours(bool reads_them) {
-    if (reads_them)
-      throw "the derivative of the neighbours of a computed value: dsl::eval the value, and pass the array";
+  // Whether a node is the element of an input that a position chooses.
+  constexpr bool takes_input(const node& n) const {
+    if (n.code != op::gather) return false;
+    const int address = n.field(0);
+    int leaf = is_stored_address(g_[address]) ? -1 : g_[address].field(0);
+    for (int i = 0; i < g_.taken_sources.size(); ++i)
+      if (g_.taken_sources[i].address == address) leaf = g_.taken_sources[i].leaf;
+    for (int i = 0; i < nodes_.size(); ++i)
+      if (g_[nodes_[i]].code == op::load && g_[nodes_[i]].field(0) == leaf) return true;
+    return false;
   }
 
   graph& g_;
@@ -86,7 +93,8 @@ class derivative_inputs {
 };
 
 /// The way in which a reduction of one value combines elements, if it has a derivative.
-enum class combination { sum, product, extremum, other };
+/// other_elements: the product of the elements but one, which is a product's derivative.
+enum class combination { sum, product, other_elements, extremum, other };
 constexpr combination combination_of(const graph& g, const traced_reduction& f) {
   const reduction_rule& rule = g.rule_at(f.rule);
   const graph& c = rule.combine;
@@ -97,7 +105,8 @@ constexpr combination combination_of(const graph& g, const traced_reduction& f) 
   if (!of_both) return combination::other;
   switch (n.code) {
     case op::add: return combination::sum;
-    case op::multiply: return combination::product;
+    case op::multiply:
+      return c[n.field(0)].word.bits == 0 ? combination::product : combination::other_elements;
     case op::min:
     case op::max:
     case op::fmin:
@@ -106,11 +115,14 @@ constexpr combination combination_of(const graph& g, const traced_reduction& f) 
   }
 }
 
-/// Adds a reduction of one term over an index space, with a row of the op table.
-constexpr term reduce_term(const term& x, int space, op code, literal identity) {
+/// Adds a reduction of one term over an index space, with a row of the op table, of accumulators in
+/// the reverse order if `reversed`.
+constexpr term reduce_term(const term& x, int space, op code, literal identity,
+                           bool reversed = false) {
   reduction_rule rule;
   graph& c = rule.combine;
-  const int a = c.add(op::value, x.type(), {0}), b = c.add(op::value, x.type(), {1});
+  const int first = c.add(op::value, x.type(), {0}), second = c.add(op::value, x.type(), {1}),
+            a = reversed ? second : first, b = reversed ? first : second;
   c.outputs.push_back(c.add(code, x.type(), fields(a, b)));
   rule.identity.push_back(identity);
   sequence<int> values;
@@ -133,13 +145,14 @@ constexpr partial derivative_of_reduction(graph& g, const term& result, const tr
   const int space = f.space;
   const term x{&g, f.values[0]};
   if (space > 0 && g.spaces[space - 1].reduces && g.spaces[space - 1].rank > 0)
-    throw "the derivative of a reduction along axes inside a formula";
+    g.refuse_derivative(no_derivative::axes);
   if (kind == combination::sum) return 1.0;
   if (kind == combination::product) {
-    // The product of the other elements: if one element is zero, only its derivative is not.
+    // The product of the other elements: if one element is zero, only its derivative is not. Its
+    // own derivative would miss that where an element is zero.
     const term one = beside(1, x), is_zero = x == beside(0, x);
     const term others = reduce_term(where(is_zero, converted(one, x.type()), x), space,
-                                    op::multiply, literal_of(x.type(), 1));
+                                    op::multiply, literal_of(x.type(), 1), true);
     const term zeros = reduce_term(converted(is_zero, dtype::int64), space, op::add, literal{});
     const term number = constant_term(&g, dtype::int64, 0);
     return when(zeros == where(is_zero, constant_term(&g, dtype::int64, 1), number),
@@ -153,55 +166,78 @@ constexpr partial derivative_of_reduction(graph& g, const term& result, const tr
     const term first = reduce_term(where(x == result, position, last), space, op::min, none);
     return when(position == first, 1.0);
   }
-  throw "this reduction has no derivative: sum, prod, mean, min, max, norm, var, std and what is computed from them have one";
+  g.refuse_derivative(kind == combination::other_elements ? no_derivative::product
+                                                          : no_derivative::reduction);
+  return none;
 }
 
-/// Shifts a term by a path step, and its transpose: the shift back, with what the boundary adds.
-constexpr term shifted(const term& x, const path_step& by) {
-  return {x.g, graph_shift(*x.g, by).of(x.id)};
-}
-/// Whether there is an element at a distance along an axis from that of a term.
-constexpr term is_inside(const term& x, int axis, std::int64_t distance) {
+/// Whether there is an element at a distance along an axis from that of an operand: element
+/// i - distance.
+constexpr term is_inside(const term& operand, int axis, std::int64_t distance) {
   path_step by;
   by.axis = axis;
   by.distance = distance;
-  return {x.g, graph_shift(*x.g, by).inside_for(x.id)};
+  return {operand.g, graph_shift(*operand.g, by).inside_for(operand.id)};
 }
-constexpr term shifted_back(const term& w, const path_step& by, const term& place) {
-  if (by.slot >= 0)
-    throw "the derivative of a shift by a distance known at run time: inside a lambda the distance is known";
+/// Shifts a term by a path step.
+constexpr term shifted(const term& x, const path_step& by) {
+  return {x.g, graph_shift(*x.g, by).of(x.id)};
+}
+/// Shifts a change of an operand, or a weight of its elements, by a step of the operand's. Its
+/// extents decide what is beyond an end: x may be a value that all elements share.
+constexpr term shifted_within(const term& x, path_step by, const term& operand) {
+  const bool may_be_zero =
+      by.slot < 0 && by.beyond == boundary::zero && !by.ends_inside && by.distance != 0;
+  if (may_be_zero) {
+    by.ends_inside = true;
+    by.beyond = boundary::clamp;
+  }
+  const term moved = shifted(x, by);
+  if (!may_be_zero) return moved;
+  return terms::where(is_inside(operand, by.axis, by.distance), moved,
+                      constant_term(x.g, x.type(), 0));
+}
+/// The transpose of the shift of an operand: the shift back, with what the boundary adds.
+constexpr term shifted_back(const term& w, const path_step& by, const term& operand) {
+  if (by.slot >= 0) w.g->refuse_derivative(no_derivative::given_shift);
   path_step back = by;
   back.distance = -by.distance;
   back.ends_inside = false;
-  if (by.beyond == boundary::wrap) return shifted(w, back);
+  if (by.beyond == boundary::wrap) return shifted_within(w, back, operand);
   back.beyond = boundary::zero;
-  term sum = shifted(w, back);
+  const auto at = [&](std::int64_t distance) {
+    path_step step = back;
+    step.distance = distance;
+    return shifted_within(w, step, operand);
+  };
+  const auto inside = [&](std::int64_t distance) { return is_inside(operand, by.axis, distance); };
+  term sum = at(back.distance);
   if (by.ends_inside || by.beyond == boundary::zero) return sum;
   // Elements near an end are read once more for each step beyond it.
   constexpr std::int64_t most = 16;
   const std::int64_t count = by.distance < 0 ? -by.distance : by.distance,
                      way = by.distance < 0 ? 1 : -1;
-  if (count > most)
-    throw "the derivative of dsl::shift by more than 16 elements takes boundary::zero or boundary::wrap";
-  const auto at = [&](std::int64_t distance) {
-    path_step step = back;
-    step.distance = distance;
-    return shifted(w, step);
-  };
+  if (count > most) {
+    w.g->refuse_derivative(no_derivative::far_shift);
+    return w;
+  }
   using namespace terms;
   const term zero = constant_term(w.g, w.type(), 0);
   if (by.beyond == boundary::clamp) {
     term beyond = w;
     for (std::int64_t k = 1; k < count; ++k) beyond = beyond + at(way * k);
-    return sum + where(is_inside(place, by.axis, -way), zero, beyond);
+    return sum + where(inside(-way), zero, beyond);
   }
   // reflect: the element k from the end is also the neighbour of the one count - k from it.
-  for (std::int64_t k = 1; k <= count; ++k) {
-    const term is_kth =
-        is_inside(place, by.axis, -way * k) && !is_inside(place, by.axis, -way * (k + 1));
-    sum = sum + where(is_kth, at(way * (count - 2 * k)), zero);
-  }
-  return sum;
+  for (std::int64_t k = 1; k <= count; ++k)
+    sum = sum + where(inside(-way * k) && !inside(-way * (k + 1)), at(way * (count - 2 * k)), zero);
+  // One element alone is its own neighbour. Along an axis of more elements, but no more than the
+  // distance, it is reflected at both ends: NaN.
+  term is_long = inside(count) || inside(-count);
+  for (std::int64_t k = 1; k < count; ++k) is_long = is_long || (inside(-k) && inside(count - k));
+  const term is_alone = !inside(1) && !inside(-1),
+             nan = constant_term(w.g, w.type(), math::quiet_nan<double>);
+  return where(is_alone, w, count == 1 ? sum : where(is_long, sum, nan));
 }
 
 /// The reverse sweep. From weights of some nodes it computes the weight of each input: the sum over
@@ -226,7 +262,11 @@ class adjoint_sweep {
         neighbours_(inputs.count(), term{}) {}
 
   /// Adds to the weight of a node.
-  constexpr void seed(int id, const term& w) { add(own_[id], converted(w, g_[id].type), term{}); }
+  constexpr void seed(int id, const term& w) {
+    if (w.is_complex() && kind_of(g_[id].type) == kind::real)
+      return g_.refuse_derivative(no_derivative::complex_weight);
+    add(own_[id], converted(w, g_[id].type), term{});
+  }
 
   /// Propagates the weights.
   constexpr void run() {
@@ -313,8 +353,8 @@ class adjoint_sweep {
     if (const int input = inputs_.read_by(id); input >= 0) {
       const neighbour_path path = path_of(g_, id);
       term back = masked(w);
-      const term place{&g_, inputs_[input]};
-      for (int s = 0; s < path.count; ++s) back = shifted_back(back, path.step[s], place);
+      const term operand{&g_, inputs_[input]};
+      for (int s = 0; s < path.count; ++s) back = shifted_back(back, path.step[s], operand);
       neighbours_[input] = terms::sum(neighbours_[input], back);
       return;
     }
@@ -332,7 +372,7 @@ class adjoint_sweep {
       return give(x, x, {masked(w), term{}}, p);
     }
     if (combination_of(g_, f) != combination::sum)
-      throw "the derivative of a reduction of a value that is the same for all elements";
+      g_.refuse_derivative(no_derivative::shared_reduction);
     const term count = sum_of_elements(constant_term(&g_, real_of(n.type), 1), space);
     give(id, x, {masked(w), term{}}, partial(count));
   }

@@ -43,6 +43,7 @@ inline constexpr double pi = 3.141592653589793, root_of_pi = 1.772453850905516,
                         log_of_2 = 0.6931471805599453, log_of_10 = 2.302585092994046;
 
 constexpr partial when(const term& condition, partial p) {
+  if (condition.is_constant()) return condition.at().word.bits != 0 ? p : none;
   p.condition = condition;
   return p;
 }
@@ -52,6 +53,9 @@ constexpr partial conjugated(double) {
   return p;
 }
 constexpr term beside_one(const term& a) { return beside(1, a); }
+/// A term in another one's dtype: the logarithm of a negative number is complex beside a complex
+/// one.
+constexpr term like(const term& other, const term& a) { return converted(a, other.type()); }
 constexpr term times_i(const term& z) { return complex(-imag(z), real(z)); }
 constexpr term i_beside(double by, const term& a) { return complex(beside(0, a), beside(by, a)); }
 

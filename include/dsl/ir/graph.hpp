@@ -90,6 +90,21 @@ struct taken_leaf {
 /// positions, and the distance between two.
 struct taken_source { int leaf, axis, address, count, stride; };
 
+/// Why a formula cannot be differentiated.
+enum class no_derivative : std::uint8_t {
+  exists,
+  functor,
+  neighbours,
+  taken,
+  reduction,
+  shared_reduction,
+  axes,
+  product,
+  far_shift,
+  given_shift,
+  complex_weight
+};
+
 /// Nodes in the order of their creation. Equal nodes are one node (hash-consing). Adding a node
 /// takes amortised constant time, which keeps tracing a formula of a thousand nodes within the
 /// compilers' limits for constant expressions.
@@ -157,6 +172,7 @@ class graph {
   // Number of operands; `position` gets the next number.
   int operands = 0;
   bool notes_literals = false, literal_outside = false, axis_missing = false, take_refused = false;
+  no_derivative refused_derivative{};
   // Elements use results of reductions over their rows: a variance then computes the mean first.
   bool reads_rows_again = false;
   // The graph has a variance, to which this applies.
@@ -195,6 +211,10 @@ class graph {
     if (!notes_literals)
       throw "dsl::take inside a formula: of neighbours, dsl::index or a functor's values";
     take_refused = true;
+  }
+  constexpr void refuse_derivative(no_derivative why) {
+    if (!notes_literals) throw "this has no derivative";
+    if (refused_derivative == no_derivative::exists) refused_derivative = why;
   }
   constexpr void refuse_number() const {
     if (!notes_numbers) throw "a symbol is no C++ number: what holds one is auto";

@@ -30,7 +30,7 @@ class tangent_sweep {
       term moved = changes[input];
       const neighbour_path path = path_of(g_, id);
       for (int s = path.count - 1; s >= 0 && !moved.is_zero(); --s)
-        moved = shifted(moved, path.step[s]);
+        moved = shifted_within(moved, path.step[s], {&g_, inputs_[input]});
       return moved;
     }
     if (n.code == op::reduced) {

@@ -25,19 +25,19 @@ struct term {
   constexpr bool is_constant() const { return at().code == op::constant; }
 
 #define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
-#define DSL_OPERATOR_1(name, token)                      \
+#define DSL_OPERATOR_1(name, token)                     \
   friend constexpr term operator token(const term& a) { \
-    return operate(op::name, a, term{}, term{});         \
+    return operate(op::name, a, term{}, term{});        \
   }
-#define DSL_OPERATOR_2(name, token)                                       \
-  friend constexpr term operator token(const term& a, const term& b) {   \
-    return operate(op::name, a, b, term{});                               \
-  }                                                                       \
-  friend constexpr term operator token(const term& a, double b) {        \
-    return operate(op::name, a, beside(b, a), term{});                    \
-  }                                                                       \
-  friend constexpr term operator token(double a, const term& b) {        \
-    return operate(op::name, beside(a, b), b, term{});                    \
+#define DSL_OPERATOR_2(name, token)                                    \
+  friend constexpr term operator token(const term& a, const term& b) { \
+    return operate(op::name, a, b, term{});                            \
+  }                                                                    \
+  friend constexpr term operator token(const term& a, double b) {      \
+    return operate(op::name, a, beside(b, a), term{});                 \
+  }                                                                    \
+  friend constexpr term operator token(double a, const term& b) {      \
+    return operate(op::name, beside(a, b), b, term{});                 \
   }
 #include <dsl/ir/ops.inc>
 #undef DSL_OPERATOR_1
@@ -74,7 +74,8 @@ constexpr term converted(const term& x, dtype to) {
   return {x.g, x.g->add(op::convert, to, fields(x.id))};
 }
 
-/// The result of arithmetic on two real constants, which is rounded once: a float's as a double's.
+/// The result of an operation on two real constants. Arithmetic is rounded once: a float's as a
+/// double's.
 constexpr bool folds_to(op code, double a, double b, double& result) {
   if (!is_moderate_number(a) || !is_moderate_number(b)) return false;
   switch (code) {
@@ -85,6 +86,7 @@ constexpr bool folds_to(op code, double a, double b, double& result) {
       if (b == 0) return false;
       result = a / b;
       return true;
+    case op::not_equal: result = a != b ? 1 : 0; return true;
     default: return false;
   }
 }
@@ -105,7 +107,8 @@ constexpr term operate(op code, const term& a, const term& b = {}, const term& c
     if (x[0].is_constant()) return converted(x[x[0].at().word.bits != 0 ? 1 : 2], type);
     if (x[1].id == x[2].id) return converted(x[1], type);
   } else if (arity <= 2) {
-    if (arity == 2 && kind_of(type) == kind::real && x[0].is_constant() && x[1].is_constant()) {
+    if (arity == 2 && x[0].is_constant() && x[1].is_constant() &&
+        kind_of(x[0].type()) == kind::real && kind_of(x[1].type()) == kind::real) {
       double number = 0;
       if (folds_to(code, number_of(x[0]), number_of(x[1]), number))
         return constant_term(&g, type, number);

@@ -34,6 +34,10 @@ template <std::size_t I, class T> constexpr T& get(tuple_element<I, T>& x) { ret
 template <std::size_t I, class T> constexpr const T& get(const tuple_element<I, T>& x) {
   return x.value;
 }
+// For `auto [a, b] = ...`.
+template <std::size_t I, class T> constexpr T&& get(tuple_element<I, T>&& x) {
+  return static_cast<T&&>(x.value);
+}
 /// The element of type T.
 template <class T, std::size_t I> constexpr T& get(tuple_element<I, T>& x) { return x.value; }
 template <class T, std::size_t I> constexpr const T& get(const tuple_element<I, T>& x) {

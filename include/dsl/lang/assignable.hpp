@@ -86,6 +86,41 @@ struct lowered_for<tuple<Targets&...>, E...> {
   static constexpr bool takes = (takes_possible<E> && ...);
 };
 
+/// Whether what is differentiated has a derivative; if not, a compile-time error says why.
+template <no_derivative Why>
+constexpr bool require_derivatives_exist() {
+  static_assert(Why != no_derivative::functor,
+                "a functor that is called for each element has no derivative inside a formula: "
+                "write a lambda, or differentiate dsl::vectorize of the functor itself");
+  static_assert(Why != no_derivative::neighbours,
+                "the derivative of the neighbours of a computed value: dsl::eval the value, and "
+                "pass the array");
+  static_assert(Why != no_derivative::taken,
+                "a formula that takes elements elsewhere is not differentiated with respect to "
+                "their array: dsl::gradient does that");
+  static_assert(Why != no_derivative::reduction,
+                "this reduction has no derivative: sum, prod, mean, min, max, norm, var, std and "
+                "what is computed from them have one");
+  static_assert(Why != no_derivative::shared_reduction,
+                "the derivative of a reduction of a value that is the same for all elements: only "
+                "sums of it have one");
+  static_assert(Why != no_derivative::axes,
+                "the derivative of a reduction along axes inside a formula");
+  static_assert(
+      Why != no_derivative::product,
+      "dsl::prod has a first derivative only: it is not the product of the other elements "
+      "that is differentiated again, where one of them is zero");
+  static_assert(Why != no_derivative::far_shift,
+                "the derivative of dsl::shift by more than 16 elements takes boundary::zero or "
+                "boundary::wrap");
+  static_assert(Why != no_derivative::given_shift,
+                "the derivative of a shift by a distance known at run time: inside a lambda the "
+                "distance is known");
+  static_assert(Why != no_derivative::complex_weight,
+                "the weight of a real value is real: take real(w) or imag(w)");
+  return Why == no_derivative::exists;
+}
+
 /// Whether expressions may be assigned to targets; if not, a compile-time error says why. `Lowered`
 /// is their `lowered_for`, or that of a statement whose first outputs are theirs.
 template <class... E, class... Targets, class Lowered = lowered_for<tuple<Targets&...>, E...>>
@@ -124,7 +159,8 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>,
                 "dsl::take inside a formula reads no values of neighbours, of dsl::index or of "
                 "functors: assign them to an array, an argument that it reads. In a loop, without "
                 "an axis, it reads those of variables' neighbours");
-  if constexpr (writable && as_many && traceable && literals && axes && takes) {
+  constexpr bool differentiable = require_derivatives_exist<refused_derivative<E...>()>();
+  if constexpr (writable && as_many && traceable && literals && axes && takes && differentiable) {
     constexpr dtype_fit dtypes = fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{},
                                                      std::index_sequence_for<Targets...>{});
     static_assert(dtypes.by_casts,

@@ -25,6 +25,10 @@ constexpr auto first_symbols(const tuple<S...>& s, std::index_sequence<I...>) {
   return tuple{get<I>(s)...};
 }
 
+template <class... S>
+constexpr bool has_complex_parts(std::type_identity<tuple<S...>> = {}) {
+  return ((kind_of(S::type.type) == kind::complex) || ...);
+}
 template <class... Y>
 constexpr bool require_one_value(std::type_identity<tuple<Y...>>) {
   constexpr bool is_one = sizeof...(Y) == 1;
@@ -198,9 +202,7 @@ struct vjp_function {
     const call_type made(owner_of(s), first_symbols(s, first));
     sequence<int> nodes;
     sequence<term> given;
-    ((nodes.push_back(made.ids[K]),
-      given.push_back(converted({made.g, get<n + K>(s).id}, (*made.g)[made.ids[K]].type))),
-     ...);
+    ((nodes.push_back(made.ids[K]), given.push_back(term{made.g, get<n + K>(s).id})), ...);
     const sequence<term> found = made.weights(nodes, given);
     constexpr dtype D = std::tuple_element_t<0, typename call_type::outputs_type>::type.type;
     return one_or_all(
@@ -224,7 +226,11 @@ struct jacobian_function {
       const call_type made(owner_of(given), given);
       constexpr std::size_t n = sizeof...(S), m = call_type::output_count;
       sequence<term> all(static_cast<int>(m * n), term{});
-      if (m <= n) {
+      // A change of a complex argument tells df/dx only, where a value is real.
+      constexpr bool forward =
+          m > n && !has_complex_parts<S...>() &&
+          !has_complex_parts(std::type_identity<typename call_type::outputs_type>{});
+      if constexpr (!forward) {
         for (std::size_t k = 0; k < m; ++k) {
           const sequence<term> row = made.gradient(made.ids[k]);
           for (std::size_t i = 0; i < n; ++i)

@@ -274,13 +274,19 @@ constexpr bool require_of_formula() {
   return is_of_formula<T>;
 }
 
-template <op Code, class... T>
-constexpr auto apply_in_formula(const T&... x) {
+/// The graph of the symbols among these values.
+template <class... T>
+constexpr graph* owner_among(const T&... x) {
   graph* g = nullptr;
   const auto note = [&g](const auto& s) {
     if constexpr (is_symbol<std::remove_cvref_t<decltype(s)>>) g = s.owner;
   };
   (note(x), ...);
+  return g;
+}
+template <op Code, class... T>
+constexpr auto apply_in_formula(const T&... x) {
+  graph* const g = owner_among(x...);
   return apply<Code>(lift(g, x)...);
 }
 

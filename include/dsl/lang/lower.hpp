@@ -30,11 +30,12 @@ template <class F, int R, class... Operands> inline constexpr bool
 
 /// Properties of a traced expression: it has reductions; all its outputs are single values; a
 /// literal is outside its dtype; a formula reads neighbours; it reads them along an axis that does
-/// not exist; it takes values that, outside a loop, cannot be taken; the operands whose elements it
-/// takes.
+/// not exist; it takes values that, outside a loop, cannot be taken; why a derivative does not
+/// exist; the operands whose elements it takes.
 struct trace_of_formula {
   bool reduces = false, single_values = false, literal_outside = false, neighbours = false,
        axis_missing = false, take_refused = false;
+  no_derivative refused_derivative{};
   static constexpr int most_taken = 16;
   int leaf_count = 0, taken_count = 0;
   taken_leaf taken[most_taken] = {};
@@ -60,6 +61,7 @@ constexpr trace_of_formula inspect_formula() {
       moves_formula(g),
       g.axis_missing,
       g.take_refused,
+      g.refused_derivative,
       t.operands};
   sequence<int> roots;
   for (int i = 0; i < g.outputs.size(); ++i) roots.push_back(g.outputs[i]);
@@ -109,6 +111,13 @@ constexpr trace_of_formula inspected() {
 template <class E> inline constexpr bool has_reductions = inspected<E>().reduces;
 template <class E> inline constexpr bool reads_neighbours = inspected<E>().neighbours;
 template <class E> inline constexpr bool axes_exist = !inspected<E>().axis_missing;
+/// Why one of these expressions cannot be differentiated.
+template <class... E>
+constexpr no_derivative refused_derivative() {
+  no_derivative why{};
+  ((why = why == no_derivative::exists ? inspected<E>().refused_derivative : why), ...);
+  return why;
+}
 template <class E> inline constexpr bool takes_possible = !inspected<E>().take_refused;
 template <class E> inline constexpr bool literals_fit = !inspected<E>().literal_outside;
 

@@ -107,6 +107,20 @@ template <structured S> inline constexpr bool is_symbolic<S> =
       return (is_symbolic<M> && ...);
     }(std::type_identity<member_types_t<S>>{});
 
+/// Whether F takes these arguments once their C++ numbers are weak constants: F differentiates, and
+/// needs a symbol for each argument.
+template <class F, class... T>
+inline constexpr bool takes_symbols_alone = []() {
+  if constexpr ((is_of_formula<T> && ...))
+    return is_callable<F, decltype(lift(nullptr, std::declval<const T&>()))...>;
+  else return false;
+}();
+template <class F, class... T>
+constexpr auto call_lifted(const T&... x) {
+  graph* const g = owner_among(x...);
+  return F{}(lift(g, x)...);
+}
+
 template <class R> inline constexpr bool is_result =
     lazy_operand<R> || element<R> || is_symbolic<R>;
 template <class... R> inline constexpr bool is_result<tuple<R...>> = (is_result<R> && ...);
@@ -139,6 +153,7 @@ struct vectorized {
       return refused{};
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
       if constexpr (detail::is_callable<F, T...>) return F{}(x...);
+      else if constexpr (detail::takes_symbols_alone<F, T...>) return detail::call_lifted<F>(x...);
       else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
       else return refuse_inside<T...>();
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
