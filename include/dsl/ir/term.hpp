@@ -8,6 +8,10 @@
 
 namespace dsl::detail {
 
+// Terms, with their operators and functions, are in a namespace of their own. In this one the
+// operators would hide those of arrays, and where derivatives are written the functions do.
+namespace terms {
+
 /// A node of a graph, or zero, which has no node: a derivative that does not exist.
 struct term {
   graph* g = nullptr;
@@ -19,6 +23,9 @@ struct term {
   constexpr bool is_complex() const { return kind_of(type()) == kind::complex; }
   constexpr bool is_constant() const { return at().code == op::constant; }
 };
+
+}  // namespace terms
+using terms::term;
 
 constexpr term constant_term(graph* g, dtype type, double number) {
   return {g, g->add(op::constant, type, literal_of(type, number))};
@@ -104,6 +111,9 @@ constexpr term beside(double number, const term& x) {
   return constant_term(x.g, type, number);
 }
 
+// The rows of the op table for terms.
+namespace terms {
+
 #define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
 #define DSL_OPERATOR_1(name, token) \
   constexpr term operator token(const term& a) { return operate(op::name, a); }
@@ -118,10 +128,6 @@ constexpr term beside(double number, const term& x) {
 #include <dsl/ir/ops.inc>
 #undef DSL_OPERATOR_1
 #undef DSL_OPERATOR_2
-
-// The rows of the op table as functions of terms, in a namespace of their own: they hide the
-// functions of arrays where derivatives are written.
-namespace terms {
 
 #define DSL_FUNCTION(name, numpy, arity, ...) DSL_FUNCTION_##arity(name)
 #define DSL_FUNCTION_1(name) \
