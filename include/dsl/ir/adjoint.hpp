@@ -1,8 +1,8 @@
 // The derivative of a graph by the reverse sweep: from weights of its outputs, those of its inputs.
 #pragma once
 
+#include <dsl/ir/counts.hpp>
 #include <dsl/ir/derivative.hpp>
-#include <dsl/ir/origin.hpp>
 #include <dsl/ir/shift.hpp>
 
 namespace dsl::detail {
@@ -108,19 +108,7 @@ constexpr combination combination_of(const graph& g, const traced_reduction& f) 
 
 /// Adds a reduction of one term over an index space, with a row of the op table.
 constexpr term reduce_term(const term& x, int space, op code, literal identity) {
-  reduction_rule rule;
-  graph& c = rule.combine;
-  const int a = c.add(op::value, x.type(), {0}), b = c.add(op::value, x.type(), {1});
-  c.outputs.push_back(c.add(code, x.type(), fields(a, b)));
-  rule.identity.push_back(identity);
-  sequence<int> values;
-  values.push_back(x.id);
-  graph& g = *x.g;
-  const int current = g.space;
-  g.space = space;
-  const int number = g.add_reduction(std::move(rule), std::move(values));
-  g.space = current;
-  return {&g, g.add(op::reduced, x.type(), fields(number))};
+  return {x.g, reduce_node(*x.g, x.id, space, code, identity)};
 }
 constexpr term sum_of_elements(const term& x, int space) {
   return reduce_term(x, space, op::add, literal{});
@@ -326,7 +314,7 @@ class adjoint_sweep {
     }
     if (combination_of(g_, f) != combination::sum)
       throw "the derivative of a reduction of a value that is the same for all elements";
-    const term count = sum_of_elements(constant_term(&g_, real_of(n.type), 1), space);
+    const term count = converted({&g_, count_elements(g_, space)}, real_of(n.type));
     give(id, x, {masked(w), term{}}, partial(count));
   }
 

@@ -1,0 +1,219 @@
+// The number of elements in formulas of elements: derivatives of means, each one pass. Compared
+// with double precision.
+#include "../on_device.hpp"
+
+#include <dsl/by_key.hpp>
+#include <dsl/scan.hpp>
+
+#include <cmath>
+
+namespace {
+
+struct counts : on_device {};
+ON_EVERY_DEVICE(counts);
+
+using dsl::axis;
+using dsl::grad;
+
+constexpr auto mean_square = [](auto a) { return dsl::mean(a * a); };
+constexpr auto slope = grad<0>(mean_square);
+
+std::vector<double> doubles(std::int64_t n, unsigned seed = 1) {
+  const std::vector<float> x = random_floats(n, -2, 2, seed);
+  return {x.begin(), x.end()};
+}
+template <class T, class F>
+void expect_each(const std::vector<T>& have, const F& want) {
+  for (std::size_t i = 0; i < have.size(); ++i)
+    ASSERT_NEAR(have[i], want(i), 1e-12 * std::abs(want(i))) << i << " of " << have.size();
+}
+
+TEST_P(counts, derivative_of_a_mean) {
+  dsl::array<double> x, y;
+  for (const std::int64_t n : {0, 1, 2, 31, 257, 1009, 1000003}) {
+    const std::vector<double> given = doubles(n);
+    x = dsl::to_device(given);
+    y = dsl::array<double>(n);
+    y = slope(x);
+    expect_each(y.copy_to_host(), [&](std::size_t i) { return 2 * given[i] / n; });
+  }
+  // The last n again: it is planned once. Then another n in the same arrays' place.
+  for (const std::int64_t n : {1000003, 1000003, 1000003, 31, 31, 31}) {
+    const std::vector<double> given = doubles(n, 2);
+    auto part = x(dsl::slice(0, n)), to = y(dsl::slice(0, n));
+    part = dsl::to_device(given);
+    to = slope(part);
+    expect_each(dsl::eval(to).copy_to_host(), [&](std::size_t i) { return 2 * given[i] / n; });
+  }
+}
+
+TEST_P(counts, one_kernel) {
+  const auto x = dsl::to_device(doubles(1009));
+  dsl::array<double> y;
+  const std::string text = dsl::explain(y, slope(x)).text();
+  EXPECT_EQ(text.find("passes"), std::string::npos) << text;
+  EXPECT_GT(dsl::plan_of(y, slope(x)).grid, 0);  // does not compile for several passes
+  dsl::scalar<double> value;
+  y = dsl::array<double>(1009);
+  EXPECT_GT(dsl::plan_of(dsl::tie(value, y), dsl::value_and_grad<0>(mean_square)(x)).grid, 0);
+}
+
+// A C++ scalar that is the number of elements, and then another number, as the statement is kept.
+TEST_P(counts, scalar_of_the_same_value) {
+  const auto f = dsl::vectorize([](auto a, auto k) { return grad<0>(mean_square)(a) + k; });
+  const std::vector<double> given = doubles(5);
+  const auto x = dsl::to_device(given);
+  dsl::array<double> y(5);
+  for (const std::int64_t k : {5, 5, 5, 7, 7, 7, 5, 5, 9, 9}) {
+    y = f(x, k);
+    expect_each(y.copy_to_host(), [&](std::size_t i) { return 2 * given[i] / 5 + k; });
+  }
+}
+
+TEST_P(counts, strided_and_broadcast) {
+  const std::int64_t rows = 7, columns = 13;
+  const std::vector<double> given = doubles(rows * columns), line = doubles(columns, 2);
+  dsl::array<double, 2> m(rows, columns), y(rows, columns), turned(columns, rows);
+  m = dsl::reshape(dsl::to_device(given), rows, columns);
+  const auto x = dsl::to_device(line);
+  const auto n = static_cast<double>(rows * columns);
+  turned = slope(dsl::transpose(m));
+  y = dsl::transpose(turned);
+  expect_each(dsl::eval(dsl::reshape(y, -1)).copy_to_host(),
+              [&](std::size_t i) { return 2 * given[i] / n; });
+  // The formula's own elements count, not those that its result is stretched to.
+  y = m + slope(x);
+  expect_each(dsl::eval(dsl::reshape(y, -1)).copy_to_host(),
+              [&](std::size_t i) { return given[i] + 2 * line[i % 13] / 13; });
+  // Formulas of different shapes, one of them with a reduction along an axis inside.
+  std::vector<double> sums(static_cast<std::size_t>(columns));
+  for (std::size_t i = 0; i < given.size(); ++i) sums[i % 13] += given[i];
+  y = slope(m) + slope(x) + slope(x + dsl::sum(m, axis(0)));
+  const std::vector<double> all = dsl::eval(dsl::reshape(y, -1)).copy_to_host();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    ASSERT_NEAR(all[i], 2 * given[i] / n + (4 * line[i % 13] + 2 * sums[i % 13]) / 13, 1e-13);
+  y = slope(x + dsl::sum(m, axis(1), dsl::keep_dims));
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    double sum = line[i % 13];
+    for (std::size_t k = 0; k < 13; ++k) sum += given[i / 13 * 13 + k];
+    sums.push_back(2 * sum / n);
+  }
+  sums.erase(sums.begin(), sums.begin() + columns);
+  expect_each(dsl::eval(dsl::reshape(y, -1)).copy_to_host(),
+              [&](std::size_t i) { return sums[i]; });
+  // Arguments are stretched to the formula's shape first.
+  const auto both = dsl::vectorize(grad<0>([](auto a, auto b) { return dsl::mean(a * b); }));
+  y = both(m, x);
+  expect_each(dsl::eval(dsl::reshape(y, -1)).copy_to_host(),
+              [&](std::size_t i) { return line[i % 13] / n; });
+}
+
+TEST_P(counts, rows) {
+  for (const auto& [rows, columns] : {std::pair{3, 1}, {5, 31}, {2, 1009}, {64, 64}, {1, 4099}}) {
+    const std::vector<double> given = doubles(rows * columns);
+    dsl::array<double, 2> m(rows, columns), y(rows, columns);
+    m = dsl::reshape(dsl::to_device(given), rows, columns);
+    y = dsl::apply_along_axis(slope, axis(1), m);
+    expect_each(dsl::eval(dsl::reshape(y, -1)).copy_to_host(),
+                [&](std::size_t i) { return 2 * given[i] / columns; });
+    y = dsl::apply_along_axis(slope, axis(0), m);
+    expect_each(dsl::eval(dsl::reshape(y, -1)).copy_to_host(),
+                [&](std::size_t i) { return 2 * given[i] / rows; });
+    // With a reduction of the row: two phases.
+    y = dsl::apply_along_axis([](auto a) { return a - dsl::max(a) + grad<0>(mean_square)(a); },
+                              axis(1), m);
+    const std::vector<double> have = dsl::eval(dsl::reshape(y, -1)).copy_to_host();
+    for (std::size_t i = 0; i < have.size(); ++i) {
+      const auto first = given.begin() + static_cast<std::ptrdiff_t>(i) / columns * columns;
+      ASSERT_NEAR(have[i],
+                  given[i] - *std::max_element(first, first + columns) + 2 * given[i] / columns,
+                  1e-13);
+    }
+  }
+}
+
+// The result of one index space that is computed from the number of elements of another one.
+TEST_P(counts, results_of_other_index_spaces) {
+  const auto x = dsl::to_device(doubles(31)), y = dsl::to_device(doubles(7, 2));
+  dsl::scalar<double> s, t;
+  // The weight of a value that all elements share: its derivative is their number.
+  const auto of_shared = grad<1>([](auto a, auto k) { return dsl::sum(a) + dsl::sum(k * k); });
+  const dsl::scalar<double> k(3.0);
+  s = of_shared(x, k);
+  EXPECT_EQ(s.value(), 31 * 6.0);
+  dsl::tie(s, t) = std::tuple{of_shared(x, k), of_shared(y, k) * of_shared(x, k)};
+  EXPECT_EQ(s.value(), 31 * 6.0);
+  EXPECT_EQ(t.value(), 31 * 6.0 * 7 * 6.0);
+  dsl::array<double> z;
+  z = x + of_shared(y, k);
+  const auto given = x.copy_to_host();
+  expect_each(z.copy_to_host(), [&](std::size_t i) { return given[i] + 42; });
+}
+
+TEST_P(counts, loops) {
+  for (const std::int64_t n : {1, 31, 4099, 70001}) {
+    const std::vector<double> given = doubles(n);
+    dsl::array<double> u = dsl::to_device(given);
+    dsl::scalar<double> loss;
+    // Gradient descent: the elements alone; with a sum; with a sum that the step uses.
+    dsl::iterate(4, dsl::vectorize([](auto a, auto h) { return a - h * grad<0>(mean_square)(a); }),
+                 dsl::state(u), 0.25);
+    const double by = 1 - 0.5 / static_cast<double>(n);
+    expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * std::pow(by, 4); });
+    u = dsl::to_device(given);
+    const auto history = dsl::iterate(
+        3, dsl::vectorize([](auto a, auto, auto h) {
+          const auto [value, slope] = dsl::value_and_grad<0>(mean_square)(a);
+          return std::tuple{a - h * slope, value};
+        }),
+        dsl::state(u, loss), 0.25);
+    expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * std::pow(by, 3); });
+    double square = 0;
+    for (const double x : given) square += x * x;
+    expect_each(history.copy_to_host(), [&](std::size_t i) {
+      return square / static_cast<double>(n) * std::pow(by, 2.0 * static_cast<double>(i));
+    });
+    u = dsl::to_device(given);
+    dsl::iterate(3, dsl::vectorize([](auto a) {
+                   const auto slope = grad<0>(mean_square)(a);
+                   return a / sqrt(1 + dsl::sum(slope * slope));
+                 }),
+                 dsl::state(u));
+    std::vector<double> want = given;
+    for (int step = 0; step < 3; ++step) {
+      double all = 0;
+      for (const double x : want) all += 4 * x * x / static_cast<double>(n) / static_cast<double>(n);
+      for (double& x : want) x /= std::sqrt(1 + all);
+    }
+    const std::vector<double> have = u.copy_to_host();
+    for (std::size_t i = 0; i < have.size(); ++i) ASSERT_NEAR(have[i], want[i], 1e-11);
+  }
+}
+
+// Scans, selections and reductions by key of such elements.
+TEST_P(counts, other_statements) {
+  const std::int64_t n = 1009;
+  const std::vector<double> given = doubles(n);
+  const auto x = dsl::to_device(given);
+  const dsl::array<double> sums = dsl::cumsum(slope(x));
+  double sum = 0;
+  const std::vector<double> have = sums.copy_to_host();
+  for (std::size_t i = 0; i < have.size(); ++i) {
+    sum += 2 * given[i] / static_cast<double>(n);
+    ASSERT_NEAR(have[i], sum, 1e-13);
+  }
+  const dsl::array<double> chosen = dsl::compress(slope(x) > 0, slope(x));
+  std::vector<double> positive;
+  for (const double v : given)
+    if (v > 0) positive.push_back(2 * v / static_cast<double>(n));
+  ASSERT_EQ(chosen.size(), static_cast<std::int64_t>(positive.size()));
+  expect_each(chosen.copy_to_host(), [&](std::size_t i) { return positive[i]; });
+  const auto keys = dsl::arange<std::int32_t>(n) % 3;
+  const dsl::array<double> groups = dsl::sum_by(keys, slope(x), 3);
+  std::vector<double> by_group(3);
+  for (std::size_t i = 0; i < given.size(); ++i) by_group[i % 3] += 2 * given[i] / n;
+  const std::vector<double> of_groups = groups.copy_to_host();
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_NEAR(of_groups[i], by_group[i], 1e-13);
+}
+
+}  // namespace
