@@ -29,6 +29,7 @@
 #include <dsl/lang/fast_math.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/generate.hpp>
+#include <dsl/lang/gradient.hpp>
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/random_key.hpp>
 #include <dsl/lang/reduce.hpp>

@@ -206,7 +206,7 @@ class adjoint_sweep {
         size_(size),
         active_(inputs.active(size_)),
         origins_(g),
-        reduces_(g.reduction_count() > 0),
+        reduces_(reduces()),
         own_(size_, weight{}),
         spaces_(size_, g.space),
         of_elements_(reduces_ ? size_ : 0, weight{}),
@@ -237,6 +237,13 @@ class adjoint_sweep {
   /// derivative of a value that `where` does not choose is multiplied by zero.
   struct weight { term value{}, condition{}; };
   constexpr bool is_element(int id) const { return origins_[id].kind == origin::element; }
+  // Whether the inputs are reduced. Other reductions of the graph do not matter.
+  constexpr bool reduces() const {
+    bool found = false;
+    for (int i = 0; i < size_; ++i)
+      found = found || (active_[i] != 0 && g_[i].code == op::reduced && inputs_.number_of(i) < 0);
+    return found;
+  }
   // A value that all elements share, as one for each element: a choice that does not depend on the
   // element, although it looks at it.
   constexpr term of_each_element(term w, int element) const {

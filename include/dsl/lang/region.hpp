@@ -1,0 +1,217 @@
+// Regions of an expression: the elementwise parts between its reductions, and their derivatives.
+#pragma once
+
+#include <dsl/lang/apply_along_axis.hpp>
+#include <dsl/lang/evaluated_reductions.hpp>
+#include <dsl/lang/shift.hpp>
+#include <dsl/lang/traced_call.hpp>
+
+namespace dsl::detail {
+
+/// Whether a formula reduces its arguments.
+template <class F, class... Operands>
+constexpr bool formula_reduces() {
+  graph g;
+  tracer t{&g};
+  g.open_space(0, false, 0);
+  const tuple<trace_t<Operands>...> symbols{stand_in<Operands>(t)...};
+  unpack([&t](const auto&... s) { (void)F::trace(t, s...); }, symbols);
+  return g.reduction_count() > 0;
+}
+
+/// A part of an expression that ends a region, because the derivative crosses it by a statement of
+/// its own: a reduction, a formula that reduces, a shift, a gather.
+template <class E> inline constexpr bool is_cut = false;
+template <class F, int R, class... X> inline constexpr bool is_cut<reduction<F, R, X...>> = true;
+template <class... X> inline constexpr bool is_cut<expression<shifted_value, X...>> = true;
+template <dtype D, class... X>
+inline constexpr bool is_cut<expression<gather_function<D>, X...>> = true;
+template <class Name, class F, class... X>
+inline constexpr bool is_cut<expression<formula<Name, F>, X...>> =
+    formula_reduces<formula<Name, F>, X...>();
+
+/// The operands of the region that ends with an expression's value, in order: leaves and cuts.
+/// A cut itself is the only operand of its region.
+template <class E>
+constexpr auto region_operands(const E& e) {
+  return tuple<E>(e);
+}
+template <class F, class... X>
+constexpr auto region_operands(const expression<F, X...>& e) {
+  if constexpr (is_cut<expression<F, X...>>) return tuple<expression<F, X...>>(e);
+  else
+    return unpack([](const auto&... x) { return concatenate(region_operands(x)...); }, e.operands);
+}
+template <class E> using region_operands_t = decltype(region_operands(std::declval<const E&>()));
+template <class E>
+inline constexpr std::size_t region_size = std::tuple_size_v<region_operands_t<E>>;
+
+/// The value of a region's expression, given the symbols of its operands from number First on.
+template <class E> struct region_value {
+  template <std::size_t First, class Symbols>
+  static constexpr auto trace(tracer&, const Symbols& s) {
+    return get<First>(s);
+  }
+};
+template <class F, class... X> struct region_value<expression<F, X...>> {
+  template <std::size_t First, class Symbols>
+  static constexpr auto trace(tracer& t, const Symbols& s) {
+    if constexpr (is_cut<expression<F, X...>>) return get<First>(s);
+    else return trace<First>(t, s, std::index_sequence_for<X...>{});
+  }
+
+ private:
+  template <std::size_t First, class Symbols, std::size_t... I>
+  static constexpr auto trace(tracer& t, const Symbols& s, std::index_sequence<I...>) {
+    constexpr std::size_t sizes[] = {region_size<X>..., 0};
+    constexpr auto before = [sizes](std::size_t i) {
+      std::size_t n = First;
+      for (std::size_t k = 0; k < i; ++k) n += sizes[k];
+      return n;
+    };
+    return F::trace(t, region_value<X>::template trace<before(I)>(t, s)...);
+  }
+};
+
+/// The leaf's own type, and its neighbours.
+template <class E> inline constexpr bool is_neighbour_leaf = false;
+template <class T, int R> inline constexpr bool is_neighbour_leaf<neighbour_leaf<T, R>> = true;
+template <class E> inline constexpr bool is_view_leaf = false;
+template <class T, int R> inline constexpr bool is_view_leaf<view<T, R>> = true;
+
+/// The weights of operands K of the region of E, for a weight of its value. The arguments are the
+/// weight, then the operands.
+template <class E, std::size_t... K>
+struct region_weights {
+  template <class S, class... X>
+  static constexpr auto trace(tracer& t, S seed, X... x) {
+    const tuple<X...> operands(x...);
+    const auto value = region_value<E>::template trace<0>(t, operands);
+    graph& g = *value.owner;
+    derivative_inputs inputs(g);
+    (inputs.add(get<K>(operands).id), ...);
+    adjoint_sweep sweep(g, inputs, g.size());
+    sweep.seed(value.id, {&g, seed.id});
+    sweep.run();
+    int k = 0;
+    sequence<term> found;
+    for (; k < inputs.count(); ++k) found.push_back(sweep.of(k));
+    return found;
+  }
+};
+
+/// One term for the gradient of an array: `previous`, plus the weights of those operands K of a
+/// region whose flag is set. Operands: previous, a flag for each K, a displacement for each K, the
+/// weight of the region's value, the region's operands. All K have dtype D.
+template <class E, dtype D, std::size_t... K>
+struct region_gradient {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = typename calls_of<E>::type;
+
+  template <class... S> static constexpr symbol<D> trace(tracer& t, const S&... s) {
+    constexpr std::size_t n = sizeof...(K);
+    const tuple<S...> all(s...);
+    return trace(t, all, std::make_index_sequence<n>{},
+                 std::make_index_sequence<sizeof...(S) - 2 * n - 2>{});
+  }
+
+ private:
+  template <class All, std::size_t... J, std::size_t... X>
+  static constexpr symbol<D> trace(tracer& t, const All& all, std::index_sequence<J...>,
+                                   std::index_sequence<X...>) {
+    constexpr std::size_t n = sizeof...(J);
+    const sequence<term> weights =
+        region_weights<E, K...>::trace(t, get<2 * n + 1>(all), get<2 * n + 2 + X>(all)...);
+    term sum{t.g, convert_symbol<D, false>(get<0>(all)).id};
+    (add(sum, weights[static_cast<int>(J)], {t.g, get<1 + J>(all).id},
+         is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
+             ? (*t.g)[get<1 + n + J>(all).id].field(0)
+             : -1),
+     ...);
+    return {t.g, converted(sum, D).id};
+  }
+  static constexpr void add(term& sum, term weight, const term& flag, int displacement) {
+    if (weight.is_zero()) return;
+    weight = converted(weight, D);
+    if (displacement >= 0) {
+      path_step by;
+      by.slot = displacement;
+      weight = shifted(weight, by);
+    }
+    sum = sum + terms::where(flag, weight, constant_term(sum.g, D, 0));
+  }
+};
+
+/// The same for operands of rank 0: the sums over the region's elements, one for each K. Operands:
+/// the weight of the region's value, the region's operands.
+template <class E, dtype D, std::size_t... K>
+struct region_sums {
+  template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
+  template <class...> using calls = typename calls_of<E>::type;
+
+  template <class S, class... X> static constexpr auto trace(tracer& t, S seed, const X&... x) {
+    const sequence<term> weights = region_weights<E, K...>::trace(t, seed, x...);
+    int k = 0;
+    return one_or_all(tuple{sum<K>(t, weights[k++])...});
+  }
+
+ private:
+  template <std::size_t>
+  static constexpr symbol<D> sum(tracer& t, const term& weight) {
+    return sum_as<D>::trace(t, symbol_of<D>(t.g, weight));
+  }
+};
+template <class E, dtype D, std::size_t... K>
+inline constexpr bool may_reduce<region_sums<E, D, K...>> = true;
+
+/// The weight of a reduction's elements, for a weight of its result: a formula of rows, as the
+/// reduction is. The arguments are an element, the weight, the reduction's parameters.
+template <class F>
+struct reduction_adjoint {
+  template <class X, class W, class... Parameters>
+  constexpr auto operator()(X x, W w, Parameters... p) const {
+    graph* const g = x.owner;
+    tracer t{g};
+    const bool again = g->reads_rows_again, counts = g->counts_groups;
+    g->reads_rows_again = g->counts_groups = true;
+    const auto result = F::trace(t, x, p...);
+    g->reads_rows_again = again;
+    g->counts_groups = counts;
+    derivative_inputs inputs(*g);
+    inputs.add(x.id);
+    adjoint_sweep sweep(*g, inputs, g->size());
+    sweep.seed(result.id, {g, w.id});
+    sweep.run();
+    return symbol_of<X::type.type>(g, sweep.of(0));
+  }
+};
+
+/// The weight of argument I of a formula that reduces. The arguments are the weight of its value,
+/// then its own.
+template <class F, std::size_t I>
+struct argument_adjoint {
+  template <class W, class... S> constexpr auto operator()(W w, S... s) const {
+    using call_type = traced_call<F, std::uint64_t{1} << I, S...>;
+    const tuple<S...> given(s...);
+    const call_type made(w.owner, given);
+    sequence<int> nodes;
+    sequence<term> weights;
+    nodes.push_back(made.ids[0]);
+    weights.push_back(converted({w.owner, w.id}, (*w.owner)[made.ids[0]].type));
+    return made.template result<std::tuple_element_t<I, tuple<S...>>::type.type>(
+        made.weights(nodes, weights)[0]);
+  }
+};
+
+/// The weight of an element of a row, for a weight of the row's result: of a reduction, or of a
+/// formula of rows.
+template <class F> struct adjoint_of_rows : reduction_adjoint<F> {};
+template <class Name, class F, int Rank, int Left, std::uint32_t Values>
+struct adjoint_of_rows<row_formula<Name, F, Rank, Left, Values>> {
+  template <class X, class W, class... Parameters>
+  constexpr auto operator()(X x, W w, Parameters... p) const {
+    return argument_adjoint<F, 0>{}(w, x, p...);
+  }
+};
+
+}  // namespace dsl::detail
