@@ -5,7 +5,9 @@
 #include <dsl/by_key.hpp>
 #include <dsl/scan.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace {
 
@@ -92,6 +94,16 @@ TEST_P(counts, strided_and_broadcast) {
   const std::vector<double> all = dsl::eval(dsl::reshape(y, -1)).copy_to_host();
   for (std::size_t i = 0; i < all.size(); ++i)
     ASSERT_NEAR(all[i], 2 * given[i] / n + (4 * line[i % 13] + 2 * sums[i % 13]) / 13, 1e-13);
+  // An argument whose elements are results of reductions.
+  dsl::array<double> z = slope(dsl::sum(m, axis(0)));
+  expect_each(z.copy_to_host(), [&](std::size_t i) { return 2 * sums[i] / 13; });
+  const auto of_sum = grad<0>([](auto a) { return dsl::sum(a) * dsl::sum(a); });
+  const double total = 2 * std::accumulate(given.begin(), given.end(), 0.0);
+  z = of_sum(dsl::sum(m, axis(0)));
+  for (const double v : z.copy_to_host()) ASSERT_NEAR(v, total, 1e-12);
+  y = of_sum(2 * m);
+  for (const double v : dsl::eval(dsl::reshape(y, -1)).copy_to_host())
+    ASSERT_NEAR(v, 2 * total, 1e-12);
   y = slope(x + dsl::sum(m, axis(1), dsl::keep_dims));
   for (std::size_t i = 0; i < given.size(); ++i) {
     double sum = line[i % 13];

@@ -205,7 +205,7 @@ class adjoint_sweep {
         inputs_(inputs),
         size_(size),
         active_(inputs.active(size_)),
-        origins_(g),
+        is_element_(find_elements()),
         reduces_(reduces()),
         own_(size_, weight{}),
         spaces_(size_, g.space),
@@ -229,14 +229,28 @@ class adjoint_sweep {
   /// The weight of input number i; zero if the seeded nodes do not depend on it.
   constexpr term of(int i) const {
     const term w = terms::sum(masked(own_[inputs_[i]]), neighbours_[i]);
-    return reduces_ && g_[inputs_[i]].code == op::load ? of_each_element(w, inputs_[i]) : w;
+    return reduces_ && is_element(inputs_[i]) ? of_each_element(w, inputs_[i]) : w;
   }
 
  private:
   /// A weight, and where it applies: elsewhere it is zero, whatever the value is. So no infinite
   /// derivative of a value that `where` does not choose is multiplied by zero.
   struct weight { term value{}, condition{}; };
-  constexpr bool is_element(int id) const { return origins_[id].kind == origin::element; }
+  constexpr bool is_element(int id) const { return is_element_[id] != 0; }
+  // For each node, whether it is computed for each element of the formula. An argument that is the
+  // result of reductions along axes has elements as well.
+  constexpr sequence<char> find_elements() const {
+    const node_origins<graph> origins(g_);
+    sequence<char> marks(size_, 0);
+    for (int i = 0; i < size_; ++i) {
+      const origin& o = origins[i];
+      if (o.kind == origin::element) marks[i] = 1;
+      else if (g_[i].code == op::reduced) marks[i] = o.is_array && o.space != g_.space ? 1 : 0;
+      else
+        for (int k = 0; k < count_inputs(g_[i]); ++k) marks[i] |= marks[input_node(g_[i], k)];
+    }
+    return marks;
+  }
   // Whether the inputs are reduced. Other reductions of the graph do not matter.
   constexpr bool reduces() const {
     bool found = false;
@@ -329,7 +343,7 @@ class adjoint_sweep {
   const derivative_inputs& inputs_;
   int size_;
   sequence<char> active_;
-  node_origins<graph> origins_;
+  sequence<char> is_element_;
   bool reduces_;
   // Of each node: its weight; the index space of its elements. Of a node that all elements share:
   // the weights that they give it, and their index space.
