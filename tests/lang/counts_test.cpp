@@ -16,6 +16,7 @@ ON_EVERY_DEVICE(counts);
 
 using dsl::axis;
 using dsl::grad;
+using dsl::strategy;
 
 constexpr auto mean_square = [](auto a) { return dsl::mean(a * a); };
 constexpr auto slope = grad<0>(mean_square);
@@ -162,44 +163,95 @@ TEST_P(counts, results_of_other_index_spaces) {
   expect_each(z.copy_to_host(), [&](std::size_t i) { return given[i] + 42; });
 }
 
+// Gradient descent: of the elements alone, with a sum beside them, with a sum that the step uses.
+constexpr auto descend = dsl::vectorize([](auto a, auto h) { return a - h * slope(a); });
+constexpr auto descend_and_sum = dsl::vectorize([](auto a, auto, auto h) {
+  const auto [value, by] = dsl::value_and_grad<0>(mean_square)(a);
+  return std::tuple{a - h * by, value};
+});
+constexpr auto shrink = dsl::vectorize([](auto a) {
+  const auto by = slope(a);
+  return a / sqrt(1 + dsl::sum(by * by));
+});
+// Each step reads neighbours.
+constexpr auto descend_and_spread = dsl::vectorize([](auto a, auto, auto h) {
+  const auto up = dsl::shift(a, 1, dsl::boundary::wrap, 0),
+             left = dsl::shift(a, -2, dsl::boundary::zero, 1);
+  return std::tuple{(a + up + left) / 3 - h * slope(a), dsl::mean(a)};
+});
+
+// Calls use(strategy) with each strategy that this device has.
+template <class Use>
+void with_strategies(std::initializer_list<strategy> all, const Use& use) {
+  use(strategy::automatic);
+  use(strategy::launches);
+  if (dsl::device::current().kind == dsl::backend::host) return;
+  for (const strategy how : all) {
+    SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(how)));
+    try {
+      use(how);
+    } catch (const dsl::device_error& e) {
+      EXPECT_TRUE(std::string(on_device::name()).ends_with("-3")) << e.what();
+    }
+  }
+}
+
 TEST_P(counts, loops) {
-  for (const std::int64_t n : {1, 31, 4099, 70001}) {
+  for (const std::int64_t n : {1, 31, 1024}) {
     const std::vector<double> given = doubles(n);
-    dsl::array<double> u = dsl::to_device(given);
-    dsl::scalar<double> loss;
-    // Gradient descent: the elements alone; with a sum; with a sum that the step uses.
-    dsl::iterate(4, dsl::vectorize([](auto a, auto h) { return a - h * grad<0>(mean_square)(a); }),
-                 dsl::state(u), 0.25);
-    const double by = 1 - 0.5 / static_cast<double>(n);
-    expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * std::pow(by, 4); });
-    u = dsl::to_device(given);
-    const auto history = dsl::iterate(
-        3, dsl::vectorize([](auto a, auto, auto h) {
-          const auto [value, slope] = dsl::value_and_grad<0>(mean_square)(a);
-          return std::tuple{a - h * slope, value};
-        }),
-        dsl::state(u, loss), 0.25);
-    expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * std::pow(by, 3); });
+    const double size = static_cast<double>(n), by = 1 - 0.5 / size;
     double square = 0;
     for (const double x : given) square += x * x;
-    expect_each(history.copy_to_host(), [&](std::size_t i) {
-      return square / static_cast<double>(n) * std::pow(by, 2.0 * static_cast<double>(i));
+    dsl::array<double> u;
+    with_strategies({strategy::elementwise}, [&](strategy how) {
+      u = dsl::to_device(given);
+      dsl::iterate(4, descend, dsl::state(u), 0.25, how);
+      expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * std::pow(by, 4); });
     });
-    u = dsl::to_device(given);
-    dsl::iterate(3, dsl::vectorize([](auto a) {
-                   const auto slope = grad<0>(mean_square)(a);
-                   return a / sqrt(1 + dsl::sum(slope * slope));
-                 }),
-                 dsl::state(u));
-    std::vector<double> want = given;
-    for (int step = 0; step < 3; ++step) {
-      double all = 0;
-      for (const double x : want) all += 4 * x * x / static_cast<double>(n) / static_cast<double>(n);
-      for (double& x : want) x /= std::sqrt(1 + all);
-    }
-    const std::vector<double> have = u.copy_to_host();
-    for (std::size_t i = 0; i < have.size(); ++i) ASSERT_NEAR(have[i], want[i], 1e-11);
+    const auto reducing = {strategy::one_block, strategy::cooperative, strategy::streamed};
+    with_strategies(reducing, [&](strategy how) {
+      u = dsl::to_device(given);
+      dsl::scalar<double> loss;
+      const auto losses = dsl::iterate(3, descend_and_sum, dsl::state(u, loss), 0.25, how);
+      expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * std::pow(by, 3); });
+      expect_each(losses.copy_to_host(), [&](std::size_t i) {
+        return square / size * std::pow(by, 2.0 * static_cast<double>(i));
+      });
+    });
+    with_strategies(reducing, [&](strategy how) {
+      u = dsl::to_device(given);
+      dsl::iterate(3, shrink, dsl::state(u), how);
+      double factor = 1;
+      for (int step = 0; step < 3; ++step)
+        factor /= std::sqrt(1 + 4 * square * factor * factor / size / size);
+      expect_each(u.copy_to_host(), [&](std::size_t i) { return given[i] * factor; });
+    });
   }
+}
+
+TEST_P(counts, tiled_loop) {
+  constexpr std::int64_t rows = 37, columns = 53;
+  const std::vector<double> given = doubles(rows * columns);
+  std::vector<double> want = given;
+  for (int step = 0; step < 3; ++step) {
+    const std::vector<double> a = want;
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j) {
+        const double up = a[(i + rows - 1) % rows * columns + j],
+                     left = j + 2 < columns ? a[i * columns + j + 2] : 0,
+                     own = a[i * columns + j];
+        want[i * columns + j] =
+            (own + up + left) / 3 - 100 * 2 * own / static_cast<double>(rows * columns);
+      }
+  }
+  with_strategies({strategy::tiled}, [&](strategy how) {
+    dsl::array<double, 2> u(rows, columns);
+    u = dsl::reshape(dsl::to_device(given), rows, columns);
+    dsl::scalar<double> mean;
+    dsl::iterate(3, descend_and_spread, dsl::state(u, mean), 100.0, how);
+    const std::vector<double> have = dsl::eval(dsl::reshape(u, -1)).copy_to_host();
+    for (std::size_t i = 0; i < have.size(); ++i) ASSERT_NEAR(have[i], want[i], 1e-12);
+  });
 }
 
 // Scans, selections and reductions by key of such elements.
