@@ -238,8 +238,7 @@ TEST_P(counts, tiled_loop) {
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j) {
         const double up = a[(i + rows - 1) % rows * columns + j],
-                     left = j + 2 < columns ? a[i * columns + j + 2] : 0,
-                     own = a[i * columns + j];
+                     left = j + 2 < columns ? a[i * columns + j + 2] : 0, own = a[i * columns + j];
         want[i * columns + j] =
             (own + up + left) / 3 - 100 * 2 * own / static_cast<double>(rows * columns);
       }

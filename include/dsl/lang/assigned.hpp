@@ -159,8 +159,9 @@ class assigned<tuple<Targets&...>, E...> {
                        before_positions = leaves + counts;
 
  public:
-  static constexpr int inputs = inputs_of_kernel<
-      before_positions + (counts_positions(pass::elements::view(), before_positions) ? 1 : 0)>();
+  static constexpr int inputs =
+      inputs_of_kernel<before_positions +
+                       (counts_positions(pass::elements::view(), before_positions) ? 1 : 0)>();
 
  private:
   using bound = tuple<bound_target<Targets>&...>;

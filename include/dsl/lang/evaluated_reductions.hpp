@@ -5,7 +5,8 @@
 
 namespace dsl::detail {
 
-/// Whether the elements of an expression use reductions or numbers of elements, including those inside its formulas.
+/// Whether the elements of an expression use reductions or numbers of elements, including those
+/// inside its formulas.
 template <class E>
 constexpr bool uses_reductions() {
   if constexpr (space_count<E> == 0) {

@@ -50,7 +50,8 @@ constexpr void note_outputs(index_space& space, const R& result) {
     unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
-// The same results; those that are computed from numbers of elements alone as results of reductions.
+// The same results; those that are computed from numbers of elements alone as results of
+// reductions.
 template <class R>
 constexpr R as_results([[maybe_unused]] graph& g, R result) {
   if constexpr (is_symbol<R>) result.id = result_of_counts(g, result.id);

@@ -43,8 +43,7 @@ template <class Phases, class Step, class... Targets>
 class operands_of_phases {
   static constexpr int leaves = leaf_count<Step>, targets = sizeof...(Targets),
                        counts = Phases::first_value - leaves,
-                       before_positions =
-                           Phases::first_value + Phases::values + Phases::addresses;
+                       before_positions = Phases::first_value + Phases::values + Phases::addresses;
   template <std::size_t... P>
   static constexpr bool count_positions(std::index_sequence<P...>) {
     return (counts_positions(Phases::template phase<static_cast<int>(P)>::elements::view(),

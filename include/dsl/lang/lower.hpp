@@ -29,9 +29,9 @@ template <class F, class... Operands> inline constexpr bool
 template <class F, int R, class... Operands> inline constexpr bool
     counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
 
-/// Properties of a traced expression: it has reductions or counts elements; all its outputs are single values; a
-/// literal is outside its dtype; a formula reads neighbours; it reads them along an axis that does
-/// not exist; the operands whose elements it takes.
+/// Properties of a traced expression: it has reductions or counts elements; all its outputs are
+/// single values; a literal is outside its dtype; a formula reads neighbours; it reads them along
+/// an axis that does not exist; the operands whose elements it takes.
 struct trace_of_formula {
   bool reduces = false, single_values = false, literal_outside = false, neighbours = false,
        axis_missing = false;
@@ -55,12 +55,9 @@ constexpr trace_of_formula inspect_formula() {
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
   const bool reduces = g.reduction_count() > 0 || has_counts(g);
   trace_of_formula found{
-      reduces,
-      reduces && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
-      g.literal_outside,
-      moves_formula(g),
-      g.axis_missing,
-      t.operands};
+      reduces,           reduces && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
+      g.literal_outside, moves_formula(g),
+      g.axis_missing,    t.operands};
   sequence<int> roots;
   for (int i = 0; i < g.outputs.size(); ++i) roots.push_back(g.outputs[i]);
   for (int i = 0; i < g.reduction_count(); ++i)
