@@ -63,13 +63,17 @@ TEST_P(counts, one_kernel) {
 
 // A C++ scalar that is the number of elements, and then another number, as the statement is kept.
 TEST_P(counts, scalar_of_the_same_value) {
-  const auto f = dsl::vectorize([](auto a, auto k) { return grad<0>(mean_square)(a) + k; });
+  const auto f = dsl::vectorize([](auto a, auto k) { return slope(a) + k; });
+  const auto in_phases = dsl::vectorize([](auto a, auto k) { return slope(a) + dsl::max(a) + k; });
   const std::vector<double> given = doubles(5);
   const auto x = dsl::to_device(given);
   dsl::array<double> y(5);
   for (const std::int64_t k : {5, 5, 5, 7, 7, 7, 5, 5, 9, 9}) {
     y = f(x, k);
     expect_each(y.copy_to_host(), [&](std::size_t i) { return 2 * given[i] / 5 + k; });
+    y = in_phases(x, k);
+    const double most = *std::max_element(given.begin(), given.end());
+    expect_each(y.copy_to_host(), [&](std::size_t i) { return 2 * given[i] / 5 + most + k; });
   }
 }
 
@@ -157,9 +161,13 @@ TEST_P(counts, results_of_other_index_spaces) {
   dsl::tie(s, t) = std::tuple{of_shared(x, k), of_shared(y, k) * of_shared(x, k)};
   EXPECT_EQ(s.value(), 31 * 6.0);
   EXPECT_EQ(t.value(), 31 * 6.0 * 7 * 6.0);
-  dsl::array<double> z;
-  z = x + of_shared(y, k);
   const auto given = x.copy_to_host();
+  const double sum = std::accumulate(given.begin(), given.end(), 0.0);
+  dsl::array<double> z;
+  z = x + of_shared(y, dsl::sum(x));
+  const std::vector<double> sums = z.copy_to_host();
+  for (std::size_t i = 0; i < 31; ++i) EXPECT_NEAR(sums[i], given[i] + 7 * 2 * sum, 1e-11);
+  z = x + of_shared(y, k);
   expect_each(z.copy_to_host(), [&](std::size_t i) { return given[i] + 42; });
 }
 
