@@ -362,6 +362,29 @@ void f(dsl::array<float>& x) {
   x = dsl::vectorize([](auto u) { return dsl::take(u, 2 * u); })(x);
 }
 
+// case take_of_neighbours
+// says: dsl::take inside a formula reads no values of neighbours, of dsl::index or of functors
+// lines: nvcc 9, g++ 11, clang++ 15
+void f(dsl::array<float>& x, dsl::array<int>& i) {
+  x = dsl::vectorize([](auto u, auto i) { return dsl::take(dsl::shift(u, 1), i); })(x, i);
+}
+
+// case take_of_positions
+// says: dsl::take inside a formula reads no values of neighbours, of dsl::index or of functors
+// lines: nvcc 9, g++ 11, clang++ 15
+void f(dsl::array<float, 2>& m, dsl::array<int>& i) {
+  m = dsl::vectorize([](auto u, auto i) { return dsl::take(u * dsl::index(u, 0), i, 1); })(m, i);
+}
+
+// case take_of_a_parameters_neighbours
+// says: dsl::take inside a formula reads no values of neighbours, of dsl::index or of functors
+// lines: nvcc 11, g++ 12, clang++ 21
+void f(dsl::array<float>& x, dsl::array<float>& y, dsl::array<int>& i) {
+  const auto step =
+      dsl::vectorize([](auto u, auto v, auto i) { return u + dsl::take(dsl::shift(v, 1), i); });
+  dsl::iterate(3, step, dsl::state(x), y, i);
+}
+
 // case function_of_arrays_in_a_formula
 // says: inside a formula there is one element: apply this function to the array
 // lines: nvcc 13, g++ 15, clang++ 34

@@ -77,6 +77,19 @@ void loop_until() {
   }
 }
 
+// Its second buffer is so large that the host looks for the end after every few steps.
+void loop_that_ends_early() {
+  const auto next = dsl::vectorize([](auto x, auto) {
+    return std::tuple{dsl::shift(x, 1, dsl::boundary::wrap) + 1, dsl::sum(x)};
+  });
+  constexpr integer many = 3'000'000;
+  dsl::array<integer> x = dsl::zeros<integer>(many);
+  dsl::scalar<integer> total = integer{0}, ran;
+  dsl::iterate(20, next, dsl::state(x, total), dsl::until(total >= 2 * many, ran),
+               strategy::launches);
+  want(total.value() == 2 * many && ran.value() == 3, "a loop that ends early");
+}
+
 void streams() {
   const dsl::stream one, two;
   dsl::array<integer> x = dsl::to_device(counted), y = dsl::zeros<integer>(n);
@@ -205,6 +218,7 @@ std::vector<work> loop_work() {
       {"a loop that is watched", loop_that_is_watched},
       {"a loop of elements", loop_of_elements},
       {"a loop until a condition", loop_until},
+      {"a loop that ends early", loop_that_ends_early},
       {"streams", streams},
       {"a stream that is captured", captured},
       {"threads", threads},

@@ -11,6 +11,7 @@
 #include <dsl/dsl.hpp>
 
 #include "cuda/recorded_graph.hpp"
+#include "exec/loop/loop_end.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "exec/run/scratch.hpp"
 #include "mem/buffer.hpp"
@@ -267,6 +268,94 @@ TEST_F(runtime_calls, a_graph_of_kernels_is_made_once_and_given_back) {
     faults::begin();
     kernels.launch_kernel(k, on);  // recording has ended
     EXPECT_EQ(calls_of("cudaLaunchKernelExC"), 1) << function;
+  }
+}
+
+// A loop of groups of four steps, whose condition becomes true in one of them.
+struct groups_of_steps {
+  explicit groups_of_steps(std::int64_t groups) : left(4 * groups) {
+    std::memset(memory.data(), 0, 1);
+    condition.memory = memory.get();
+    condition.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
+    end.emplace(condition, 4);
+  }
+  // Queues a group, in two parts; returns whether the end is known.
+  bool queue(bool ends = false) {
+    if (ends) std::memset(memory.data(), 1, 1);
+    for (const std::int64_t part : {3, 1}) {
+      EXPECT_EQ(end->left_in_group(), part == 3 ? 4 : 1);
+      left -= part;
+      end->note(part, left);
+    }
+    return end->has_come();
+  }
+  buffer_ref memory = buffer_ref::allocate(1, gpu);
+  operand condition;
+  std::int64_t left;
+  std::optional<loop_end> end;
+};
+
+// While one group runs, the next one is queued: only the group before the last one is waited for,
+// and nobody looks at the last two.
+TEST_F(runtime_calls, the_end_of_a_loop_is_looked_for_a_group_late) {
+  const dsl::stream on(gpu);
+  const dsl::stream_guard guard(on);
+  groups_of_steps two(2);
+  faults::begin();
+  EXPECT_FALSE(two.queue() || two.queue());
+  EXPECT_EQ(faults::calls(), 0);
+
+  groups_of_steps five(5);
+  faults::begin();
+  for (const long waits : {0, 1, 2, 3, 3}) {
+    EXPECT_FALSE(five.queue());
+    EXPECT_EQ(calls_of("cudaEventSynchronize"), waits);
+  }
+  EXPECT_EQ(calls_of("cudaMemcpyAsync"), 3);
+  EXPECT_EQ(calls_of("cudaStreamSynchronize"), 0);
+
+  groups_of_steps many(1000);
+  faults::begin();
+  EXPECT_FALSE(many.queue());
+  EXPECT_FALSE(many.queue(true));
+  EXPECT_TRUE(many.queue());
+  EXPECT_TRUE(many.end->has_come());
+  EXPECT_EQ(calls_of("cudaEventSynchronize"), 2);
+  two.end.reset();
+  five.end.reset();
+
+  groups_of_steps others(1000);  // the stream has kept page-locked memory for two loops
+  faults::begin();
+  for (int k = 0; k < 9; ++k) EXPECT_FALSE(others.queue());
+  EXPECT_TRUE(others.queue(true) || others.queue());
+  EXPECT_EQ(calls_of("cudaMallocHost"), 0);
+}
+
+TEST_F(runtime_calls, the_end_of_a_loop_is_not_looked_for_while_a_stream_is_captured) {
+  const dsl::stream on(gpu);
+  const dsl::stream_guard guard(on);
+  groups_of_steps many(1000);
+  auto* const native = static_cast<cudaStream_t>(on.native());
+  cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal);
+  faults::begin();
+  for (int k = 0; k < 9; ++k) EXPECT_FALSE(many.queue(true));
+  EXPECT_EQ(calls_of("cudaMemcpyAsync") + calls_of("cudaEventRecord"), 0);
+  cudaGraph_t graph{};
+  cudaStreamEndCapture(native, &graph);
+  cudaGraphDestroy(graph);
+}
+
+TEST_F(runtime_calls, a_look_for_the_end_of_a_loop_that_fails_leaves_nothing) {
+  for (const char* const function :
+       {"cudaMallocHost", "cudaMemcpyAsync", "cudaEventCreateWithFlags", "cudaEventRecord",
+        "cudaEventSynchronize"}) {
+    const dsl::stream on(gpu);
+    const dsl::stream_guard guard(on);
+    groups_of_steps many(1000);
+    fails_at(function, [&] {
+      many.queue();
+      many.queue();
+    });
   }
 }
 

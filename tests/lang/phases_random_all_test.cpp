@@ -87,7 +87,7 @@ TEST_P(random_phases, of_conjugate_gradients) {
   });
 }
 
-// Values that take many instructions are kept on chip for later phases: of several phases, of
+// Values that take many instructions are reused by later phases: of several phases, of
 // several dtypes, and single bits. Compared with launches, which compute them again.
 constexpr auto of_two_phases = dsl::vectorize([](auto x, auto w) {
   auto s = dsl::mean(x);
@@ -123,7 +123,7 @@ void compare_with_launches(drawing& draw, const F& step) {
   const auto want = same.copy_to_host();
   expect_near(std::vector<long double>(want.begin(), want.end()), x.got(), 1e-6L);
 }
-TEST_P(random_phases, of_values_that_are_kept) {
+TEST_P(random_phases, of_values_that_are_reused) {
   const auto strategies = {strategy::one_block, strategy::cooperative, strategy::streamed};
   rounds(20, 10, strategies, [](drawing& d) { compare_with_launches(d, of_two_phases); });
   rounds(20, 11, strategies, [](drawing& d) { compare_with_launches(d, of_several_dtypes); });

@@ -142,6 +142,27 @@ TEST_P(phases, of_no_elements) {
   });
 }
 
+// A phase's value of 16 bits is rounded as in memory, also where it stays on the chip: 47 * 47 =
+// 2209, which is 2208 in either dtype.
+template <class H> void round_between_phases() {
+  constexpr auto step = dsl::vectorize([](auto x, auto) {
+    const auto sum = dsl::cast<H>(dsl::sum(x));
+    const auto square = sum * sum;
+    return std::tuple{(x + square) - 2208, dsl::cast<float>(dsl::max(x + square))};
+  });
+  phases::with_every_strategy([&](strategy how) {
+    auto x = dsl::to_device(std::vector<H>{H(40.0f), H(4.0f), H(3.0f)});
+    dsl::scalar<float> most;
+    dsl::iterate(1, step, dsl::state(x, most), how);
+    EXPECT_EQ(float(x(2).value()), 3);
+    EXPECT_EQ(most.value(), 2248);
+  });
+}
+TEST_P(phases, round_values_of_sixteen_bits) {
+  round_between_phases<dsl::half>();
+  round_between_phases<dsl::bfloat16>();
+}
+
 // The condition reads a scalar of the first, a middle, or the last phase.
 TEST_P(phases, ends_on_a_scalar_of_any_phase) {
   const softened want(waves(300), 12);

@@ -1,4 +1,5 @@
 // dsl::take inside formulas: elements at positions that are data, in statements and in loops.
+#include "../error_of.hpp"
 #include "../on_device.hpp"
 
 #include <algorithm>
@@ -143,7 +144,10 @@ TEST_P(taking, says_what_is_wrong) {
   auto m = dsl::zeros<int>(4, 6);
   dsl::array<int, 2> out = dsl::ones<int>(4, 6);
   const auto row = dsl::ones<int>(6);
-  EXPECT_THROW(out = both(m, row, 1), dsl::shape_error);  // different shapes
+  EXPECT_THROW(out = both(m, row, 1), dsl::shape_error);
+  EXPECT_EQ(error_of([&] { out = both(m, row, 1); }),
+            "dsl::take of a value that a formula computes from arrays of shapes (4, 6) and (6), "
+            "whose positions differ: assign the value to an array and take from that");
   const auto columns = m(dsl::slice(), dsl::slice(0, 3));
   const auto one = dsl::vectorize([](auto u, auto i) { return dsl::take(u, i); });
   dsl::array<int, 2> narrow = dsl::ones<int>(4, 3);

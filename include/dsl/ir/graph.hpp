@@ -158,7 +158,7 @@ class graph {
   std::uint32_t scalar_outputs = 0;
   // Number of operands; `position` gets the next number.
   int operands = 0;
-  bool notes_literals = false, literal_outside = false, axis_missing = false;
+  bool notes_literals = false, literal_outside = false, axis_missing = false, take_refused = false;
   // Elements use results of reductions over their rows: a variance then computes the mean first.
   bool reads_rows_again = false;
   // The graph has a variance, to which this applies.
@@ -193,6 +193,12 @@ class graph {
   constexpr void refuse_axis() {
     if (!notes_literals) throw "dsl::shift, dsl::take and dsl::index: there is no such axis";
     axis_missing = true;
+  }
+  /// Reports a value that cannot be computed at another position, in the same way.
+  constexpr void refuse_take() {
+    if (!notes_literals)
+      throw "dsl::take inside a formula: of neighbours, dsl::index or a functor's values";
+    take_refused = true;
   }
   constexpr void refuse_number() const {
     if (!notes_numbers) throw "a symbol is no C++ number: what holds one is auto";

@@ -13,14 +13,14 @@ namespace dsl::detail {
 /// All phases have the step's operands, with the same numbers, and after them one for each value
 /// and one for each address of a stored value.
 ///
-/// Within a kernel, elementwise values that take many instructions may be kept on chip for later
+/// Within a kernel, elementwise values that take many instructions may stay on chip for later
 /// phases instead. A phase then gives those that it is the first to compute as further outputs, and
 /// reads those before it as operands.
 template <class Graph>
 class step_splitter {
  public:
-  /// `keeps`: for a kernel that keeps values.
-  constexpr step_splitter(const Graph& g, bool keeps) : g_(g), origins_(g) {
+  /// `reuses`: for a kernel that reuses values.
+  constexpr step_splitter(const Graph& g, bool reuses) : g_(g), origins_(g) {
     live_ = needed_from(g.outputs, 0);
     for (int i = 0; i < g.size() && possible_; ++i) note_depth(i);
     for (int i = 0; i < g.outputs.size(); ++i) note_output(g.outputs[i]);
@@ -42,7 +42,7 @@ class step_splitter {
         if (is_value_[i] != 0 && phase_of(i) == p) values_.push_back(i);
       possible_ = possible_ && values_.size() > before;
     }
-    if (keeps && possible_ && addresses_.size() == 0) find_kept();
+    if (reuses && possible_ && addresses_.size() == 0) find_reused();
   }
 
   /// Whether all reductions are over the elements of the step, to single values.
@@ -60,8 +60,8 @@ class step_splitter {
     while (values_[k] != addresses_[a]) ++k;
     return k;
   }
-  constexpr int kept() const { return kept_.size(); }
-  constexpr int first_kept() const { return g_.operands + values_.size() + 1; }
+  constexpr int reused() const { return reused_.size(); }
+  constexpr int first_reused() const { return g_.operands + values_.size() + 1; }
   /// Phase p, which leaves values; or, if p is earlier(), the last one.
   constexpr graph phase(int p) const {
     graph to;
@@ -73,8 +73,8 @@ class step_splitter {
       roots.push_back(is_array(k) ? source_of_stored(g_, g_[values_[k]]) : values_[k]);
     }
     for (int i = 0; i < g_.outputs.size() && p == last_; ++i) roots.push_back(g_.outputs[i]);
-    for (int k = 0; k < kept_.size(); ++k)
-      if (origins_[kept_[k]].depth == p) roots.push_back(kept_[k]);
+    for (int k = 0; k < reused_.size(); ++k)
+      if (origins_[reused_[k]].depth == p) roots.push_back(reused_[k]);
     operand_places at{sequence<int>(origins_.leaf_count(), -1), sequence<int>(g_.size(), -1),
                       sequence<op>(g_.size(), op::load_scalar), sequence<int>(g_.size(), -1)};
     for (int k = 0; k < origins_.leaf_count(); ++k) at.of_leaf[k] = k;
@@ -84,10 +84,10 @@ class step_splitter {
     }
     for (int a = 0; a < addresses_.size(); ++a)
       at.addresses[addresses_[a]] = g_.operands + values_.size() + a;
-    for (int k = 0; k < kept_.size(); ++k) {
-      if (origins_[kept_[k]].depth >= p) continue;
-      at.of_node[kept_[k]] = first_kept() + k;
-      at.codes[kept_[k]] = op::load;
+    for (int k = 0; k < reused_.size(); ++k) {
+      if (origins_[reused_[k]].depth >= p) continue;
+      at.of_node[reused_[k]] = first_reused() + k;
+      at.codes[reused_[k]] = op::load;
     }
     const sequence<int> copied = copy_into(to, g_, needed_from(roots, p), at);
     for (int i = 0; i < roots.size(); ++i) to.outputs.push_back(copied[roots[i]]);
@@ -101,16 +101,17 @@ class step_splitter {
   constexpr sequence<char> needed_from(const sequence<int>& roots, int phase) const {
     sequence<char> inputs(g_.size(), 0), needed(g_.size(), 0);
     for (int k = 0; k < values_.size(); ++k) inputs[values_[k]] = phase_of(values_[k]) < phase;
-    for (int k = 0; k < kept_.size(); ++k) inputs[kept_[k]] |= origins_[kept_[k]].depth < phase;
+    for (int k = 0; k < reused_.size(); ++k)
+      inputs[reused_[k]] |= origins_[reused_[k]].depth < phase;
     for (int i = 0; i < roots.size(); ++i) needed[roots[i]] = 1;
     return needed_in_pass(g_, std::move(needed), inputs);
   }
-  // Keeps the elementwise values that a later phase needs, if they take many instructions, given
-  // those that are kept already.
-  constexpr void find_kept() {
+  // Finds the elementwise values that a later phase reuses, if they take many instructions, given
+  // those that are found already.
+  constexpr void find_reused() {
     constexpr int many = 12, of_function = 8;
     sequence<int> instructions(g_.size(), 0);
-    sequence<char> read_later(g_.size(), 0), keep(g_.size(), 0);
+    sequence<char> read_later(g_.size(), 0), again(g_.size(), 0);
     for (int i = g_.size() - 1; i >= 0; --i) {
       if (live_[i] == 0) continue;
       const auto note = [&](int from, int depth) {
@@ -135,12 +136,12 @@ class step_splitter {
                                                                            : flops;
       for (int k = 0; k < count_inputs(n); ++k) instructions[i] += instructions[input_node(n, k)];
       if (instructions[i] < many || read_later[i] == 0 || is_widened(n.type)) continue;
-      keep[i] = 1;
+      again[i] = 1;
       instructions[i] = 0;
     }
     for (int p = 0; p < last_; ++p)
       for (int i = 0; i < g_.size(); ++i)
-        if (keep[i] != 0 && origins_[i].depth == p) kept_.push_back(i);
+        if (again[i] != 0 && origins_[i].depth == p) reused_.push_back(i);
   }
   constexpr void note_depth(int node) {
     if (live_[node] == 0) return;
@@ -177,13 +178,14 @@ class step_splitter {
   sequence<char> live_, is_value_;
   sequence<int> values_;     // Nodes, in the order of their phases.
   sequence<int> addresses_;  // The stored values, nodes, whose addresses are used.
-  sequence<int> kept_;       // Nodes, in the order of their phases.
+  sequence<int> reused_;     // Nodes, in the order of their phases.
   int last_ = 0, space_ = -1;
   bool possible_ = true;
 };
 
 /// Makes the first single value among a pass's outputs depend on a reduction. The pass has single
-/// values and no reductions; its kernel then stores them, and can end a loop, as one that reduces.
+/// values and no reductions. They may replace scalars that its blocks read, and end the loop; as in
+/// any pass that reduces, its last block then stores them, when all blocks have read.
 constexpr void reduce_for_results(graph& g) {
   reduction_rule any;
   const int a = any.combine.add(op::value, dtype::boolean, literal{0}),
@@ -201,9 +203,9 @@ constexpr void reduce_for_results(graph& g) {
 }
 
 /// The phases of the step that `Trace::run()` builds, as passes, if it can be split; of a kernel
-/// that keeps values, if there are any (`Keeps`). The two are constant expressions of their own,
+/// that reuses values, if there are any (`Reuses`). The two are constant expressions of their own,
 /// because the compilers limit the work of one.
-template <bool Keeps, class Trace, class... Calls>
+template <bool Reuses, class Trace, class... Calls>
 class step_in_phases {
   static constexpr int most = 12, most_values = 64;
   struct roomy_step {
@@ -216,13 +218,13 @@ class step_in_phases {
   };
   static constexpr roomy_step make() {
     const auto g = Trace::run();
-    const step_splitter split(g, Keeps);
+    const step_splitter split(g, Reuses);
     roomy_step to;
     to.operands = g.operands;
     to.alone = to.earlier = split.earlier();
     to.values = split.values();
     to.is_possible = split.is_possible() && to.earlier > 0 && to.earlier <= most &&
-                     to.values <= most_values && (split.kept() > 0 || !Keeps);
+                     to.values <= most_values && (split.reused() > 0 || !Reuses);
     if (!to.is_possible) return to;
     to.addresses = split.addresses();
     for (int k = 0; k < to.values; ++k) to.types[k] = split.type_of_value(k);
@@ -230,7 +232,7 @@ class step_in_phases {
     for (int a = 0; a < to.addresses; ++a) to.of_address[a] = split.value_of_address(a);
     for (int p = 0; p <= to.earlier && to.is_possible; ++p)
       to.is_possible = add_pass(split.phase(p), to.image, true);
-    if (!Keeps && to.is_possible && g.scalar_outputs != 0) {
+    if (!Reuses && to.is_possible && g.scalar_outputs != 0) {
       graph last = split.phase(to.earlier);
       if (last.reduction_count() == 0) {
         reduce_for_results(last);

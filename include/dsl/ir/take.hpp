@@ -31,8 +31,10 @@ class graph_take {
     const sequence<char> needed = needed_by(g_, root);
     const read_beside reads = read_beside_by(g_, id);
     if (axis_ == taken_leaf::flat && (reads.neighbours > 0 || reads.taken > 0) &&
-        (g_.notes_literals || reads.of_variables))
+        (g_.notes_literals || reads.of_variables)) {
+      if (reads.neighbours > 0 && !reads.of_variables) g_.refuse_take();
       return from_stored(id, needed, value);
+    }
     sequence<int> to(id + 1, -1);
     for (int i = 0; i <= id; ++i)
       if (needed[i] != 0) to[i] = taken(i, to, value);
@@ -47,8 +49,10 @@ class graph_take {
     // In place of an array, where only dtypes matter (`scalar_ranges`).
     if (n.code == op::value) return id;
     if (n.code == op::address && axis_ == taken_leaf::flat) return id;
-    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code))
-      throw "dsl::take inside a formula: of neighbours, positions and functors' values dsl::eval an array, and pass it";
+    if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code)) {
+      g_.refuse_take();
+      return id;
+    }
     node copy = n;
     for (int k = 0; k < count_inputs(n); ++k) {
       copy.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);

@@ -8,11 +8,12 @@
 
 namespace dsl::detail {
 
-// Terms, with their operators and functions, are in a namespace of their own. In this one the
-// operators would hide those of arrays, and where derivatives are written the functions do.
-namespace terms {
+struct term;
+constexpr term operate(op code, const term& a, const term& b, const term& c);
+constexpr term beside(double number, const term& x);
 
-/// A node of a graph, or zero, which has no node: a derivative that does not exist.
+/// A node of a graph, or zero, which has no node: a derivative that does not exist. Its operators
+/// are found by its type alone, so that they hide none of those on arrays.
 struct term {
   graph* g = nullptr;
   int id = -1;
@@ -22,10 +23,26 @@ struct term {
   constexpr dtype type() const { return at().type; }
   constexpr bool is_complex() const { return kind_of(type()) == kind::complex; }
   constexpr bool is_constant() const { return at().code == op::constant; }
-};
 
-}  // namespace terms
-using terms::term;
+#define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
+#define DSL_OPERATOR_1(name, token)                      \
+  friend constexpr term operator token(const term& a) { \
+    return operate(op::name, a, term{}, term{});         \
+  }
+#define DSL_OPERATOR_2(name, token)                                       \
+  friend constexpr term operator token(const term& a, const term& b) {   \
+    return operate(op::name, a, b, term{});                               \
+  }                                                                       \
+  friend constexpr term operator token(const term& a, double b) {        \
+    return operate(op::name, a, beside(b, a), term{});                    \
+  }                                                                       \
+  friend constexpr term operator token(double a, const term& b) {        \
+    return operate(op::name, beside(a, b), b, term{});                    \
+  }
+#include <dsl/ir/ops.inc>
+#undef DSL_OPERATOR_1
+#undef DSL_OPERATOR_2
+};
 
 constexpr term constant_term(graph* g, dtype type, double number) {
   return {g, g->add(op::constant, type, literal_of(type, number))};
@@ -111,23 +128,9 @@ constexpr term beside(double number, const term& x) {
   return constant_term(x.g, type, number);
 }
 
-// The rows of the op table for terms.
+// The rows of the op table as functions of terms, in a namespace of their own: they hide the
+// functions of arrays where derivatives are written.
 namespace terms {
-
-#define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
-#define DSL_OPERATOR_1(name, token) \
-  constexpr term operator token(const term& a) { return operate(op::name, a); }
-#define DSL_OPERATOR_2(name, token)                                                               \
-  constexpr term operator token(const term& a, const term& b) { return operate(op::name, a, b); } \
-  constexpr term operator token(const term& a, double b) {                                        \
-    return operate(op::name, a, beside(b, a));                                                    \
-  }                                                                                               \
-  constexpr term operator token(double a, const term& b) {                                        \
-    return operate(op::name, beside(a, b), b);                                                    \
-  }
-#include <dsl/ir/ops.inc>
-#undef DSL_OPERATOR_1
-#undef DSL_OPERATOR_2
 
 #define DSL_FUNCTION(name, numpy, arity, ...) DSL_FUNCTION_##arity(name)
 #define DSL_FUNCTION_1(name) \

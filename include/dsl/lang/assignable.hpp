@@ -83,6 +83,7 @@ template <class Targets, class... E> struct lowered_for;
 template <class... Targets, class... E>
 struct lowered_for<tuple<Targets&...>, E...> {
   using type = lowered<types_of_targets<Targets...>, E...>;
+  static constexpr bool takes = (takes_possible<E> && ...);
 };
 
 /// Whether expressions may be assigned to targets; if not, a compile-time error says why. `Lowered`
@@ -118,7 +119,12 @@ constexpr bool may_assign(std::type_identity<tuple<Targets&...>>,
       axes,
       "dsl::shift, dsl::take and dsl::index: there is no such axis of what a formula reads, "
       "before it is broadcast");
-  if constexpr (writable && as_many && traceable && literals && axes) {
+  constexpr bool takes = Lowered::takes;
+  static_assert(takes,
+                "dsl::take inside a formula reads no values of neighbours, of dsl::index or of "
+                "functors: assign them to an array, an argument that it reads. In a loop, without "
+                "an axis, it reads those of variables' neighbours");
+  if constexpr (writable && as_many && traceable && literals && axes && takes) {
     constexpr dtype_fit dtypes = fit_of_dtypes<E...>(std::type_identity<tuple<Targets&...>>{},
                                                      std::index_sequence_for<Targets...>{});
     static_assert(dtypes.by_casts,

@@ -177,7 +177,7 @@ void require_alike(const Leaves& leaves, std::index_sequence<K...>) {
   (add_leaves(get<static_cast<std::size_t>(Takes.taken[K].leaf)>(leaves), at), ...);
   for (std::size_t i = 0; i != sizeof...(K); ++i)
     for (std::size_t k = 0; k != i; ++k)
-      if (Takes.taken[i].value == Takes.taken[k].value) require_shape(all[i], all[k]);
+      if (Takes.taken[i].value == Takes.taken[k].value) require_taken_alike(all[k], all[i]);
 }
 /// An operand of such a formula, whose first leaf has number Leaf.
 template <auto Takes, int Leaf, class Operand>

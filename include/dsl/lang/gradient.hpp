@@ -69,9 +69,13 @@ auto shape_of_elements(const E& e) {
       },
       e.operands);
 }
+/// Whether it is a reduction, and whether one of rows that gives elements.
 template <class E> inline constexpr bool is_reduction = false;
+template <class E> inline constexpr bool gives_rows = false;
 template <class F, int R, class... X>
 inline constexpr bool is_reduction<reduction<F, R, X...>> = true;
+template <class F, int R, class... X>
+inline constexpr bool gives_rows<reduction<F, R, X...>> = row_rank<F> > 0;
 template <class E>
 void broadcast_extents(const E& e, std::int64_t* to, int rank) {
   const auto widen = [&](const std::int64_t* extents, int own) {
@@ -85,7 +89,7 @@ void broadcast_extents(const E& e, std::int64_t* to, int rank) {
     dsl::extents<E::rank> left;
     for (std::size_t d = 0, k = 0; d < all.size(); ++d) {
       const bool reduced = (e.axes >> d & 1) != 0;
-      if (left.size() == all.size()) left[d] = reduced && row_rank<typename E::function> == 0 ? 1 : all[d];
+      if (left.size() == all.size()) left[d] = reduced && !gives_rows<E> ? 1 : all[d];
       else if (!reduced) left[k++] = all[d];
     }
     widen(left.data(), E::rank);
@@ -102,6 +106,13 @@ void broadcast_extents(const E& e, std::int64_t* to, int rank) {
 template <class E>
 auto evaluated_operand(const E& e) {
   if constexpr (is_cut<E>) return eval(e);
+  else return e;
+}
+
+/// The same for anything that is not a leaf.
+template <class E>
+auto in_memory_operand(const E& e) {
+  if constexpr (requires { e.operands; }) return as_operand(eval(e));
   else return e;
 }
 
@@ -394,7 +405,8 @@ class gradient_sweep {
         strides[d] = reduced ? 0 : weight.strides()[k];
         k += reduced ? 0 : 1;
       }
-      return Weight(weight.owner(), weight.origin(), sizes, strides);
+      return view<const typename Weight::value_type, Rank>(weight.owner(), weight.origin(), sizes,
+                                                          strides);
     }
   }
 
@@ -403,7 +415,7 @@ class gradient_sweep {
   void cross(const expression<formula<Name, F>, X...>& e, const Weight& weight) {
     const auto shape = shape_of_elements(e);
     const auto held = unpack(
-        [](const auto&... x) { return tuple{evaluate_reductions(x)...}; }, e.operands);
+        [](const auto&... x) { return tuple{in_memory_operand(x)...}; }, e.operands);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (add_argument<F, I>(get<I>(e.operands), held, weight, shape), ...);
     }(std::index_sequence_for<X...>{});
@@ -543,7 +555,7 @@ device device_of_operands(const gradient_expression<Loss, V...>& e) {
 
 template <class Loss>
 constexpr bool require_loss() {
-  if constexpr (!require_operand<Loss>()) {
+  if constexpr (std::same_as<Loss, refused> || !require_operand<Loss>()) {
     return false;
   } else {
     using value = trace_t<operand_t<Loss>>;

@@ -68,6 +68,12 @@ auto scalars_for_outputs(const Step&) {
              std::tuple_size_v<outputs> > First ? std::tuple_size_v<outputs> - First : 0)>{});
 }
 
+// Only a step knows the loop's variables, whose neighbours may be taken.
+template <class Formula, class Step, bool Possible = takes_possible<Formula>>
+inline constexpr bool takes_possible_in_step = true;
+template <class Formula, class Step>
+inline constexpr bool takes_possible_in_step<Formula, Step, false> = takes_possible<Step>;
+
 /// The step of a loop, lowered for the variables and what else it computes. A loop's formula is
 /// checked by means of its step, so that it is not lowered a second time. Only a step that is
 /// neither a pass nor a chain of phases leaves it open whether the formula is: then `type` is the
@@ -82,13 +88,15 @@ struct lowered_step<tuple<S&...>, Formula, Conditions, Records> {
   template <class... Extra>
   static auto lower(const tuple<Extra...>&) {
     using all = lowered<types_of_targets<S..., Extra...>, step>;
-    if constexpr (all::is_one_pass) return std::type_identity<all>{};
+    if constexpr (!takes_possible_in_step<Formula, step>) return std::type_identity<refused>{};
+    else if constexpr (all::is_one_pass) return std::type_identity<all>{};
     else if constexpr (all::in_phases::is_possible)
       return std::type_identity<lowered_in_phases<all>>{};
     else return std::type_identity<lowered<types_of_targets<S...>, Formula>>{};
   }
 
  public:
+  static constexpr bool takes = takes_possible_in_step<Formula, step>;
   using type = typename decltype(lower(
       scalars_for_outputs<sizeof...(S)>(std::declval<const step&>())))::type;
 };
@@ -190,6 +198,12 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
       ((get<scalars + records + I>(histories)(k) = get<I>(samples).of), ...);
     }(std::index_sequence_for<Samples...>{});
   };
+  // After the end: the samples from row k on, which all are the last one.
+  [[maybe_unused]] const auto fill = [&](std::int64_t k) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((get<scalars + records + I>(histories)(slice(k, end)) = get<I>(samples).of), ...);
+    }(std::index_sequence_for<Samples...>{});
+  };
   std::int64_t done = 0;
   while (done < plan.steps) {
     const std::int64_t left = plan.steps - done,
@@ -199,6 +213,10 @@ DSL_DETAIL_RARE auto run_loop(const loop_schedule& plan, const tuple<S&...>& var
     done += ready.run({plan, done, wanted, recorded}, watch);
     if (is_cut && done % plan.every == 0) record(done / plan.every - 1);
     if (ready.stopped()) break;
+    if (ready.has_ended()) {
+      if constexpr (sizeof...(Samples) > 0) fill(done / plan.every);
+      done = plan.steps;
+    }
   }
   const auto shorten = [&](auto& h) {
     if (h.extent(0) > done / plan.every)
@@ -274,10 +292,11 @@ auto as_result(tuple<H...> all) {
 /// of `record`, first reductions of formulas, then samples. One history is returned as an array,
 /// several or none as a std::tuple.
 ///
-/// Does not wait, unless `progress` is given. Results are the same from run to run; between
-/// strategies floating point results may differ by rounding. Throws as `assign` does, and
-/// shape_error if variables share elements or `steps` is negative. It throws before the first step,
-/// so the variables have not changed.
+/// Does not wait, unless `progress` is given, or `until` and so many steps that it waits for
+/// earlier ones (those of half a second, or some 200 if each is a kernel) to see whether to queue
+/// more. Results are the same from run to run; between strategies floating point results may
+/// differ by rounding. Throws as `assign` does, and shape_error if variables share elements or
+/// `steps` is negative. It throws before the first step, so the variables have not changed.
 /// ```cpp
 /// const auto step = dsl::vectorize([](auto phase, auto z, auto rate, auto pull, auto h) {
 ///   auto next = phase + h * (rate + pull * imag(z * exp(-1i * phase)));

@@ -13,18 +13,18 @@ template <template <int> class Phase, int... P>
 struct phases_of<Phase, std::integer_sequence<int, P...>> {
   using type = phase_list<Phase<static_cast<int>(sizeof...(P))>, Phase<P>...>;
 };
-// Deduced for the reason given at `code_for`. `Keeping...`: the phases that keep values, the last
+// Deduced for the reason given at `code_for`. `Reusing...`: the phases that reuse values, the last
 // one first.
 template <int Inputs, int Arguments, int States, int Stop, int FirstValue, class Name,
           std::uint64_t Last, std::uint64_t... Earlier, std::uint64_t Alone,
-          std::uint64_t... Keeping, class... Calls>
+          std::uint64_t... Reusing, class... Calls>
 const loop_code& loop_code_for(std::type_identity<Name>,
                                phase_list<pass<Last, Calls...>, pass<Earlier, Calls...>...>,
-                               pass<Alone, Calls...>, phase_list<pass<Keeping, Calls...>...>) {
+                               pass<Alone, Calls...>, phase_list<pass<Reusing, Calls...>...>) {
   return loop_code_of<Name, Inputs, Arguments, States, Stop, pass<Last, Calls...>,
                       pass<Alone, Calls...>>(
       earlier_phases<FirstValue, pass<Earlier, Calls...>...>{},
-      earlier_phases<FirstValue, pass<Keeping, Calls...>...>{});
+      earlier_phases<FirstValue, pass<Reusing, Calls...>...>{});
 }
 
 /// Makes a loop's variables its first operands. A formula that only takes elements of one has left
@@ -154,13 +154,13 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
                                                                     step, device::current());
     using numbers = std::make_integer_sequence<int, phases::earlier>;
     using listed = phases_of<phases::template phase, numbers>;
-    using kept = typename step_lowered::in_keeping_phases;
-    using keeping =
-        std::conditional_t<kept::is_possible, phases_of<kept::template phase, numbers>, listed>;
+    using reused = typename step_lowered::in_reusing_phases;
+    using reusing =
+        std::conditional_t<reused::is_possible, phases_of<reused::template phase, numbers>, listed>;
     const loop_code& code =
         loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
             kernel_name(step), typename listed::type{}, last_phase_alone<phases>{},
-            typename keeping::type{});
+            typename reusing::type{});
     return {code, operands.data(), fixed, how, operands.values()};
   }
 }

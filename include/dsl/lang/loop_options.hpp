@@ -35,7 +35,8 @@ struct until_option {
 /// Ends the loop after the first step for which the condition, an expression of scalars, is true.
 /// The condition is evaluated on the device with the new values of the state's scalars. It must
 /// read at least one of them; otherwise `iterate` throws value_error. Histories are 0 after the
-/// last step, but samples repeat the last sample.
+/// last step, but samples repeat the last sample. Steps after the end cost nothing, however many
+/// were asked for.
 template <class Condition>
   requires detail::lazy_operand<Condition>
 auto until(const Condition& condition) {

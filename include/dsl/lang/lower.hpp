@@ -31,10 +31,11 @@ template <class F, int R, class... Operands> inline constexpr bool
 
 /// Properties of a traced expression: it has reductions or counts elements; all its outputs are
 /// single values; a literal is outside its dtype; a formula reads neighbours; it reads them along
-/// an axis that does not exist; the operands whose elements it takes.
+/// an axis that does not exist; it takes values that, outside a loop, cannot be taken; the operands
+/// whose elements it takes.
 struct trace_of_formula {
   bool reduces = false, single_values = false, literal_outside = false, neighbours = false,
-       axis_missing = false;
+       axis_missing = false, take_refused = false;
   static constexpr int most_taken = 16;
   int leaf_count = 0, taken_count = 0;
   taken_leaf taken[most_taken] = {};
@@ -57,7 +58,8 @@ constexpr trace_of_formula inspect_formula() {
   trace_of_formula found{
       reduces,           reduces && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
       g.literal_outside, moves_formula(g),
-      g.axis_missing,    t.operands};
+      g.axis_missing,    g.take_refused,
+      t.operands};
   sequence<int> roots;
   for (int i = 0; i < g.outputs.size(); ++i) roots.push_back(g.outputs[i]);
   for (int i = 0; i < g.reduction_count(); ++i)
@@ -106,6 +108,7 @@ constexpr trace_of_formula inspected() {
 template <class E> inline constexpr bool has_reductions = inspected<E>().reduces;
 template <class E> inline constexpr bool reads_neighbours = inspected<E>().neighbours;
 template <class E> inline constexpr bool axes_exist = !inspected<E>().axis_missing;
+template <class E> inline constexpr bool takes_possible = !inspected<E>().take_refused;
 template <class E> inline constexpr bool literals_fit = !inspected<E>().literal_outside;
 
 /// The rank of an expression's one value: 0 for a formula that reduces its arguments to it.
@@ -273,7 +276,7 @@ struct lowered_with<Targets, tuple<Calls...>, E...> {
   using one_pass = compile<trace, Calls...>;
   using several = scheduled<trace, Calls...>;
   using in_phases = step_in_phases<false, trace, Calls...>;
-  using in_keeping_phases = step_in_phases<true, trace, Calls...>;
+  using in_reusing_phases = step_in_phases<true, trace, Calls...>;
   static constexpr bool is_one_pass = one_pass::is_one_pass;
   /// Whether an output is the result of a reduction.
   static constexpr bool is_reduced(int output) {

@@ -282,9 +282,9 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
 /// stay constant.
 ///
 /// Returns the state of the integration, in device memory. A step evaluates f seven times in one
-/// kernel. A second copy of each field is kept. Does not wait. Throws value_error for times that
-/// are not finite and for impossible tolerances and steps, otherwise as `iterate`, before the
-/// fields are written.
+/// kernel. A second copy of each field is kept. Waits as `iterate` does with `until`. Throws
+/// value_error for times that are not finite and for impossible tolerances and steps, otherwise as
+/// `iterate`, before the fields are written.
 /// ```cpp
 /// const auto pendulum = dsl::ode::with_time([](auto t, auto x, auto v, auto drive) {
 ///   return std::tuple{v, drive * cos(t) - sin(x)};

@@ -79,7 +79,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
     return of.reduces() ? std::min(most, warps_from(blocks)) : 32;
   };
   const auto keep_on_chip = [&] {
-    p.kept_bytes = of.compiled().kept_bytes;
+    p.reused_bytes = of.compiled().reused_bytes;
     p.registers = devices
                       .attributes(entry_of(devices, of, loop_kernel_number::on_chip),
                                   p.policy.block, p.where.index)
@@ -112,10 +112,11 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
             ? fixed.block
             : std::max(warps_from(threads.across * std::min<std::int64_t>(threads.down, lines)),
                        least_to_exchange(p.grid));
-    const std::int64_t kept = std::int64_t{of.compiled().kept_bytes} * cut.schedule.other_elements;
+    const std::int64_t reused =
+        std::int64_t{of.compiled().reused_bytes} * cut.schedule.other_elements;
     p.tile_in_memory = cut.in_memory();
-    p.on_chip = p.tile_in_memory == 0 && cut.schedule.bytes(needs) + kept <= room;
-    p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs) + (p.on_chip ? kept : 0));
+    p.on_chip = p.tile_in_memory == 0 && cut.schedule.bytes(needs) + reused <= room;
+    p.shared_bytes = static_cast<int>(cut.schedule.bytes(needs) + (p.on_chip ? reused : 0));
     if (p.on_chip) keep_on_chip();
     return p;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/explain/explain.hpp"
+#include "exec/loop/loop_end.hpp"
 #include "exec/loop/loop_launch.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
@@ -16,26 +17,6 @@
 #include "mem/stream.hpp"
 
 namespace dsl::detail {
-
-namespace {
-
-bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
-
-}  // namespace
-
-const char* name_of(strategy s) {
-  switch (s) {
-    case strategy::launches: return "a launch a step";
-    case strategy::graph: return "a CUDA graph of a kernel a step";
-    case strategy::elementwise: return "all steps in one kernel, each element by itself";
-    case strategy::one_block: return "all steps in one block";
-    case strategy::cooperative: return "all steps in one cooperative kernel, the state on chip";
-    case strategy::streamed: return "all steps in one cooperative kernel, the state partly on chip";
-    case strategy::tiled:
-      return "all steps in one cooperative kernel, a tile of the state on chip for each block";
-    default: return "automatic";
-  }
-}
 
 loop::loop(const loop_code& code, const operand* operands, const launch& fixed, strategy wanted,
            std::vector<buffer_ref> values)
@@ -184,108 +165,12 @@ void loop::run_step(std::int64_t number, const std::uint64_t* recorded, const bo
   if (stop != nullptr) bring_back();
 }
 
-// Whether a step changes no operand but the variables.
-bool loop::is_closed() const {
-  const auto at = [this](int k) -> const operand& {
-    return operands_[static_cast<std::size_t>(k)];
-  };
-  for (int i = 0; i < compiled_->states; ++i)
-    for (int k = compiled_->states; k < compiled_->arguments; ++k)
-      if (may_share_elements(at(k), at(i))) return false;
-  return true;
-}
+namespace {
 
-// Whether the variables can be moved in whole vectors.
-bool loop::is_aligned() const {
-  for (int i = 0; i < compiled_->states; ++i)
-    if (operands_[static_cast<std::size_t>(i)].kind == operand_kind::array &&
-        space_.layouts[i].how != access::wide)
-      return false;
-  return true;
-}
+// Of a slow GPU. The operations are those of one multiprocessor.
+constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, launch_seconds = 5e-6;
 
-const loop_plan& loop::plan_as(strategy how) const {
-  std::optional<loop_plan>& plan = plans_[static_cast<std::size_t>(how)];
-  if (!plan) plan = loop_launch(*this, how).plan();
-  return *plan;
-}
-
-strategy loop::choose() const {
-  const loop_support can = executor::of(where()).supports(*this);
-  const bool alone = can.one_kernel && is_closed();
-  // A single number addresses an element.
-  const bool closed = alone && space_.linear &&
-                      std::all_of(phases_.begin(), phases_.end(),
-                                  [](const bound_pass& phase) { return phase.space().linear; });
-  const bool has_tiles =
-      alone && can.carries_scalars && compiled_->tiles.rows > 0 && can.cooperative;
-  const auto check = [&](bool possible, const char* why) {
-    if (!possible)
-      raise<device_error>(std::string("a loop was to run as ") + name_of(wanted_) + ", but " + why +
-                          ": " + spell_pass(code_->pass.view, operands_.data()));
-  };
-  if (wanted_ == strategy::graph)
-    check(can.graphs && reduces(), "this is not a GPU, or there are no reductions");
-  if (wanted_ == strategy::elementwise)
-    check(closed && !reduces(),
-          "it has reductions, or its operands are not contiguous or share the variables' memory");
-  if (wanted_ == strategy::tiled) {
-    check(has_tiles,
-          "it reads no near neighbours, shares the variables' memory with an operand, or this is "
-          "not a GPU that can "
-          "launch cooperative kernels");
-    check(plan_as(wanted_).grid > 0,
-          "its variables do not fit on chip, or lie otherwise than in rows along which neighbours "
-          "are read");
-    return wanted_;
-  }
-  if (wanted_ > strategy::elementwise)
-    check(
-        closed && reduces(),
-        "it has no reductions, or its operands are not contiguous or share the variables' memory");
-  if (wanted_ > strategy::elementwise) check(can.carries_scalars, "this is not a GPU");
-  if (wanted_ == strategy::one_block) check(can.one_block, "several processes have its variables");
-  if (wanted_ > strategy::one_block)
-    check(can.cooperative, "this GPU cannot launch cooperative kernels");
-  if (wanted_ == strategy::streamed)
-    check(is_aligned(), "its variables are not aligned to vectors of 16 bytes");
-  if (wanted_ != strategy::automatic) {
-    if (wanted_ == strategy::one_block || wanted_ == strategy::cooperative)
-      check(plan_as(wanted_).streamed == 0, "its variables do not fit on chip");
-    return wanted_;
-  }
-  const strategy by_steps = can.graphs && reduces() ? strategy::graph : strategy::launches;
-  if (has_tiles) {
-    // If more of the state stays in memory, a kernel a step is faster, since it has more threads to
-    // load and store it (docs/lab.md). A kernel a phase reads the state several times.
-    const loop_plan& tiled = plan_as(strategy::tiled);
-    if (tiled.grid > 0 &&
-        (compiled_->earlier > 0 ? 2 : 4) * tiled.tile_in_memory * tiled.grid <= tiled.elements)
-      return strategy::tiled;
-  }
-  if (!closed) return by_steps;
-  if (!reduces()) return strategy::elementwise;
-  if (!can.carries_scalars) return by_steps;
-  const loop_plan &one = plan_as(strategy::one_block), &all = plan_as(strategy::cooperative);
-  const double work =
-      static_cast<double>(std::max(1, one.per_element.flops)) * one.lanes * one.block;
-  if (can.one_block && one.streamed == 0 &&
-      static_cast<double>(pieces(one.block_vectors, one.block) - 1) * work <= one.policy.one_block)
-    return strategy::one_block;
-  if (!can.cooperative) return by_steps;
-  if (all.streamed == 0) return strategy::cooperative;
-  return is_aligned() ? strategy::streamed : by_steps;
-}
-
-loop_plan loop::make_plan() const {
-  const strategy how = choose();
-  loop_plan p = is_one_kernel(how) ? plan_as(how)
-                                   : loop_plan{bound_pass::make_plan(), how,
-                                               executor::of(where()).supports(*this).policy};
-  p.loop = how;
-  p.path = name_of(how);
-  return p;
-}
+}  // namespace
 
 // Steps for one launch: half a second on a slow GPU, so that its display stays responsive; a
 // twentieth of a second if progress is reported.
@@ -295,33 +180,57 @@ std::int64_t loop::steps_a_launch(const loop_plan& p, bool watched) const {
                bytes = p.loop == strategy::elementwise
                            ? 0
                            : p.per_element.load_bytes + p.per_element.store_bytes;
-  // The operations are those of one multiprocessor.
-  constexpr double bytes_a_second = 2e11, operations_a_second = 5e10, wait = 5e-6;
   const double seconds =
       elements * bytes / bytes_a_second +
-      elements * p.per_element.flops / (operations_a_second * device.multiprocessors) + wait;
+      elements * p.per_element.flops / (operations_a_second * device.multiprocessors) +
+      launch_seconds;
   return std::max<std::int64_t>(1, static_cast<std::int64_t>((watched ? 0.05 : 0.5) / seconds));
+}
+
+// Steps between two looks whether the loop has ended; where each step is a kernel, so many that
+// they cost a millisecond in vain, after the end: their kernels return at once, but second buffers
+// are copied. A look costs the host, and the device, about as much as a few launches.
+std::int64_t loop::steps_a_group(const loop_plan& p) const {
+  if (is_one_kernel(p.loop)) return steps_a_launch(p, false);
+  double bytes = 0;
+  for (int i = 0; i < compiled_->states; ++i)
+    if ((beside_ >> i & 1) != 0)
+      bytes += 2.0 * static_cast<double>(p.elements) *
+               size_of(operands_[static_cast<std::size_t>(i)].type);
+  const double in_vain = launch_seconds * (1 + compiled_->earlier) + bytes / bytes_a_second;
+  const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(1e-3 / in_vain));
+  const std::int64_t whole = p.loop == strategy::graph ? p.policy.graph_steps : 1;
+  return pieces(steps, whole) * whole;
 }
 
 profiled_work loop_launch::profile() const { return profile_of(*loop_, steps_->count); }
 
+// Until the loop is known to have ended.
 void loop::queue_steps(const loop_plan& p, const loop_steps& steps) {
-  if (is_one_kernel(p.loop)) return queue(loop_launch(*this, p, steps));
-  const profiled_range range([&] { return profile_of(*this, steps.count); });
   const executor& kernels = executor::of(where());
-  // Scalars alone, until a condition. A step has two kernels, but only the loop's own tests whether
-  // the loop has ended and records in the same launch; it reduces nothing here.
-  if (compiled_->stop >= 0 && !reduces() && kernels.supports(*this).carries_scalars) {
-    const loop_plan& step = plan_as(strategy::elementwise);
-    for (std::int64_t k = 0; k < steps.count; ++k)
-      queue(loop_launch(*this, step, {steps.all, steps.done + k, 1, steps.histories}));
-    return;
-  }
-  if (p.loop == strategy::graph &&
+  const bool one_kernel = is_one_kernel(p.loop),
+             scalars_end = end_ != nullptr && !reduces() && kernels.supports(*this).carries_scalars;
+  std::optional<profiled_range> range;
+  if (!one_kernel) range.emplace([&] { return profile_of(*this, steps.count); });
+  std::unique_ptr<kernel_graph> graph;
+  if (p.loop == strategy::graph && !scalars_end &&
       (wanted_ == strategy::graph || steps.count >= p.policy.graph_from))
-    if (const auto graph = kernels.make_graph(stream::current(where())))
-      return run_graph(*graph, steps, p.policy.graph_steps);
-  run_steps(steps);
+    graph = kernels.make_graph(stream::current(where()));
+  for (std::int64_t queued = 0; queued < steps.count && !has_ended_;) {
+    const std::int64_t left = steps.count - queued,
+                       now = end_ == nullptr || one_kernel ? left
+                                                           : std::min(left, end_->left_in_group());
+    const loop_steps next{steps.all, steps.done + queued, now, steps.histories};
+    if (one_kernel) queue(loop_launch(*this, p, next));
+    else if (scalars_end) run_scalars(next);
+    else if (graph != nullptr)
+      run_graph(*graph, next, std::min<std::int64_t>(steps.count, p.policy.graph_steps));
+    else run_steps(next);
+    queued += now;
+    if (end_ == nullptr) continue;
+    end_->note(now, steps.all.steps - next.done - now);
+    has_ended_ = end_->has_come();
+  }
 }
 
 std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
@@ -330,6 +239,9 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
   const loop_plan p = make_plan();
   if (run_notes::wanted()) run_notes::note({compiled_}, [&] { return explain_loop(*this, count); });
   make_buffers(p.loop == strategy::tiled);
+  if (compiled_->stop >= 0 && end_ == nullptr)
+    end_ = std::make_unique<loop_end>(
+        operands_[static_cast<std::size_t>(code_->inputs + compiled_->stop)], steps_a_group(p));
   const stream on = stream::current(where());
   std::int64_t piece = steps_a_launch(p, watch != nullptr), queued = 0, reported = 0;
   auto last_report = std::chrono::steady_clock::now();
@@ -354,7 +266,7 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
     running.erase(running.begin());
     report(ran);
   };
-  while (queued < count && !stopped_) {
+  while (queued < count && !stopped_ && !has_ended_) {
     const std::int64_t now = std::min(piece, count - queued);
     queue_steps(p, {steps.all, steps.done + queued, now, steps.histories});
     queued += now;
@@ -367,13 +279,16 @@ std::int64_t loop::run(const loop_steps& steps, const loop_watch* watch) {
     if (running.size() > 1) report_first();
   }
   while (!running.empty()) report_first();
+  if (has_ended_ && !stopped_ && queued < count) {
+    queued = count;
+    if (watch != nullptr) report(queued);
+  }
   bring_back();
   return queued;
 }
 
-// Launches a graph of some steps repeatedly, each time with other parameters.
-void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most) {
-  const std::int64_t length = std::min<std::int64_t>(steps.count, most);
+// Launches a graph of `length` steps repeatedly, each time with other parameters.
+void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t length) {
   use_operands(operands_.data(), code_->inputs, code_->outputs(), stream::current(where()));
   std::int64_t queued = 0;
   const auto from_here = [&](std::int64_t count) {
@@ -384,10 +299,17 @@ void loop::run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t 
   run_steps(from_here(steps.count - queued));
 }
 
+// Scalars alone, until a condition. A step has two kernels, but only the loop's own tests whether
+// the loop has ended and records in the same launch; it reduces nothing here.
+void loop::run_scalars(const loop_steps& steps) {
+  const loop_plan& step = plan_as(strategy::elementwise);
+  for (std::int64_t k = 0; k < steps.count && !end_->is_here(); ++k)
+    queue(loop_launch(*this, step, {steps.all, steps.done + k, 1, steps.histories}));
+}
+
 // Launches a kernel for each step.
 void loop::run_steps(const loop_steps& steps) {
   const int inputs = code_->inputs, outputs = code_->outputs();
-  const bool is_asynchronous = back_end::of(where()).traits.is_asynchronous;
   const bool* const stop =
       compiled_->stop < 0
           ? nullptr
@@ -403,8 +325,7 @@ void loop::run_steps(const loop_steps& steps) {
     };
     std::uint64_t recorded[max_operands];
     for (int i = 0; i < outputs; ++i) recorded[i] = place(i);
-    if (stop != nullptr && !is_asynchronous && *stop)
-      return;  // On asynchronous devices the kernels test the condition.
+    if (end_ != nullptr && end_->is_here()) return;  // Elsewhere the kernels test the condition.
     run_step(steps.all.first + k, recorded, stop);
     for (int i = 0; i < outputs; ++i) {
       if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;

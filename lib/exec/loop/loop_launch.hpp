@@ -7,6 +7,9 @@
 
 namespace dsl::detail {
 
+/// Whether a strategy runs all steps in one kernel.
+inline bool is_one_kernel(strategy s) { return s >= strategy::elementwise; }
+
 /// One process's part of a kernel that several processes launch together.
 struct loop_part {
   block_range range;     // The part's blocks.

@@ -301,7 +301,7 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
     operand(0, 0);
     text_ += ")";
   } else if (code == op::where && p.operand(node_number, 1) == p.operand(node_number, 2)) {
-    operand(1, outer);
+    operand(1, outer);  // Made by `reduce_for_results`; a formula's own is simplified when traced.
   } else if (row.token == nullptr) {
     text_ += row.name;
     text_ += "(";

@@ -381,7 +381,7 @@ void row_chain::run_on(const grid_executor& devices, const stream& on) const {
   }
   kernel_parameters given({{}, g.elements, 1, {}});
   for (int k = 0; k < rows.leaves(); ++k)
-    if (kept_as(rows, k) == k) schedule.kept |= std::uint64_t{1} << k;
+    if (same_as(rows, k) == k) schedule.distinct |= std::uint64_t{1} << k;
   given.put(schedule);
   int at = 0;
   std::vector<std::uint64_t> places(static_cast<std::size_t>(rows.operand_count()));
@@ -397,11 +397,11 @@ void row_chain::run_on(const grid_executor& devices, const stream& on) const {
           places[static_cast<std::size_t>(k)] = piece.word();
           at += bytes;
         }
-        a.descriptor = places[static_cast<std::size_t>(k < rows.leaves() ? kept_as(rows, k) : k)];
+        a.descriptor = places[static_cast<std::size_t>(k < rows.leaves() ? same_as(rows, k) : k)];
       }
     } else if (k < rows.leaves() && code.vector_bytes[k] > 0) {
       const bool varies = varies_in_row(rows, k);
-      const int first = kept_as(rows, k);
+      const int first = same_as(rows, k);
       if (first == k) {
         places[static_cast<std::size_t>(k)] = static_cast<std::uint64_t>(shared_before_rows + at) |
                                               static_cast<std::uint64_t>(varies ? p.block : 0)

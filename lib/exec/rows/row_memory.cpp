@@ -14,7 +14,7 @@ bool varies_in_row(const row_chain& rows, int k) {
   return rows.space().layouts[k].strides[rows.space().rank - 1] != 0;
 }
 
-int kept_as(const row_chain& rows, int k) {
+int same_as(const row_chain& rows, int k) {
   for (int first = 0; first < k; ++first)
     if (rows.code().vector_bytes[first] > 0 &&
         is_same_operand(rows.operands()[first], rows.operands()[k]))
@@ -29,7 +29,7 @@ int bytes_of_vector(const row_chain& rows, const row_plan& p, int leaf) {
 int bytes_of_vectors(const row_chain& rows, const row_plan& p, bool varies) {
   int bytes = 0;
   for (int k = 0; k < rows.leaves(); ++k)
-    if (varies_in_row(rows, k) == varies && kept_as(rows, k) == k)
+    if (varies_in_row(rows, k) == varies && same_as(rows, k) == k)
       bytes += bytes_of_vector(rows, p, k);
   return bytes;
 }
@@ -133,7 +133,7 @@ int staged_pitch(const row_chain& rows, int k) {
 int staged_bytes(const row_chain& rows, int k) {
   const bool is_leaf = k < rows.leaves();
   const operand& o = rows.operands()[k];
-  if (is_leaf ? rows.code().vector_bytes[k] == 0 || kept_as(rows, k) != k
+  if (is_leaf ? rows.code().vector_bytes[k] == 0 || same_as(rows, k) != k
               : o.kind == operand_kind::result)
     return 0;
   return staged_pitch(rows, k) * size_of(o.type);

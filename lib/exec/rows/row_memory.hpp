@@ -8,8 +8,8 @@ namespace dsl::detail {
 /// Whether an operand differs between the elements of a row (its stride along rows is not 0).
 bool varies_in_row(const row_chain& rows, int k);
 
-/// The first kept leaf that is the same array as leaf k; both use the same place.
-int kept_as(const row_chain& rows, int k);
+/// The first leaf that is the same array as leaf k; both use the same place.
+int same_as(const row_chain& rows, int k);
 
 /// Bytes of shared memory for one vector of a thread: of one leaf, or of all leaves that vary along
 /// rows (`varies`), or of all that do not.

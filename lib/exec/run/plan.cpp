@@ -154,7 +154,7 @@ text loop_plan::describe() const {
            number(tiles[2]), number(tiles[1]), number(tiles[0]), shared_bytes,
            number(tile_in_memory));
   if (on_chip) to.add(", all of the state on chip");
-  if (kept_bytes > 0) to.add(", and %d bytes an element that phases keep", kept_bytes);
+  if (reused_bytes > 0) to.add(", and %d bytes an element that phases reuse", reused_bytes);
   if (l2_resident > 0) to.add(" of which the L2 cache keeps %d in 8", l2_resident);
   add_kernel(to, *this);
   if (!has_kernel(*this)) return to.done();

@@ -127,10 +127,24 @@ void require_apart(const void* const* objects, const operand* elements, int coun
     }
 }
 
+namespace {
+
+bool have_one_shape(const operand& a, const operand& b) {
+  return a.rank == b.rank && std::equal(a.extents, a.extents + a.rank, b.extents);
+}
+
+}  // namespace
+
+void require_taken_alike(const operand& one, const operand& other) {
+  if (have_one_shape(one, other)) return;
+  raise<shape_error>("dsl::take of a value that a formula computes from arrays of shapes " +
+                     spell_shape(one.extents, one.rank) + " and " +
+                     spell_shape(other.extents, other.rank) +
+                     ", whose positions differ: assign the value to an array and take from that");
+}
+
 void require_shape(const operand& elements, const operand& target) {
-  if (elements.rank == target.rank &&
-      std::equal(elements.extents, elements.extents + elements.rank, target.extents))
-    return;
+  if (have_one_shape(elements, target)) return;
   raise<shape_error>("elements of shape " + spell_shape(elements.extents, elements.rank) +
                      " cannot be assigned to shape " + spell_shape(target.extents, target.rank));
 }

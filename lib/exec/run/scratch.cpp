@@ -52,6 +52,8 @@ class stream_scratch final : public stream_attachment {
     if (cells_.memory != nullptr) release(cells_.memory);
     if (between_.memory != nullptr) release(between_.memory);
     if (of_members_.memory != nullptr) release(of_members_.memory);
+    if (!locked_.empty()) stream_.synchronize_quietly();
+    for (const locked& each : locked_) stream_.on.release_pinned(each.memory, stream_.index);
   }
   // The caller holds the stream's mutex.
   static stream_scratch& of(stream_state& s) {
@@ -111,10 +113,35 @@ class stream_scratch final : public stream_attachment {
     return {cells_.memory, cells_.bytes / copies, cells_.bytes, numbers_.take(steps)};
   }
 
+  void* take_locked() {
+    auto at = std::find_if(locked_.begin(), locked_.end(), [](const locked& l) { return !l.used; });
+    if (at == locked_.end()) {
+      locked_.emplace_back();
+      try {
+        locked_.back().memory = stream_.on.allocate_pinned(locked_bytes::size, stream_.index);
+      } catch (...) {
+        locked_.pop_back();
+        throw;
+      }
+      at = locked_.end() - 1;
+    }
+    at->used = true;
+    return at->memory;
+  }
+  void give_back_locked(const void* memory) noexcept {
+    std::find_if(locked_.begin(), locked_.end(), [=](const locked& l) {
+      return l.memory == memory;
+    })->used = false;
+  }
+
  private:
   struct block_of_memory {
     void* memory = nullptr;
     std::size_t bytes = 0;
+  };
+  struct locked {
+    void* memory = nullptr;
+    bool used = false;
   };
   static std::size_t grown(std::size_t size, std::size_t wanted) {
     while (size < wanted) size *= 2;
@@ -136,6 +163,7 @@ class stream_scratch final : public stream_attachment {
   // Kept, since another thread may be about to launch a kernel with it. Each is at most half as
   // large as the next.
   std::vector<void*> outgrown_;
+  std::vector<locked> locked_;
 };
 
 // Whether a launch may run at the same time as others of its stream: as part of a graph of the
@@ -209,6 +237,17 @@ exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps)
   }
   const std::lock_guard lock(s.mutex);
   return stream_scratch::of(s).cells(bytes, static_cast<unsigned>(steps));
+}
+
+locked_bytes::locked_bytes(const stream& on) : on_(on) {
+  stream_state& s = stream_state::of(on);
+  const std::lock_guard lock(s.mutex);
+  data_ = stream_scratch::of(s).take_locked();
+}
+locked_bytes::~locked_bytes() {
+  stream_state& s = stream_state::of(on_);
+  const std::lock_guard lock(s.mutex);
+  stream_scratch::of(s).give_back_locked(data_);
 }
 
 }  // namespace dsl::detail

@@ -55,4 +55,22 @@ struct exchange_cells {
 };
 exchange_cells cells_of(const stream& on, std::size_t bytes, std::int64_t steps);
 
+/// A few bytes of page-locked host memory, which a stream's device copies to without waiting. The
+/// stream keeps them for later users: to lock pages takes long, and to unlock them waits for the
+/// device.
+class locked_bytes {
+ public:
+  static constexpr std::size_t size = 16;
+  /// Uninitialised. Throws memory_error.
+  explicit locked_bytes(const stream& on);
+  /// Copies may still be queued: the next user's are queued behind them.
+  ~locked_bytes();
+  locked_bytes(const locked_bytes&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  const stream on_;
+  void* data_;
+};
+
 }  // namespace dsl::detail

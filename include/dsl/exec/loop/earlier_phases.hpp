@@ -16,13 +16,13 @@ constexpr int count_targets(bool results) {
 
 /// The passes before the last one. The results of all, in order, are values: the operand FirstValue
 /// and those after it. They are computed in every block alike, and not stored within a kernel. The
-/// elements that they give are kept on chip: the operands from `first_kept` on.
+/// elements that they give stay on chip for later phases: the operands from `first_reused` on.
 template <int FirstValue, class... Pass>
 struct earlier_phases {
   static constexpr int count = sizeof...(Pass), first_value = FirstValue,
                        values = (0 + ... + count_targets<Pass>(true)),
-                       first_kept = first_value + values + 1,
-                       kept = (0 + ... + count_targets<Pass>(false));
+                       first_reused = first_value + values + 1,
+                       reused = (0 + ... + count_targets<Pass>(false));
   using numbers = std::make_index_sequence<sizeof...(Pass)>;
   template <int P> using pass = std::tuple_element_t<static_cast<std::size_t>(P), tuple<Pass...>>;
 
@@ -30,13 +30,13 @@ struct earlier_phases {
   static constexpr bool is_value(int operand) {
     return operand >= first_value && operand < first_value + values;
   }
-  static constexpr bool is_kept(int operand) { return kept > 0 && operand >= first_kept; }
-  /// The phase that computes a value or an element that is kept, and the output of its results' or
-  /// elements' program.
+  static constexpr bool is_reused(int operand) { return reused > 0 && operand >= first_reused; }
+  /// The phase that computes a value or an element that is reused, and the output of its results'
+  /// or elements' program.
   struct source { int phase, output; };
   static constexpr source source_of(int operand) {
     const bool is_result = is_value(operand);
-    int left = operand - (is_result ? first_value : first_kept), phase = 0;
+    int left = operand - (is_result ? first_value : first_reused), phase = 0;
     source found{-1, -1};
     const auto look = [&]<class P>(std::type_identity<P>) {
       for (int i = 0; i < P::targets && found.phase < 0; ++i)
@@ -47,34 +47,34 @@ struct earlier_phases {
     (look(std::type_identity<Pass>{}), ...);
     return found;
   }
-  /// The dtype of kept element number K.
-  template <int K> static constexpr dtype type_of_kept = [] {
-    constexpr source from = source_of(first_kept + K);
+  /// The dtype of reused element number K.
+  template <int K> static constexpr dtype type_of_reused = [] {
+    constexpr source from = source_of(first_reused + K);
     return pass<from.phase>::elements::output(from.output).type();
   }();
-  /// Bytes of all kept elements, and of those before number `end`.
+  /// Bytes of all reused elements, and of those before number `end`.
   template <int... K>
-  static constexpr int bytes_of_kept(int end, std::integer_sequence<int, K...>) {
-    return (0 + ... + (K < end ? size_of(type_of_kept<K>) : 0));
+  static constexpr int bytes_of_reused(int end, std::integer_sequence<int, K...>) {
+    return (0 + ... + (K < end ? size_of(type_of_reused<K>) : 0));
   }
-  using kept_numbers = std::make_integer_sequence<int, kept>;
-  static constexpr int kept_bytes = bytes_of_kept(kept, kept_numbers{});
+  using reused_numbers = std::make_integer_sequence<int, reused>;
+  static constexpr int reused_bytes = bytes_of_reused(reused, reused_numbers{});
 
-  /// Calls each<number, element type, output>() for each element that phase P keeps.
-  template <int P, class Each> DSL_DETAIL_KERNEL_FN static void for_kept(const Each& each) {
-    each_kept<P>(each, kept_numbers{});
+  /// Calls each<number, element type, output>() for each element of phase P that later ones reuse.
+  template <int P, class Each> DSL_DETAIL_KERNEL_FN static void for_reused(const Each& each) {
+    each_reused<P>(each, reused_numbers{});
   }
 
  private:
   template <int P, class Each, int... K>
-  DSL_DETAIL_KERNEL_FN static void each_kept(const Each& each, std::integer_sequence<int, K...>) {
-    (one_kept<P, K>(each), ...);
+  DSL_DETAIL_KERNEL_FN static void each_reused(const Each& each, std::integer_sequence<int, K...>) {
+    (one_reused<P, K>(each), ...);
   }
   template <int P, int K, class Each>
-  DSL_DETAIL_KERNEL_FN static void one_kept([[maybe_unused]] const Each& each) {
-    constexpr source from = source_of(first_kept + K);
+  DSL_DETAIL_KERNEL_FN static void one_reused([[maybe_unused]] const Each& each) {
+    constexpr source from = source_of(first_reused + K);
     if constexpr (from.phase == P)
-      each.template operator()<K, memory_t<type_of_kept<K>>, from.output>();
+      each.template operator()<K, memory_t<type_of_reused<K>>, from.output>();
   }
 };
 
@@ -118,21 +118,21 @@ struct results_of_phases<Earlier, std::index_sequence<P...>>
     : numbered_results<static_cast<int>(P),
                        typename Earlier::template pass<static_cast<int>(P)>>... {};
 
-/// A thread's lanes of the elements that phases keep.
-template <int K, class T, int Lanes> struct kept_element { pack<T, Lanes> group; };
-template <int K, class T, int Lanes> DSL_DETAIL_FN auto& lanes_of_kept(
-    kept_element<K, T, Lanes>& h) {
+/// A thread's lanes of the reused elements.
+template <int K, class T, int Lanes> struct reused_element { pack<T, Lanes> group; };
+template <int K, class T, int Lanes> DSL_DETAIL_FN auto& lanes_of_reused(
+    reused_element<K, T, Lanes>& h) {
   return h.group;
 }
-template <int K, class T, int Lanes> DSL_DETAIL_FN const auto& lanes_of_kept(
-    const kept_element<K, T, Lanes>& h) {
+template <int K, class T, int Lanes> DSL_DETAIL_FN const auto& lanes_of_reused(
+    const reused_element<K, T, Lanes>& h) {
   return h.group;
 }
-template <class Earlier, int Lanes, class Numbers = typename Earlier::kept_numbers>
-struct kept_lanes;
+template <class Earlier, int Lanes, class Numbers = typename Earlier::reused_numbers>
+struct reused_lanes;
 template <class Earlier, int Lanes, int... K>
-struct kept_lanes<Earlier, Lanes, std::integer_sequence<int, K...>>
-    : kept_element<K, memory_t<Earlier::template type_of_kept<K>>, Lanes>... {};
+struct reused_lanes<Earlier, Lanes, std::integer_sequence<int, K...>>
+    : reused_element<K, memory_t<Earlier::template type_of_reused<K>>, Lanes>... {};
 
 /// Evaluates a pass on a thread's lanes of a loop's operands.
 template <class Pass, int Inputs, class Arguments, class Memory,

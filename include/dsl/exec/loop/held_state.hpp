@@ -7,19 +7,19 @@
 
 namespace dsl::detail {
 
-/// Vectors of each array that a thread holds in registers, together with what phases keep for them;
+/// Vectors of each array that a thread holds in registers, together with what phases reuse of them;
 /// 0: they take too many registers.
 template <class Pass, class Earlier>
-constexpr int rows_of_kept(int states) {
+constexpr int rows_of_reused(int states) {
   constexpr int most_bytes = 256;
   const int bytes = lanes_of_pass<Pass> *
-                    (traits_of(Pass::view(), states).carried_bytes + Earlier::kept_bytes),
+                    (traits_of(Pass::view(), states).carried_bytes + Earlier::reused_bytes),
             rows = bytes == 0 ? 0 : most_bytes / bytes,
             most = loop_policy_of<Pass>(states, 0).vectors_held;
-  return Earlier::kept == 0 ? 0 : rows < most ? rows : most;
+  return Earlier::reused == 0 ? 0 : rows < most ? rows : most;
 }
 
-/// `OnChip`: all arrays are in registers, and so is what phases keep.
+/// `OnChip`: all arrays are in registers, and so is what phases reuse.
 template <class Pass, int Inputs, int States, class Earlier, bool OnChip, class Memory, class Team>
 struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::targets>, Memory>,
                     loop_variables<Pass, States> {
@@ -32,7 +32,7 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
   using row_lanes = state_lanes<Pass, lanes, states>;
   static constexpr loop_policy policy = loop_policy_of<Pass>(States, Memory::compute_capability);
   static constexpr int in_registers =
-      OnChip ? rows_of_kept<Pass, Earlier>(States) : policy.vectors_held;
+      OnChip ? rows_of_reused<Pass, Earlier>(States) : policy.vectors_held;
   static constexpr int rows_ahead = policy.rows_ahead;
 
   Team team;
@@ -42,7 +42,7 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
   /// A thread's share of the state.
   struct thread_state {
     row_lanes held[in_registers];
-    kept_lanes<Earlier, lanes> kept[in_registers];
+    reused_lanes<Earlier, lanes> reused[in_registers];
     int count[in_registers];  // Existing lanes of each.
     std::int64_t first, row;  // Its first row's element, and the distance between rows.
     std::int64_t first_held;  // Its first element in registers.

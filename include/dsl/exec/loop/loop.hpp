@@ -1,8 +1,8 @@
 // A pass whose outputs become its operands, step after step.
 #pragma once
 
+#include <memory>
 #include <optional>
-
 #include <vector>
 
 #include <dsl/exec/loop/loop_kernel.hpp>
@@ -13,7 +13,7 @@ namespace dsl {
 namespace detail {
 
 /// The kernels of a loop: for any number of elements, or by tiles; and for variables that are
-/// wholly on chip, together with what phases keep.
+/// wholly on chip, together with what phases reuse.
 enum class loop_kernel_number { first, on_chip };
 struct loop_kernels : entry_points<2> { loop_policy policy; };
 
@@ -30,36 +30,36 @@ struct loop_code {
   tile_needs tiles;  // For running all steps in one tiled kernel.
   int vector_bytes;  // Bytes of a thread's lanes, of all carried arrays.
   // Where all variables are on chip: vectors of each one in a thread's registers; without tiles, 0
-  // if there is no such kernel. Bytes of an element of what phases keep.
-  int rows_on_chip, kept_bytes;
+  // if there is no such kernel. Bytes of an element of what phases reuse.
+  int rows_on_chip, reused_bytes;
   int accumulator_bytes;  // Of the pass with the most.
   int exchanges;          // How many times blocks exchange accumulators in a step.
   // Null if no file compiled the loop for that target.
   const loop_kernels* kernels[kernel_targets];
 };
 
-/// `Alone`: the last pass as a launch of its own. `Keeping`: the passes of the kernel that keeps
-/// values; its last pass is `KeepingLast`.
-template <class Name, class Pass, class Alone, class Earlier, class KeepingLast, class Keeping,
+/// `Alone`: the last pass as a launch of its own. `Reusing`: the passes of the kernel that reuses
+/// values; its last pass is `ReusingLast`.
+template <class Name, class Pass, class Alone, class Earlier, class ReusingLast, class Reusing,
           int Inputs, int Arguments, int States, int Stop>
 struct loop_kind;
-template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, class KeepingLast,
-          class... Keeping, int Inputs, int Arguments, int States, int Stop>
-struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, KeepingLast,
-                 earlier_phases<FirstValue, Keeping...>, Inputs, Arguments, States, Stop> {
+template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, class ReusingLast,
+          class... Reusing, int Inputs, int Arguments, int States, int Stop>
+struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, ReusingLast,
+                 earlier_phases<FirstValue, Reusing...>, Inputs, Arguments, States, Stop> {
   using code_type = loop_code;
   using kernels_type = loop_kernels;
   using earlier = earlier_phases<FirstValue, Earlier...>;
-  using keeping = earlier_phases<FirstValue, Keeping...>;
+  using reusing = earlier_phases<FirstValue, Reusing...>;
   static constexpr int phase_count = sizeof...(Earlier);
   // If neighbours are read without tiles, each step is a kernel.
   static constexpr bool has_kernels = one_kernel_runs<Pass, States, Earlier...>,
                         by_tiles = runs_by_tiles<Pass, States, Earlier...>;
-  // Kept values that are wider than all operands would make the groups of lanes smaller than those
-  // that the plan divides among threads.
-  static constexpr bool lanes_alike = lanes_of_pass<KeepingLast> == lanes_of_pass<Pass>;
+  // Reused values that are wider than all operands would make the groups of lanes smaller than
+  // those that the plan divides among threads.
+  static constexpr bool lanes_alike = lanes_of_pass<ReusingLast> == lanes_of_pass<Pass>;
   static constexpr int rows_on_chip =
-      has_kernels && !by_tiles && lanes_alike ? rows_of_kept<KeepingLast, keeping>(States) : 0;
+      has_kernels && !by_tiles && lanes_alike ? rows_of_reused<ReusingLast, reusing>(States) : 0;
 
   static constexpr const program_code* phases[phase_count + 1] = {
       &compiled<pass_kind<Name, Earlier, Inputs>>::shared.code..., nullptr};
@@ -74,7 +74,7 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
             tile_needs_of<Pass, Earlier...>(States),
             lanes_of_pass<Pass> * traits_of(Pass::view(), States).carried_bytes,
             rows_on_chip,
-            lanes_alike ? keeping::kept_bytes : 0,
+            lanes_alike ? reusing::reused_bytes : 0,
             accumulator_bytes_of_step<Pass, earlier>,
             exchanges_of_step<Pass, earlier>,
             {}};
@@ -102,24 +102,24 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Keep
           named_by_pass<Name, Pass>>();
     else if constexpr (by_tiles || rows_on_chip > 0)
       return entry_point<Target,
-                         loop_kernel<KeepingLast, Inputs + Pass::targets, States, Stop, true,
-                                     FirstValue, Keeping...>,
+                         loop_kernel<ReusingLast, Inputs + Pass::targets, States, Stop, true,
+                                     FirstValue, Reusing...>,
                          named_by_pass<Name, Pass>>();
     else return nullptr;
   }
 };
 
-/// `Keeping...`: the passes of the kernel that keeps values, the last one first.
+/// `Reusing...`: the passes of the kernel that reuses values, the last one first.
 template <class Name, int Inputs, int Arguments, int States, int Stop, class Pass, class Alone,
-          int FirstValue, class... Earlier, class KeepingLast, class... Keeping>
+          int FirstValue, class... Earlier, class ReusingLast, class... Reusing>
 const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>,
-                              earlier_phases<FirstValue, KeepingLast, Keeping...>) {
+                              earlier_phases<FirstValue, ReusingLast, Reusing...>) {
   using phases = earlier_phases<FirstValue, tuned_by_name<Earlier, Name>...>;
-  using keeping = earlier_phases<FirstValue, tuned_by_name<Keeping, Name>...>;
+  using reusing = earlier_phases<FirstValue, tuned_by_name<Reusing, Name>...>;
   code_of<Name, Alone, Inputs>();
   (code_of<Name, Earlier, Inputs>(), ...);
   return compiled<loop_kind<Name, tuned_by_name<Pass, Name>, tuned_by_name<Alone, Name>, phases,
-                            tuned_by_name<KeepingLast, Name>, keeping, Inputs, Arguments, States,
+                            tuned_by_name<ReusingLast, Name>, reusing, Inputs, Arguments, States,
                             Stop>>::code();
 }
 
@@ -143,6 +143,7 @@ struct loop_watch {
 };
 
 class kernel_graph;
+class loop_end;
 
 /// Steps of a loop that are queued together: `count` steps after the first `done`. `histories` has
 /// for each output an array of rank 1 that records every `every`-th step, or one without memory.
@@ -174,12 +175,15 @@ class loop : public bound_pass {
   bool reduces() const { return code_->reduces() || compiled_->earlier > 0; }
   /// Whether the watch has ended the loop.
   bool stopped() const { return stopped_; }
+  /// Whether the condition is known to have ended the loop: no further steps are queued.
+  bool has_ended() const { return has_ended_; }
   /// Tiled loops: the buffer that holds a variable after odd steps, if its neighbours are read;
   /// otherwise null.
   const buffer_ref& second_buffer(int variable) const;
   loop_plan make_plan() const;
-  /// Queues steps; with a watch, waits for them. Returns the number queued, which is smaller only
-  /// if the watch ends the loop.
+  /// Queues steps; with a watch, waits for them. With a condition, waits for earlier steps where
+  /// there are many, and queues none after it knows of the end. Returns the number of steps, those
+  /// after the end included; it is smaller than asked for only if the watch ends the loop.
   std::int64_t run(const loop_steps& steps, const loop_watch* watch);
 
  private:
@@ -189,9 +193,11 @@ class loop : public bound_pass {
   const loop_plan& plan_as(strategy how) const;
   strategy choose() const;
   std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
+  std::int64_t steps_a_group(const loop_plan& p) const;
   void queue_steps(const loop_plan& p, const loop_steps& steps);
   void run_steps(const loop_steps& steps);
-  void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t most);
+  void run_scalars(const loop_steps& steps);
+  void run_graph(kernel_graph& graph, const loop_steps& steps, std::int64_t length);
 
   int taken_from(int operand) const;
   void note_taken();
@@ -208,7 +214,8 @@ class loop : public bound_pass {
   // A bit for each variable whose neighbours, or elements at computed positions, a step reads.
   std::uint64_t beside_ = 0;
   loop_buffers* buffers_ = nullptr;
-  bool stopped_ = false;
+  std::unique_ptr<loop_end> end_;  // If a condition ends the loop.
+  bool stopped_ = false, has_ended_ = false;
   mutable std::optional<loop_plan> plans_[static_cast<int>(strategy::tiled) + 1];
 };
 

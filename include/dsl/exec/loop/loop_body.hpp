@@ -12,7 +12,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
                                 Pass, Inputs, States, Stop, Earlier> {
   using base = loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip, Memory, Team>, Pass,
                             Inputs, States, Stop, Earlier>;
-  using kept = kept_lanes<Earlier, base::lanes>;
+  using reused = reused_lanes<Earlier, base::lanes>;
   using base::args, base::has_ended, base::in_registers, base::lanes, base::memory,
       base::rows_ahead, base::team;
   using base::base;
@@ -49,7 +49,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
   /// Computes a thread's share of a step and returns its partial results.
   DSL_DETAIL_KERNEL_FN accumulators step(thread_state& t, const scalars& s, std::int64_t k) const {
     return walk_rows<reductions, true>(
-        t, [&](group& g, row_lanes& h, const kept& before, accumulators& sums) {
+        t, [&](group& g, row_lanes& h, const reused& before, accumulators& sums) {
           advance(g, h, before, s, k, sums);
         });
   }
@@ -60,21 +60,21 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     using elements = loop_elements<typename base::template pass_of_phase<P>, Inputs,
                                    typename base::arguments, Memory, lanes>;
     const elements phase(args, memory);
-    return walk_rows<reduced, false>(
-        t, [&](const group& at, row_lanes& h, kept& values, typename reduced::accumulators& sums) {
-          typename elements::group g;
-          g.first = at.first;
-          g.count = at.count;
-          state_reader<elements> from{phase, g, h, values, s, k};
-          elements::eval::read(from);
-          const auto out = phase.compute_read(g);
-          Earlier::template for_kept<P>([&]<int K, class T, int Output>() {
-            DSL_DETAIL_UNROLL
-            for (int l = 0; l < lanes; ++l)
-              lanes_of_kept<K>(values).lane[l] = static_cast<T>(nth<Output>(out.of[l]));
-          });
-          add_group<reduced>(sums, out, g.count);
-        });
+    return walk_rows<reduced, false>(t, [&](const group& at, row_lanes& h, reused& values,
+                                            typename reduced::accumulators& sums) {
+      typename elements::group g;
+      g.first = at.first;
+      g.count = at.count;
+      state_reader<elements> from{phase, g, h, values, s, k};
+      elements::eval::read(from);
+      const auto out = phase.compute_read(g);
+      Earlier::template for_reused<P>([&]<int K, class T, int Output>() {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          lanes_of_reused<K>(values).lane[l] = static_cast<T>(nth<Output>(out.of[l]));
+      });
+      add_group<reduced>(sums, out, g.count);
+    });
   }
 
  private:
@@ -91,7 +91,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     g.first = number * lanes;
     g.count = args.elements - g.first < lanes ? static_cast<int>(args.elements - g.first) : lanes;
   }
-  // Calls take(group, variables, kept elements, sums) for all of a thread's groups; `Changes`: it
+  // Calls take(group, variables, reused elements, sums) for all of a thread's groups; `Changes`: it
   // changes the variables. A few rows' values are combined first, because the rounding error grows
   // with the longest chain of additions. Rows in shared memory are interleaved with streamed ones,
   // so that memory is never idle.
@@ -104,7 +104,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
       group g = held_group(t, r);
       g.count = t.count[r];
       if (g.count <= 0) break;  // So are those of the following ones.
-      take(g, t.held[r], t.kept[r], sums);
+      take(g, t.held[r], t.reused[r], sums);
     }
     if constexpr (!OnChip) walk_rows_in_memory<Reductions, Changes>(t, take, sums);
     return sums;
@@ -115,7 +115,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
                                                 typename Reductions::accumulators& sums) const {
     typename Reductions::accumulators joined = Reductions::identities();
     const int resident = args.loop.in_shared, streamed = args.loop.streamed;
-    [[maybe_unused]] kept none;
+    [[maybe_unused]] reused none;
     DSL_DETAIL_ROLLED
     for (int s = 0, m = 0, turn = 0; s < resident || m < streamed;) {
       const bool stays = s < resident && (m == streamed || turn >= streamed);
@@ -150,7 +150,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
       if (l < count) Reductions::add(sums, Reductions::of_element(out.of[l]));
   }
   // Computes one step of one group.
-  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const kept& before, const scalars& s,
+  DSL_DETAIL_KERNEL_FN void advance(group& g, row_lanes& h, const reused& before, const scalars& s,
                                     std::int64_t k, accumulators& sums) const {
     state_reader<loop_body> from{*this, g, h, before, s, k};
     eval::read(from);
@@ -168,17 +168,17 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     const Elements& body;
     typename Elements::group& g;
     const row_lanes& mine;
-    const kept& before;
+    const reused& before;
     const scalars& known;
     std::int64_t k;
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() const {
-      constexpr bool is_known = Earlier::is_value(N) || Earlier::is_kept(N);
+      constexpr bool is_known = Earlier::is_value(N) || Earlier::is_reused(N);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
         if constexpr (N >= States && !is_known) {
-        } else if constexpr (Earlier::is_kept(N)) {
-          operand_lanes<Head>(g).set(l, lanes_of_kept<N - Earlier::first_kept>(before).lane[l]);
+        } else if constexpr (Earlier::is_reused(N)) {
+          operand_lanes<Head>(g).set(l, lanes_of_reused<N - Earlier::first_reused>(before).lane[l]);
         } else if constexpr (is_array_of_state<N>)
           operand_lanes<Head>(g).set(l, lanes_of<N>(mine).lane[l]);
         else operand_lanes<Head>(g).set(l, base::template known_scalar<N>(known));

@@ -225,8 +225,8 @@ DSL_DETAIL_KERNEL_FN void run_loop(const Arguments& args, Memory memory, Team te
 #if defined(__CUDACC__)
 namespace dsl::kernels {
 
-/// All steps of a loop. `OnChip`: all variables are on chip, and so is what phases keep. `Earlier`:
-/// the passes of a step before the last one.
+/// All steps of a loop. `OnChip`: all variables are on chip, and so is what phases reuse.
+/// `Earlier`: the passes of a step before the last one.
 template <class Name, bool OnChip, int States, int Stop, int FirstValue, int Operands, class Pass,
           class... Earlier>
 __global__ void __launch_bounds__(

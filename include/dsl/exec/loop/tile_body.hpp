@@ -78,13 +78,13 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
           [&](const elements& of, int r, const auto& row) {
             typename reduced::accumulators joined = reduced::identities();
             const auto out = of.compute_read(row);
-            Earlier::template for_kept<P>([&]<int K, class T, int Output>() {
+            Earlier::template for_reused<P>([&]<int K, class T, int Output>() {
               pack<T, lanes> values;
               DSL_DETAIL_UNROLL
               for (int l = 0; l < lanes; ++l)
                 values.lane[l] = static_cast<T>(nth<Output>(out.of[l]));
               if (r < p.end)
-                memory.store(this->template place_of_kept<K, T>(p.column, p.row + r, p.plane),
+                memory.store(this->template place_of_reused<K, T>(p.column, p.row + r, p.plane),
                              values);
             });
             DSL_DETAIL_UNROLL
@@ -304,14 +304,15 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
         DSL_DETAIL_UNROLL
         for (int r = 0; r < rows; ++r)
           elements.template read_parameter<Code, D, N, Head>(of_row[r], k);
-      } else if constexpr (Earlier::is_kept(slot)) {
-        constexpr int number = slot - Earlier::first_kept;
-        using T = memory_t<Earlier::template type_of_kept<number>>;
+      } else if constexpr (Earlier::is_reused(slot)) {
+        constexpr int number = slot - Earlier::first_reused;
+        using T = memory_t<Earlier::template type_of_reused<number>>;
         DSL_DETAIL_UNROLL
         for (int r = 0; r < rows; ++r) {
           auto& g = of_row[r];
           operand_lanes<Head>(g).load(
-              body.memory, body.template place_of_kept<number, T>(g.column, g.row, p.plane)->lane);
+              body.memory,
+              body.template place_of_reused<number, T>(g.column, g.row, p.plane)->lane);
         }
       } else if constexpr (is_scalar<slot>()) {
         set_lanes<Head, lanes>(of_row,
@@ -332,8 +333,9 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
       if constexpr (Code == op::neighbour)
         return slot_with_head<program, Head> < States ? slot_with_head<program, Head> : -1;
       else
-        return !is_placed(Code) && (N < States || Earlier::is_value(N) || Earlier::is_kept(N)) ? N
-                                                                                               : -1;
+        return !is_placed(Code) && (N < States || Earlier::is_value(N) || Earlier::is_reused(N))
+                   ? N
+                   : -1;
     }
     template <int Slot>
     static constexpr bool is_scalar() {

@@ -323,11 +323,11 @@ struct tile_state
       }
   }
 
-  /// The place of a group of an element that phases keep.
+  /// The place of a group of a reused element.
   template <int K, class T>
-  DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of_kept(int column, int row, int plane) const {
+  DSL_DETAIL_KERNEL_FN pack<T, lanes>* place_of_reused(int column, int row, int plane) const {
     const tile_schedule& t = args.tile;
-    constexpr int first_byte = Earlier::bytes_of_kept(K, typename Earlier::kept_numbers{});
+    constexpr int first_byte = Earlier::bytes_of_reused(K, typename Earlier::reused_numbers{});
     constexpr tile_needs of = needs;
     T* const first =
         reinterpret_cast<T*>(memory.shared() + t.bytes(of) + first_byte * t.other_elements);

@@ -150,9 +150,9 @@ struct loop_plan : plan {
   int in_shared = 0;    ///< Vectors that a thread has in shared memory.
   int streamed = 0;     ///< Vectors that a thread reads and writes in memory each step.
   int l2_resident = 0;  ///< Of eight of these, the number that should stay in the L2 cache.
-  /// The whole state is on chip, together with the elements that phases keep for later ones.
+  /// The whole state is on chip, together with the elements that later phases reuse.
   bool on_chip = false;
-  int kept_bytes = 0;  ///< Bytes of these for each element of the state.
+  int reused_bytes = 0;  ///< Bytes of these for each element of the state.
   /// Tiles along each dimension, innermost first, one block each; 0 without tiles.
   std::int64_t tiles[3] = {};
   std::int64_t tile_in_memory = 0;  ///< Elements of the largest tile that are not in shared memory.

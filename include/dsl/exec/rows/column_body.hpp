@@ -130,7 +130,7 @@ class column_body : row_phases<Chain, Arguments, Memory> {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
       using vector = vector_of_leaf<Leaf>;
       using T = memory_t<base::template type_of_leaf<Leaf>>;
-      if ((s_.kept >> Leaf & 1) == 0) return;
+      if ((s_.distinct >> Leaf & 1) == 0) return;
       const T* from = reinterpret_cast<const T*>(args_.operand[Leaf].word) + offset_of(Leaf);
       const std::int64_t down = s_.row_threads * args_.strides[Leaf][0];
       vector* to = place_of<Leaf>();

@@ -38,7 +38,7 @@ struct row_schedule {
   std::int32_t outer_rank;  // Kept dimensions beyond the innermost.
   // A bit for each leaf that is not the same array as an earlier leaf, and for each that is read in
   // whole vectors.
-  std::uint64_t kept, vector_leaves;
+  std::uint64_t distinct, vector_leaves;
   std::uint32_t epoch;  // The number of the first exchange between the blocks of a row.
   void* cells;          // Memory for these exchanges.
   // Tiles along the innermost kept dimension, and the other kept dimensions.

@@ -35,7 +35,7 @@ class row_body
                         has_ends = Share != row_share::whole_vectors && !staged;
   friend base;
 
-  // Leaves that several phases read are kept in registers.
+  // Leaves that several phases read stay in registers.
   static constexpr bool is_held(std::size_t k) {
     return !in_shared && operands::is_loaded_by_several(k);
   }
@@ -186,7 +186,7 @@ class row_body
   DSL_DETAIL_KERNEL_FN void copy_leaf([[maybe_unused]] int v) const {
     if constexpr (operands::loaded[static_cast<std::size_t>(Leaf)].is_loaded) {
       using T = memory_t<type_of_leaf<Leaf>>;
-      if ((row_stride<Leaf>() == 0 && v > 0) || (s_.kept >> Leaf & 1) == 0) return;
+      if ((row_stride<Leaf>() == 0 && v > 0) || (s_.distinct >> Leaf & 1) == 0) return;
       pack<T, lanes>* const to = shared_lanes<Leaf>(v);
       if (is_in_vectors<Leaf>()) {
         memory_.copy_async(

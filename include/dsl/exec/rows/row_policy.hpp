@@ -56,11 +56,11 @@ constexpr bool computes_rows() {
 template <class Phase> inline constexpr bool is_of_rows = computes_rows<Phase>();
 
 /// The traits of a chain: of everything that all phases read of leaves and write for each element.
-/// `read_bytes` counts the leaves that several phases read, which are kept between phases.
+/// `read_bytes` counts the leaves that several phases read, which stay on chip between them.
 template <class... Phase>
 constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>>) {
   formula_traits f = traits_without_arrays();
-  std::uint64_t read = 0, kept = 0;
+  std::uint64_t read = 0, reused = 0;
   const auto look = [&](const pass_view& p, const phase_input* input, bool of_rows) {
     f.nodes += p.elements.nodes;
     const std::uint64_t before = read;
@@ -71,7 +71,8 @@ constexpr formula_traits traits_of_chain(std::type_identity<pass_chain<Phase...>
       if (h.code() != op::load || !input[p.elements.payloads[i]].is_leaf()) continue;
       const std::uint64_t bit = std::uint64_t{1} << input[p.elements.payloads[i]].number();
       add_array(f, size_of(h.type()));
-      if ((before & bit) != 0 && (kept & bit) == 0) f.read_bytes += size_of(h.type()), kept |= bit;
+      if ((before & bit) != 0 && (reused & bit) == 0)
+        f.read_bytes += size_of(h.type()), reused |= bit;
       read |= bit;
     }
     for (int i = 0; i < p.target_count && !of_rows; ++i) {

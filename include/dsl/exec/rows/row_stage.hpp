@@ -48,7 +48,7 @@ class row_stage {
     if constexpr (K < operands::leaves) {
       if constexpr (operands::loaded[static_cast<std::size_t>(K)].is_loaded) {
         using T = memory_t<operands::loaded[static_cast<std::size_t>(K)].type>;
-        if ((args_.rows_of.kept >> K & 1) == 0) return;
+        if ((args_.rows_of.distinct >> K & 1) == 0) return;
         const T* const from = reinterpret_cast<const T*>(args_.operand[K].word) + first_of(K);
         for_each<K>(
             rows, from,

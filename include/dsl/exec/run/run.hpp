@@ -279,6 +279,9 @@ void require_same_elements(const char* function, const operand* first, int first
 void require_apart(const void* const* objects, const operand* elements, int count);
 /// Throws shape_error if the target has another shape than the elements that it is to get.
 void require_shape(const operand& elements, const operand& target);
+/// Throws shape_error if two arrays have different shapes from which a formula computes a value
+/// that it takes at other positions.
+void require_taken_alike(const operand& one, const operand& other);
 /// Copies arrays to others of the same dtypes, each as an assignment. Throws shape_error,
 /// device_error and memory_error before the first write.
 void copy_all(const operand* from, const operand* to, int count);
