@@ -1,8 +1,8 @@
 // The derivative of a graph by the reverse sweep: from weights of its outputs, those of its inputs.
 #pragma once
 
+#include <dsl/ir/counts.hpp>
 #include <dsl/ir/derivative.hpp>
-#include <dsl/ir/origin.hpp>
 #include <dsl/ir/shift.hpp>
 
 namespace dsl::detail {
@@ -119,20 +119,7 @@ constexpr combination combination_of(const graph& g, const traced_reduction& f) 
 /// the reverse order if `reversed`.
 constexpr term reduce_term(const term& x, int space, op code, literal identity,
                            bool reversed = false) {
-  reduction_rule rule;
-  graph& c = rule.combine;
-  const int first = c.add(op::value, x.type(), {0}), second = c.add(op::value, x.type(), {1}),
-            a = reversed ? second : first, b = reversed ? first : second;
-  c.outputs.push_back(c.add(code, x.type(), fields(a, b)));
-  rule.identity.push_back(identity);
-  sequence<int> values;
-  values.push_back(x.id);
-  graph& g = *x.g;
-  const int current = g.space;
-  g.space = space;
-  const int number = g.add_reduction(std::move(rule), std::move(values));
-  g.space = current;
-  return {&g, g.add(op::reduced, x.type(), fields(number))};
+  return {x.g, reduce_node(*x.g, x.id, space, code, identity, reversed)};
 }
 constexpr term sum_of_elements(const term& x, int space) {
   return reduce_term(x, space, op::add, literal{});
@@ -253,7 +240,7 @@ class adjoint_sweep {
         inputs_(inputs),
         size_(size),
         active_(inputs.active(size_)),
-        origins_(g),
+        is_element_(find_elements()),
         reduces_(reduces()),
         own_(size_, weight{}),
         spaces_(size_, g.space),
@@ -281,14 +268,28 @@ class adjoint_sweep {
   /// The weight of input number i; zero if the seeded nodes do not depend on it.
   constexpr term of(int i) const {
     const term w = terms::sum(masked(own_[inputs_[i]]), neighbours_[i]);
-    return reduces_ && g_[inputs_[i]].code == op::load ? of_each_element(w, inputs_[i]) : w;
+    return reduces_ && is_element(inputs_[i]) ? of_each_element(w, inputs_[i]) : w;
   }
 
  private:
   /// A weight, and where it applies: elsewhere it is zero, whatever the value is. So no infinite
   /// derivative of a value that `where` does not choose is multiplied by zero.
   struct weight { term value{}, condition{}; };
-  constexpr bool is_element(int id) const { return origins_[id].kind == origin::element; }
+  constexpr bool is_element(int id) const { return is_element_[id] != 0; }
+  // For each node, whether it is computed for each element of the formula. An argument that is the
+  // result of reductions along axes has elements as well.
+  constexpr sequence<char> find_elements() const {
+    const node_origins<graph> origins(g_);
+    sequence<char> marks(size_, 0);
+    for (int i = 0; i < size_; ++i) {
+      const origin& o = origins[i];
+      if (o.kind == origin::element) marks[i] = 1;
+      else if (g_[i].code == op::reduced) marks[i] = o.is_array && o.space != g_.space ? 1 : 0;
+      else
+        for (int k = 0; k < count_inputs(g_[i]); ++k) marks[i] |= marks[input_node(g_[i], k)];
+    }
+    return marks;
+  }
   // Whether the inputs are reduced. Other reductions of the graph do not matter.
   constexpr bool reduces() const {
     bool found = false;
@@ -373,7 +374,7 @@ class adjoint_sweep {
     }
     if (combination_of(g_, f) != combination::sum)
       g_.refuse_derivative(no_derivative::shared_reduction);
-    const term count = sum_of_elements(constant_term(&g_, real_of(n.type), 1), space);
+    const term count = converted({&g_, count_elements(g_, space)}, real_of(n.type));
     give(id, x, {masked(w), term{}}, partial(count));
   }
 
@@ -381,7 +382,7 @@ class adjoint_sweep {
   const derivative_inputs& inputs_;
   int size_;
   sequence<char> active_;
-  node_origins<graph> origins_;
+  sequence<char> is_element_;
   bool reduces_;
   // Of each node: its weight; the index space of its elements. Of a node that all elements share:
   // the weights that they give it, and their index space.

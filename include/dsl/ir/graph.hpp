@@ -127,6 +127,8 @@ class graph {
   }
 
   constexpr const node& operator[](int i) const { return nodes_[i]; }
+  /// Makes a node another one. It must not be equal to any node.
+  constexpr void replace(int i, const node& by) { nodes_[i] = by; }
   constexpr int size() const { return nodes_.size(); }
 
   /// Opens an index space within the current one and makes it current. `rank` is the rank of its
@@ -179,6 +181,8 @@ class graph {
   bool has_variance = false;
   // Elements are reduced by a key: the size of a group is itself a reduction.
   bool counts_groups = false;
+  // The index spaces whose numbers of elements are operands: the last ones, in this order.
+  sequence<int> counted;
   // Lets symbols convert to C++ numbers, in order to find other errors.
   bool notes_numbers = false;
   // Ranks of the operands that are arrays, if their types give them; otherwise -1.
@@ -224,6 +228,10 @@ class graph {
     ranks[operand] = rank;
   }
   constexpr int rank_of(int operand) const { return operand < ranks.size() ? ranks[operand] : -1; }
+  /// Whether an operand is the number of elements of an index space.
+  constexpr bool is_count(int operand) const {
+    return counted.size() > 0 && operand >= operands - counted.size();
+  }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});
     scalars[operand].narrow(to);

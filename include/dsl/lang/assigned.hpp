@@ -3,6 +3,7 @@
 
 #include <dsl/exec/rows/chain.hpp>
 #include <dsl/lang/assignable.hpp>
+#include <dsl/lang/counts.hpp>
 #include <dsl/lang/repeated.hpp>
 #include <dsl/lang/targets.hpp>
 
@@ -93,8 +94,9 @@ reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
   return found;
 }
 
-/// The leaves of all expressions, one expression after another, and their index spaces.
-template <class... E>
+/// The leaves of all expressions, one expression after another, and their index spaces; room for
+/// `Counts` operands after the leaves.
+template <int Counts, class... E>
 struct leaves_of_expressions {
   static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E),
                        space_count = (0 + ... + detail::space_count<E>);
@@ -106,7 +108,7 @@ struct leaves_of_expressions {
       add_spaces(e, space, leaf)),
      ...);
   }
-  operand all[leaves];
+  operand all[leaves + Counts];
   operand_range ranges[count];
   reduced_space spaces[space_count + 1];
 };
@@ -151,8 +153,15 @@ class assigned<tuple<Targets&...>, E...> {
 
  public:
   using pass = typename lowered<types, E...>::one_pass::spelled;
+
+ private:
+  static constexpr int counts = count_operands(pass::view(), leaves),
+                       before_positions = leaves + counts;
+
+ public:
   static constexpr int inputs =
-      inputs_of_kernel<leaves + (counts_positions(pass::elements::view(), leaves) ? 1 : 0)>();
+      inputs_of_kernel<before_positions +
+                       (counts_positions(pass::elements::view(), before_positions) ? 1 : 0)>();
 
  private:
   using bound = tuple<bound_target<Targets>&...>;
@@ -171,7 +180,8 @@ class assigned<tuple<Targets&...>, E...> {
     }
     if constexpr (expressions > 1 && pass::view().reduces_beside_arrays())
       check_one_space(target_numbers{});
-    if (inputs > leaves) all_[leaves] = position_operand();
+    count_elements(e...);
+    if (inputs > before_positions) all_[before_positions] = position_operand();
     require_leaves_fit<types, E...>(all_);
     give_memory_to(to, target_numbers{});
     at = all_ + inputs;
@@ -183,6 +193,10 @@ class assigned<tuple<Targets&...>, E...> {
   }
   /// Inputs, then targets.
   operand* operands() { return all_; }
+  /// Sets the operands that are numbers of elements, from the shapes of the leaves.
+  void count_elements(const E&... e) {
+    add_counts_of<typename lowered<types, E...>::trace, counts>(all_, e...);
+  }
 
  private:
   template <std::size_t... I>
@@ -245,17 +259,24 @@ std::array<const program_code*, sizeof...(Phase)> codes_for(std::type_identity<N
 /// A statement of several passes, with its leaves.
 template <class Scheduled, class... E>
 class assigned_in_passes {
+  static constexpr int leaves_of_trace = Scheduled::plan.leaves,
+                       leaves_of_all = (0 + ... + leaf_count<E>),
+                       counts =
+                           leaves_of_trace > leaves_of_all ? leaves_of_trace - leaves_of_all : 0;
+
  public:
   assigned_in_passes(int targets, const E&... e)
       : leaves_(e...),
         codes_(codes_for(kernel_name(e...), typename Scheduled::chain{})),
         passes({Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.space_count,
-                leaves_.ranges, leaves_.count, targets}) {}
+                leaves_.ranges, leaves_.count, targets}) {
+    add_counts<typename Scheduled::trace, counts, E...>(leaves_.all, leaves_.spaces);
+  }
 
   const operand* leaves() const { return leaves_.all; }
 
  private:
-  leaves_of_expressions<E...> leaves_;
+  leaves_of_expressions<counts, E...> leaves_;
   std::array<const program_code*, static_cast<std::size_t>(Scheduled::passes)> codes_;
 
  public:

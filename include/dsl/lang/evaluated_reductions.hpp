@@ -5,7 +5,8 @@
 
 namespace dsl::detail {
 
-/// Whether the elements of an expression use reductions, including those inside its formulas.
+/// Whether the elements of an expression use reductions or numbers of elements, including those
+/// inside its formulas.
 template <class E>
 constexpr bool uses_reductions() {
   if constexpr (space_count<E> == 0) {
@@ -14,7 +15,7 @@ constexpr bool uses_reductions() {
     graph g;
     tracer t{&g};
     (void)traced<E>::run(t);
-    return g.reduction_count() > 0;
+    return g.reduction_count() > 0 || has_counts(g);
   }
 }
 

@@ -1,6 +1,7 @@
 // Tracing of expressions, and the functions that make expressions of operands.
 #pragma once
 
+#include <dsl/ir/counts.hpp>
 #include <dsl/lang/operands.hpp>
 
 namespace dsl {
@@ -49,11 +50,21 @@ constexpr void note_outputs(index_space& space, const R& result) {
     unpack([&space](const auto&... r) { (note_outputs(space, r), ...); }, result);
 }
 
+// The same results; those that are computed from numbers of elements alone as results of
+// reductions.
+template <class R>
+constexpr R as_results([[maybe_unused]] graph& g, R result) {
+  if constexpr (is_symbol<R>) result.id = result_of_counts(g, result.id);
+  else if constexpr (is_tuple<R>)
+    unpack([&g](auto&... r) { ((r = as_results(g, r)), ...); }, result);
+  return result;
+}
+
 template <class F, class... Operands> struct traced<expression<F, Operands...>> {
   static constexpr auto run(tracer& t) {
     if constexpr (may_reduce<F>) {
       const int space = t.g->open_space(t.operands, false, 0);
-      const auto result = call(t);
+      const auto result = as_results(*t.g, call(t));
       note_outputs(t.g->spaces[space - 1], result);
       t.g->close_space(t.operands);
       return result;
@@ -80,7 +91,7 @@ template <class F, int R, class... Operands> struct traced<reduction<F, R, Opera
     constexpr bool of_rows = row_rank<F> > 0;
     const int space = t.g->open_space(t.operands, !of_rows || R != row_rank<F>,
                                       of_rows ? row_rank<F> : R, of_rows);
-    const auto result = traced<expression<F, Operands...>>::call(t);
+    const auto result = as_results(*t.g, traced<expression<F, Operands...>>::call(t));
     note_outputs(t.g->spaces[space - 1], result);
     t.g->close_space(t.operands);
     return result;

@@ -36,12 +36,14 @@ operand* bind_variables(const tuple<S&...>& variables, operand* operands) {
   return operands;
 }
 
-/// The operands of a step that takes several phases: the step's leaves, the phases' values, the
+/// The operands of a step that takes several phases: the step's leaves, numbers of elements, the
+/// phases' values, the
 /// positions of elements if a phase reads them, and the targets.
 template <class Phases, class Step, class... Targets>
 class operands_of_phases {
-  static constexpr int leaves = leaf_count<Step>, targets = sizeof...(Targets);
-  static constexpr int before_positions = leaves + Phases::values + Phases::addresses;
+  static constexpr int leaves = leaf_count<Step>, targets = sizeof...(Targets),
+                       counts = Phases::first_value - leaves,
+                       before_positions = Phases::first_value + Phases::values + Phases::addresses;
   template <std::size_t... P>
   static constexpr bool count_positions(std::index_sequence<P...>) {
     return (counts_positions(Phases::template phase<static_cast<int>(P)>::elements::view(),
@@ -61,6 +63,8 @@ class operands_of_phases {
     add_leaves(step, at);
     bind_variables(variables, all_);
     require_leaves_fit<types_of_targets<Targets...>, Step>(all_);
+    add_counts_of<typename lowered<types_of_targets<Targets...>, Step>::trace, counts>(all_, step);
+    at += counts;
     add_values(at, where);
     if (has_positions) *at++ = position_operand();
     at = all_ + inputs;
@@ -138,9 +142,12 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
   if constexpr (step_lowered::is_one_pass) {
     using assignment = assigned<tuple<S&..., Extra&...>, Step>;
     using pass = typename assignment::pass;
+    assignment operands(all_targets(to), step);
+    bind_variables(variables, operands.operands());
+    operands.count_elements(step);
     return {loop_code_for<assignment::inputs, Arguments, states, stop, assignment::inputs>(
                 kernel_name(step), phase_list<pass>{}, pass{}, phase_list<pass>{}),
-            bind_variables(variables, assignment(all_targets(to), step).operands()), fixed, how};
+            operands.operands(), fixed, how};
   } else {
     using phases = typename step_lowered::in_phases;
     const operands_of_phases<phases, Step, S..., Extra...> operands(variables, all_targets(to),

@@ -1,6 +1,7 @@
 // Lowering: expressions and their targets become passes.
 #pragma once
 
+#include <dsl/ir/counts.hpp>
 #include <dsl/ir/shift.hpp>
 #include <dsl/ir/split.hpp>
 #include <dsl/ir/step_phases.hpp>
@@ -28,10 +29,10 @@ template <class F, class... Operands> inline constexpr bool
 template <class F, int R, class... Operands> inline constexpr bool
     counts_steps_in<reduction<F, R, Operands...>> = (counts_steps_in<Operands> || ...);
 
-/// Properties of a traced expression: it has reductions; all its outputs are single values; a
-/// literal is outside its dtype; a formula reads neighbours; it reads them along an axis that does
-/// not exist; it takes values that, outside a loop, cannot be taken; why a derivative does not
-/// exist; the operands whose elements it takes.
+/// Properties of a traced expression: it has reductions or counts elements; all its outputs are
+/// single values; a literal is outside its dtype; a formula reads neighbours; it reads them along
+/// an axis that does not exist; it takes values that, outside a loop, cannot be taken; why a
+/// derivative does not exist; the operands whose elements it takes.
 struct trace_of_formula {
   bool reduces = false, single_values = false, literal_outside = false, neighbours = false,
        axis_missing = false, take_refused = false;
@@ -54,9 +55,10 @@ constexpr trace_of_formula inspect_formula() {
   tracer t{&g};
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
+  const bool reduces = g.reduction_count() > 0 || has_counts(g);
   trace_of_formula found{
-      g.reduction_count() > 0,
-      g.reduction_count() > 0 && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
+      reduces,
+      reduces && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
       g.literal_outside,
       moves_formula(g),
       g.axis_missing,
@@ -188,10 +190,25 @@ struct assignment<target_types<Targets...>, E...> {
     const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);
     unpack([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
     g.operands = t.operands;
+    make_counts_operands(g);
     return g;
   }
 };
 
+// The number of operands that are numbers of elements, after the leaves.
+constexpr int count_operands(const program_view& p, int leaves) {
+  int end = leaves;
+  for (int i = 0; i < p.nodes; ++i)
+    if (const auto operand = static_cast<int>(p.payloads[i] & 0xffff);
+        head{p.heads[i]}.code() == op::value && operand >= end)
+      end = operand + 1;
+  return end - leaves;
+}
+constexpr int count_operands(const pass_view& p, int leaves) {
+  const int of_elements = count_operands(p.elements, leaves),
+            of_results = count_operands(p.results, leaves);
+  return of_elements > of_results ? of_elements : of_results;
+}
 // Whether a pass reads the positions of its elements: then a further operand follows its leaves.
 constexpr bool counts_positions(const program_view& p, int leaves) {
   for (int i = 0; i < p.nodes; ++i)
@@ -220,6 +237,7 @@ class scheduled {
   static constexpr roomy_chain roomy = make();
 
  public:
+  using trace = Trace;
   static constexpr auto plan =
       roomy.plan
           .template exact<roomy.plan.passes, roomy.plan.uses, roomy.plan.words, roomy.plan.inputs,

@@ -59,10 +59,7 @@ constexpr symbol<R> named(const packed_name& name, symbol<R> result, const S& of
 }
 
 /// Number of elements that are reduced to one value.
-constexpr symbol<dtype::int64> count_of(graph* g) {
-  if (g->counts_groups) return reduce_by<op::add>(constant<dtype::int64>(g, 1), std::int64_t{0});
-  return {g, g->add(op::count, dtype::int64, fields(g->space))};
-}
+constexpr symbol<dtype::int64> count_of(graph* g) { return {g, count_elements(*g, g->space)}; }
 constexpr symbol<dtype::int64> position_of(graph* g) {
   return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))};
 }

@@ -8,7 +8,7 @@
 
 namespace dsl::detail {
 
-/// Whether a formula reduces its arguments.
+/// Whether a formula reduces or counts the elements of its arguments.
 template <class F, class... Operands>
 constexpr bool formula_reduces() {
   graph g;
@@ -16,7 +16,7 @@ constexpr bool formula_reduces() {
   g.open_space(0, false, 0);
   const tuple<trace_t<Operands>...> symbols{stand_in<Operands>(t)...};
   unpack([&t](const auto&... s) { (void)F::trace(t, s...); }, symbols);
-  return g.reduction_count() > 0;
+  return g.reduction_count() > 0 || has_counts(g);
 }
 
 /// A part of an expression that ends a region, because the derivative crosses it by a statement of
@@ -172,11 +172,10 @@ struct reduction_adjoint {
   constexpr auto operator()(X x, W w, Parameters... p) const {
     graph* const g = x.owner;
     tracer t{g};
-    const bool again = g->reads_rows_again, counts = g->counts_groups;
-    g->reads_rows_again = g->counts_groups = true;
+    const bool again = g->reads_rows_again;
+    g->reads_rows_again = true;
     const auto result = F::trace(t, x, p...);
     g->reads_rows_again = again;
-    g->counts_groups = counts;
     derivative_inputs inputs(*g);
     inputs.add(x.id);
     adjoint_sweep sweep(*g, inputs, g->size());

@@ -183,15 +183,13 @@ struct traced_call {
   }
   template <std::size_t... I>
   constexpr auto trace(std::index_sequence<I...>) const {
-    // A variance is computed by sums, which have derivatives. Elements use the number of elements
-    // in the derivative of a mean, and so a reduction counts them.
-    const bool again = g->reads_rows_again, counts = g->counts_groups;
-    g->reads_rows_again = g->counts_groups = true;
+    // A variance is computed by sums, which have derivatives.
+    const bool again = g->reads_rows_again;
+    g->reads_rows_again = true;
     tuple<S...> arguments{S{g, call.argument(I)}...};
     const auto made =
         unpack([this](auto&... a) { return result_symbols(g, F{}(a...)); }, arguments);
     g->reads_rows_again = again;
-    g->counts_groups = counts;
     return made;
   }
 };
