@@ -66,7 +66,8 @@ variable_gradient* variable_of(const operand& leaf, variable_gradient* all, int 
       raise<value_error>("gradient: an operand of the loss of shape " +
                          spell_shape(leaf.extents, leaf.rank) + " and dtype " + name(read.type) +
                          " overlaps a variable of shape " + spell_shape(v.extents, v.rank) +
-                         " and dtype " + name(v.type) + ", but its elements are not the variable's");
+                         " and dtype " + name(v.type) +
+                         ", but its elements are not the variable's");
     return &all[i];
   }
   return nullptr;

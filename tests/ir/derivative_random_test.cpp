@@ -198,7 +198,7 @@ struct differentiated {
       weights.push_back(static_cast<int>(f.operands(0).size()));
       given.push_back(f.add_operand(g[id].type));
     }
-    adjoint_sweep adjoint(g, inputs, f.size);
+    adjoint_sweep adjoint(g, inputs, f.size, false);
     for (std::size_t k = 0; k < given.size(); ++k) adjoint.seed(f.outputs[k], {&g, given[k]});
     adjoint.run();
     for (int i = 0; i < inputs.count(); ++i) back.push_back(adjoint.of(i));

@@ -82,9 +82,7 @@ TEST(Gradient, OfSeveralReductions) {
   array<double> x = line(7, 1), w = line(5, 2, 0.5, 2);
   scalar<double> k = 0.3;
   check(
-      [&] {
-        return dsl::sum(x * x) / dsl::prod(w) + k * dsl::norm(w) * dsl::max(x) + 0.1 * k * k;
-      },
+      [&] { return dsl::sum(x * x) / dsl::prod(w) + k * dsl::norm(w) * dsl::max(x) + 0.1 * k * k; },
       x, w, k);
   check([&] { return dsl::var(x, dsl::ddof(1)) * dsl::vdot(x, sin(x)); }, x);
 }
@@ -101,7 +99,8 @@ TEST(Gradient, AlongAxes) {
   check([&] { return dsl::mean(log1p(exp(-y * dsl::sum(m * w, dsl::axis(1))))); }, m, w, y);
   check(
       [&] {
-        return dsl::sum(dsl::max(m, dsl::axis(0)) * w) + dsl::sum(dsl::norm(m * w, dsl::axis(1)) * y);
+        return dsl::sum(dsl::max(m, dsl::axis(0)) * w) +
+               dsl::sum(dsl::norm(m * w, dsl::axis(1)) * y);
       },
       m, w, y);
 }
@@ -139,8 +138,9 @@ TEST(Gradient, OfViews) {
   array<double, 2> m = matrix(4, 4, 2);
   check(
       [&] {
-        return dsl::sum(square(m + 2 * dsl::transpose(m)) + exp(m(1) * m(dsl::slice(), 2)) *
-                        dsl::broadcast_to(m(0, dsl::slice(0, 1)), 4, 4));
+        return dsl::sum(square(m + 2 * dsl::transpose(m)) +
+                        exp(m(1) * m(dsl::slice(), 2)) *
+                            dsl::broadcast_to(m(0, dsl::slice(0, 1)), 4, 4));
       },
       m);
 }
@@ -151,7 +151,9 @@ TEST(Gradient, OfShifts) {
     check([&] { return dsl::sum(square(dsl::shift(m, 1, beyond, 0) - m) * m); }, m);
     check([&] { return dsl::sum(dsl::shift(m * m, -3, beyond, 0) * m); }, m);
   }
-  const auto loss = [&] { return dsl::sum(square(dsl::shift(m, 1, dsl::boundary::clamp, 0) - m) * m); };
+  const auto loss = [&] {
+    return dsl::sum(square(dsl::shift(m, 1, dsl::boundary::clamp, 0) - m) * m);
+  };
   EXPECT_THROW(dsl::eval(dsl::gradient(loss(), m)), dsl::value_error);
 }
 
@@ -172,8 +174,8 @@ TEST(Gradient, OfFormulas) {
   array<double> x = line(9, 1), y = line(9, 2);
   scalar<double> k = 0.7;
   const auto smooth = dsl::vectorize([](auto u, auto v, auto a) {
-    auto d = dsl::shift(u, 1, dsl::boundary::clamp) - u +
-             a * dsl::shift(v, -2, dsl::boundary::reflect);
+    auto d =
+        dsl::shift(u, 1, dsl::boundary::clamp) - u + a * dsl::shift(v, -2, dsl::boundary::reflect);
     return dsl::sum(d * d) / dsl::norm(u);
   });
   check([&] { return smooth(x * y, y, k); }, x, y, k);

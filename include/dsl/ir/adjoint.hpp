@@ -227,25 +227,40 @@ constexpr term shifted_back(const term& w, const path_step& by, const term& oper
   return where(is_alone, w, count == 1 ? sum : where(is_long, sum, nan));
 }
 
+/// Whether nodes are computed with reductions, apart from those by which their arguments are.
+constexpr bool reduces_between(const graph& g, const sequence<int>& arguments,
+                               const sequence<int>& nodes) {
+  sequence<char> needed(g.size(), 0), is_argument(g.size(), 0);
+  for (const int id : arguments) is_argument[id] = 1;
+  for (const int id : nodes) needed[id] = 1;
+  bool reduces = false;
+  for (int i = g.size() - 1; i >= 0; --i) {
+    if (needed[i] == 0 || is_argument[i] != 0) continue;
+    reduces = reduces || g[i].code == op::reduced || g[i].code == op::count;
+    for (int k = 0; k < count_inputs(g[i]); ++k) needed[input_node(g[i], k)] = 1;
+  }
+  return reduces;
+}
+
 /// The reverse sweep. From weights of some nodes it computes the weight of each input: the sum over
 /// these nodes of weight times derivative.
 ///
-/// In a graph that reduces, the weight of a value that all elements share is summed over the
-/// elements. In one that does not, each element has its own: a formula of elements.
 class adjoint_sweep {
  public:
-  /// `size`: the number of the nodes that are differentiated, the first ones.
-  constexpr adjoint_sweep(graph& g, const derivative_inputs& inputs, int size)
+  /// `size`: the number of the nodes that are differentiated, the first ones. `sums`: the weight of
+  /// a value that all elements share is the sum over the elements; otherwise each element has its
+  /// own.
+  constexpr adjoint_sweep(graph& g, const derivative_inputs& inputs, int size, bool sums)
       : g_(g),
         inputs_(inputs),
         size_(size),
         active_(inputs.active(size_)),
         is_element_(find_elements()),
-        reduces_(reduces()),
+        sums_(sums),
         own_(size_, weight{}),
         spaces_(size_, g.space),
-        of_elements_(reduces_ ? size_ : 0, weight{}),
-        element_spaces_(reduces_ ? size_ : 0, 0),
+        of_elements_(sums_ ? size_ : 0, weight{}),
+        element_spaces_(sums_ ? size_ : 0, 0),
         neighbours_(inputs.count(), term{}) {}
 
   /// Adds to the weight of a node.
@@ -268,7 +283,7 @@ class adjoint_sweep {
   /// The weight of input number i; zero if the seeded nodes do not depend on it.
   constexpr term of(int i) const {
     const term w = terms::sum(masked(own_[inputs_[i]]), neighbours_[i]);
-    return reduces_ && is_element(inputs_[i]) ? of_each_element(w, inputs_[i]) : w;
+    return sums_ && is_element(inputs_[i]) ? of_each_element(w, inputs_[i]) : w;
   }
 
  private:
@@ -289,13 +304,6 @@ class adjoint_sweep {
         for (int k = 0; k < count_inputs(g_[i]); ++k) marks[i] |= marks[input_node(g_[i], k)];
     }
     return marks;
-  }
-  // Whether the inputs are reduced. Other reductions of the graph do not matter.
-  constexpr bool reduces() const {
-    bool found = false;
-    for (int i = 0; i < size_; ++i)
-      found = found || (active_[i] != 0 && g_[i].code == op::reduced && inputs_.number_of(i) < 0);
-    return found;
   }
   // A value that all elements share, as one for each element: a choice that does not depend on the
   // element, although it looks at it.
@@ -322,7 +330,7 @@ class adjoint_sweep {
     }
   }
   constexpr weight total(int id) {
-    if (!reduces_ || of_elements_[id].value.is_zero()) return own_[id];
+    if (!sums_ || of_elements_[id].value.is_zero()) return own_[id];
     weight w = own_[id];
     add(w, sum_of_elements(masked(of_elements_[id]), element_spaces_[id]), term{});
     return w;
@@ -330,7 +338,7 @@ class adjoint_sweep {
 
   // Adds to the weight of a node, on behalf of another one that is computed from it.
   constexpr void give(int from, int to, const weight& w) {
-    const bool sums = reduces_ && is_element(from) && !is_element(to);
+    const bool sums = sums_ && is_element(from) && !is_element(to);
     (sums ? element_spaces_ : spaces_)[to] = spaces_[from];
     add((sums ? of_elements_ : own_)[to], converted(w.value, g_[to].type), w.condition);
   }
@@ -383,7 +391,7 @@ class adjoint_sweep {
   int size_;
   sequence<char> active_;
   sequence<char> is_element_;
-  bool reduces_;
+  bool sums_;
   // Of each node: its weight; the index space of its elements. Of a node that all elements share:
   // the weights that they give it, and their index space.
   sequence<weight> own_;

@@ -14,8 +14,7 @@ constexpr int reduce_node(graph& g, int id, int space, op code, literal identity
   reduction_rule rule;
   graph& c = rule.combine;
   const int first = c.add(op::value, type, {0}), second = c.add(op::value, type, {1});
-  c.outputs.push_back(c.add(
-      code, type, reversed ? fields(second, first) : fields(first, second)));
+  c.outputs.push_back(c.add(code, type, reversed ? fields(second, first) : fields(first, second)));
   rule.identity.push_back(identity);
   sequence<int> values;
   values.push_back(id);

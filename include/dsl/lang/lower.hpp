@@ -56,15 +56,14 @@ constexpr trace_of_formula inspect_formula() {
   const auto all = as_tuple(traced<E>::run(t));
   unpack([&g](const auto&... o) { (add_symbol(g, o), ...); }, all);
   const bool reduces = g.reduction_count() > 0 || has_counts(g);
-  trace_of_formula found{
-      reduces,
-      reduces && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
-      g.literal_outside,
-      moves_formula(g),
-      g.axis_missing,
-      g.take_refused,
-      g.refused_derivative,
-      t.operands};
+  trace_of_formula found{reduces,
+                         reduces && g.outputs.size() > 0 && node_origins(g).are_values(g.outputs),
+                         g.literal_outside,
+                         moves_formula(g),
+                         g.axis_missing,
+                         g.take_refused,
+                         g.refused_derivative,
+                         t.operands};
   sequence<int> roots;
   for (int i = 0; i < g.outputs.size(); ++i) roots.push_back(g.outputs[i]);
   for (int i = 0; i < g.reduction_count(); ++i)

@@ -90,7 +90,7 @@ struct region_weights {
     graph& g = *value.owner;
     derivative_inputs inputs(g);
     (inputs.add(get<K>(operands).id), ...);
-    adjoint_sweep sweep(g, inputs, g.size());
+    adjoint_sweep sweep(g, inputs, g.size(), false);
     sweep.seed(value.id, {&g, seed.id});
     sweep.run();
     int k = 0;
@@ -178,7 +178,7 @@ struct reduction_adjoint {
     g->reads_rows_again = again;
     derivative_inputs inputs(*g);
     inputs.add(x.id);
-    adjoint_sweep sweep(*g, inputs, g->size());
+    adjoint_sweep sweep(*g, inputs, g->size(), true);
     sweep.seed(result.id, term{g, w.id});
     sweep.run();
     return symbol_of<X::type.type>(g, sweep.of(0));
@@ -192,7 +192,8 @@ struct argument_adjoint {
   template <class W, class... S> constexpr auto operator()(W w, S... s) const {
     using call_type = traced_call<F, std::uint64_t{1} << I, S...>;
     const tuple<S...> given(s...);
-    const call_type made(w.owner, given);
+    call_type made(w.owner, given);
+    made.sums = true;
     sequence<int> nodes;
     sequence<term> weights;
     nodes.push_back(made.ids[0]);

@@ -121,6 +121,9 @@ struct traced_call {
   static constexpr std::size_t output_count = std::tuple_size_v<outputs_type>;
   outputs_type outputs;
   int size;
+  // The formula reduces its arguments: the derivative with respect to a value that all elements
+  // share is summed over them.
+  bool sums = false;
   int ids[output_count > 0 ? output_count : 1]{};  // The outputs' nodes.
 
   constexpr explicit traced_call(graph* owner, const tuple<S...>& s)
@@ -132,7 +135,7 @@ struct traced_call {
   /// The weights of all inputs, for weights of some nodes (zero: none).
   constexpr sequence<term> weights(const sequence<int>& nodes,
                                    const sequence<term>& of_nodes) const {
-    adjoint_sweep sweep(*g, call.inputs(), g->size());
+    adjoint_sweep sweep(*g, call.inputs(), g->size(), sums);
     for (int k = 0; k < nodes.size(); ++k)
       if (!of_nodes[k].is_zero()) sweep.seed(nodes[k], of_nodes[k]);
     sweep.run();
@@ -180,6 +183,10 @@ struct traced_call {
         size(owner->size()) {
     int k = 0;
     unpack([&](const auto&... y) { ((ids[k++] = y.id), ...); }, outputs);
+    sequence<int> arguments, nodes;
+    (arguments.push_back(call.argument(I)), ...);
+    for (int i = 0; i < k; ++i) nodes.push_back(ids[i]);
+    sums = reduces_between(*g, arguments, nodes);
   }
   template <std::size_t... I>
   constexpr auto trace(std::index_sequence<I...>) const {

@@ -1,0 +1,417 @@
+// Backwards through a loss: from the weight of its value to the gradients of its variables.
+#pragma once
+
+#include <dsl/lang/expression_shape.hpp>
+#include <dsl/lang/gradient_memory.hpp>
+#include <dsl/lang/region.hpp>
+
+namespace dsl::detail {
+
+/// Whether an operand may read one of the variables, by its type. V: views of the variables.
+template <class E, class... V> inline constexpr bool may_read = false;
+template <class T, int R, class... V>
+inline constexpr bool may_read<view<const T, R>, V...> =
+    ((std::same_as<typename V::value_type, T> && (R == 0 || V::rank > 0)) || ...);
+template <class T, int R, class... V>
+inline constexpr bool may_read<neighbour_leaf<T, R>, V...> = may_read<view<const T, R>, V...>;
+template <class T, int R, class... V>
+inline constexpr bool may_read<address_leaf<T, R>, V...> =
+    ((std::same_as<typename V::value_type, T> && V::rank > 0) || ...);
+template <class F, class... X, class... V>
+inline constexpr bool may_read<expression<F, X...>, V...> =
+    may_have_derivative(trace_t<expression<F, X...>>::type.type) && (may_read<X, V...> || ...);
+template <class F, int R, class... X, class... V>
+inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
+
+template <std::size_t... A, std::size_t... B>
+constexpr std::index_sequence<A..., B...> join(std::index_sequence<A...>,
+                                               std::index_sequence<B...>) {
+  return {};
+}
+constexpr std::index_sequence<> join() { return {}; }
+template <class A> constexpr A join(A a) { return a; }
+template <class A, class B, class C, class... Rest>
+constexpr auto join(A a, B b, C c, Rest... rest) {
+  return join(join(a, b), c, rest...);
+}
+/// The numbers K of a region's operands for which a condition on K holds.
+template <class Condition, std::size_t... K>
+constexpr auto chosen(std::index_sequence<K...>) {
+  return join(std::conditional_t<Condition::template holds<K>, std::index_sequence<K>,
+                                 std::index_sequence<>>{}...);
+}
+
+/// A value that a statement computed, for as long as its weight is needed: itself in memory.
+template <class E>
+auto evaluated_operand(const E& e) {
+  if constexpr (is_cut<E>) return eval(e);
+  else return e;
+}
+
+/// The same for anything that is not a leaf.
+template <class E>
+auto in_memory_operand(const E& e) {
+  if constexpr (requires { e.operands; }) return as_operand(eval(e));
+  else return e;
+}
+
+template <class F> inline constexpr bool is_sum = std::same_as<F, sum_function>;
+template <dtype D> inline constexpr bool is_sum<sum_as<D>> = true;
+
+/// Computes the gradients of a loss, part by part: backwards from its value through the regions
+/// between its reductions. V: views of the variables.
+template <class... V>
+class gradient_sweep {
+ public:
+  gradient_sweep(variable_gradient* variables, device where)
+      : variables_(variables), where_(where) {}
+
+  /// Notes which variables an expression reads. Throws value_error.
+  template <class E>
+  void note_variables(const E& e) {
+    for (const operand& o : leaves_of<E>(e).at)
+      if (variable_gradient* const v = find(o)) v->occurs = true;
+  }
+
+  /// Adds the contributions of an expression whose value has the given weight for each element of
+  /// `shape`.
+  template <class E, class Weight, std::size_t R>
+  void add(const E& e, const Weight& weight, const std::array<std::int64_t, R>& shape) {
+    if constexpr (may_read<E, V...>) {
+      if (!reads_variable(e)) return;
+      if constexpr (is_cut<E>) cross(e, weight);
+      else add_region(e, weight, shape);
+    }
+  }
+
+ private:
+  variable_gradient* find(const operand& o) {
+    return variable_of(o, variables_, static_cast<int>(sizeof...(V)));
+  }
+  template <class E>
+  bool reads_variable(const E& e) {
+    bool reads = false;
+    for (const operand& o : leaves_of<E>(e).at) reads = reads || find(o) != nullptr;
+    return reads;
+  }
+
+  template <class E, dtype D, bool Arrays>
+  struct of_kind {
+    template <std::size_t K> using operand_type = std::tuple_element_t<K, region_operands_t<E>>;
+    template <std::size_t K> static constexpr bool holds = [] {
+      using X = operand_type<K>;
+      if constexpr (may_read<X, V...>)
+        return trace_t<X>::type.type == D && (result_rank<X> > 0) == Arrays;
+      else return false;
+    }();
+  };
+  template <class E>
+  struct of_cut {
+    template <std::size_t K> static constexpr bool holds =
+        is_cut<std::tuple_element_t<K, region_operands_t<E>>> &&
+        may_read<std::tuple_element_t<K, region_operands_t<E>>, V...>;
+  };
+
+  // What a region's operands contribute to: a variable's gradient, or the weight of a cut.
+  template <std::size_t Count>
+  struct receivers {
+    gradient_part part[Count > 0 ? Count : 1];
+    variable_gradient of_cut[Count > 0 ? Count : 1];
+  };
+
+  template <class E, class Weight, std::size_t R>
+  void add_region(const E& e, const Weight& weight, const std::array<std::int64_t, R>& shape) {
+    constexpr std::size_t count = region_size<E>;
+    const auto operands = region_operands(e);
+    const auto held =
+        unpack([](const auto&... x) { return tuple{evaluated_operand(x)...}; }, operands);
+    const auto values = unpack([](const auto&... x) { return tuple{as_operand(x)...}; }, held);
+    receivers<count> to;
+    std::int64_t own[max_rank];
+    std::copy(shape.begin(), shape.end(), own);
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (find_receiver<K>(get<K>(operands), get<K>(values), to, own, static_cast<int>(R)), ...);
+    }(std::make_index_sequence<count>{});
+    add_kinds<E, dtype::float16, R>(weight, values, to);
+    add_kinds<E, dtype::bfloat16, R>(weight, values, to);
+    add_kinds<E, dtype::float32, R>(weight, values, to);
+    add_kinds<E, dtype::float64, R>(weight, values, to);
+    add_kinds<E, dtype::complex64, R>(weight, values, to);
+    add_kinds<E, dtype::complex128, R>(weight, values, to);
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (cross_cut<K>(get<K>(operands), get<K>(values), to), ...);
+    }(chosen<of_cut<E>>(std::make_index_sequence<count>{}));
+  }
+  template <std::size_t K, class X, class Value, class To>
+  void find_receiver(const X& x, const Value& value, To& to, const std::int64_t* shape, int rank) {
+    if constexpr (may_read<X, V...>) {
+      operand o, *at = &o;
+      add_leaves(value, at);
+      if constexpr (is_cut<X>) {
+        if (!reads_variable(x)) return;
+        variable_gradient& w = to.of_cut[K];
+        w.variable = o;
+        w.elements = element_count(o.extents, o.rank, 1);
+        w.memory = buffer_ref::allocate(o.extents, o.rank,
+                                        static_cast<std::size_t>(size_of(o.type)), where_);
+        w.origin = static_cast<char*>(w.memory.data());
+        to.part[K] = part_of(w, o, shape, rank);
+      } else if (variable_gradient* const v = find(o)) {
+        to.part[K] = part_of(*v, o, shape, rank);
+      }
+    }
+  }
+  template <class E, dtype D, std::size_t R, class Weight, class Values, class To>
+  void add_kinds(const Weight& weight, const Values& values, To& to) {
+    constexpr auto all = std::make_index_sequence<region_size<E>>{};
+    if constexpr (R == 0) {
+      add_arrays<E, D, 0>(weight, values, to, chosen<of_kind<E, D, false>>(all));
+    } else {
+      add_arrays<E, D, static_cast<int>(R)>(weight, values, to, chosen<of_kind<E, D, true>>(all));
+      add_single_values<E, D>(weight, values, to, chosen<of_kind<E, D, false>>(all));
+    }
+  }
+
+  template <class T, int R>
+  static view<T, R> elements_of_part(const gradient_part& p) {
+    return {p.of->memory, reinterpret_cast<T*>(p.origin), first_of<R>(p.extents),
+            first_of<R>(p.strides)};
+  }
+  template <class T, int R>
+  view<const T, R> zeros() {
+    if (!zero_) {
+      zero_ = buffer_ref::allocate(16, where_);
+      const std::uint64_t none[2]{};
+      fill(zero_, zero_.data(), none, 16, 1);
+    }
+    dsl::extents<R> ones, still{};
+    ones.fill(1);
+    return {zero_, static_cast<const T*>(zero_.data()), ones, still};
+  }
+
+  // Contributions to arrays: one statement for all operands that contribute to the same part.
+  template <class E, dtype D, int R, class Weight, class Values, class To, std::size_t... K>
+  void add_arrays(const Weight& weight, const Values& values, To& to, std::index_sequence<K...>) {
+    if constexpr (sizeof...(K) > 0) {
+      const std::size_t numbers[] = {K...};
+      bool done[sizeof...(K)]{};
+      for (std::size_t i = 0; i < sizeof...(K); ++i) {
+        const gradient_part& part = to.part[numbers[i]];
+        if (done[i] || part.of == nullptr) continue;
+        bool flags[sizeof...(K)]{};
+        for (std::size_t k = i; k < sizeof...(K); ++k)
+          if (to.part[numbers[k]] == part) flags[k] = done[k] = true;
+        add_part<E, D, R, K...>(part, flags, weight, values);
+      }
+    }
+  }
+  template <class E, dtype D, int R, std::size_t... K, std::size_t N, class Weight, class Values>
+  void add_part(const gradient_part& part, const bool (&flags)[N], const Weight& weight,
+                const Values& values) {
+    using T = element_t<D>;
+    const bool adds = begin_part(part);
+    const view<T, R> target = elements_of_part<T, R>(part);
+    const view<const T, R> previous = adds ? view<const T, R>(target) : zeros<T, R>();
+    const auto term = [&](const view<const T, R>& from) {
+      return [&]<std::size_t... J>(std::index_sequence<J...>) {
+        return unpack(
+            [&](const auto&... x) {
+              return make_checked_expression<region_gradient<E, D, K...>>(
+                  from, value_leaf<bool>{flags[J]}..., displacement_of(get<K>(values))..., weight,
+                  x...);
+            },
+            values);
+      }(std::make_index_sequence<N>{});
+    };
+    if constexpr (R > 0) {
+      if (part.summed != 0) {
+        const auto all = term(zeros<T, R>());
+        const reduction<sum_function, R, std::remove_const_t<decltype(all)>> sum{
+            {}, {all}, part.summed};
+        return assign(target, make_checked_expression<table_function<op::add>>(previous, sum));
+      }
+    }
+    assign(target, term(previous));
+  }
+  // The shift back.
+  template <class T, int R>
+  static displacement_leaf displacement_of(const neighbour_leaf<T, R>& leaf) {
+    require_linear(leaf.distance, leaf.beyond);
+    return {-leaf.distance, R - 1 - leaf.axis, leaf.beyond};
+  }
+  template <class X>
+  static value_leaf<bool> displacement_of(const X&) {
+    return {false};
+  }
+
+  // Contributions to single values: the sums over all elements, in one statement.
+  template <class E, dtype D, class Weight, class Values, class To, std::size_t... K>
+  void add_single_values(const Weight& weight, const Values& values, To& to,
+                         std::index_sequence<K...>) {
+    if constexpr (sizeof...(K) > 0) {
+      using T = element_t<D>;
+      if (!((to.part[K].of != nullptr) || ...)) return;
+      const auto sums = unpack(
+          [&](const auto&... x) {
+            return make_checked_expression<region_sums<E, D, K...>>(weight, x...);
+          },
+          values);
+      tuple<std::conditional_t<(K >= 0), scalar<T>, void>...> found{
+          scalar<T>((static_cast<void>(K), T{}), where_)...};
+      unpack([&](auto&... s) { dsl::tie(s...) = sums; }, found);
+      [&]<std::size_t... J>(std::index_sequence<J...>) {
+        (add_value(to.part[K], get<J>(found)), ...);
+      }(std::index_sequence_for<std::integral_constant<std::size_t, K>...>{});
+    }
+  }
+  template <class T>
+  void add_value(const gradient_part& part, const scalar<T>& value) {
+    if (part.of == nullptr) return;
+    gradient_part one = part;
+    one.rank = 0;
+    const bool adds = begin_part(one);
+    const view<T, 0> target = elements_of_part<T, 0>(one);
+    assign(target, apply_function<op::add>(adds ? view<const T, 0>(target) : zeros<T, 0>(), value));
+  }
+
+  // ---- from the weight of a cut to the regions before it
+  template <std::size_t K, class X, class Value, class To>
+  void cross_cut(const X& x, const Value& value, To& to) {
+    if (to.part[K].of == nullptr || !to.of_cut[K].is_written) return;
+    using T = std::remove_const_t<typename Value::value_type>;
+    const variable_gradient& w = to.of_cut[K];
+    dsl::extents<Value::rank> strides = row_major(value.extents());
+    cross(x, view<const T, Value::rank>(w.memory, reinterpret_cast<const T*>(w.origin),
+                                        value.extents(), strides));
+  }
+  template <class F, int R, class X, class... P, class Weight>
+  void cross(const reduction<F, R, X, P...>& e, const Weight& weight) {
+    const X& x = get<0>(e.operands);
+    constexpr std::size_t rank = X::rank;
+    const auto shape = shape_of_expression(x);
+    const auto aligned = beside_elements<X::rank>(weight, e.axes);
+    if constexpr (requires { F::same_elements; }) {
+      const auto& y = get<1>(e.operands);
+      add(x, factor_of_product<F, true>(y, aligned), shape);
+      add(y, factor_of_product<F, false>(x, aligned), shape);
+    } else if constexpr (is_sum<F>) {
+      add(x, aligned, shape);
+    } else if constexpr (std::same_as<F, mean_function>) {
+      std::int64_t count = 1;
+      for (std::size_t d = 0; d < rank; ++d) count *= (e.axes >> d & 1) != 0 ? shape[d] : 1;
+      add(x, apply_function<op::multiply>(aligned, 1.0 / static_cast<double>(count)), shape);
+    } else {
+      const auto adjoint = unpack(
+          [&](const auto&, const auto&... p) {
+            return adjoint_of_reduction<F, R>(evaluate_reductions(x), aligned, e.axes, p...);
+          },
+          e.operands);
+      add(x, adjoint, shape);
+    }
+  }
+  template <class F, bool First, class Other, class Weight>
+  static auto factor_of_product(const Other& other, const Weight& weight) {
+    const auto value = evaluate_reductions(other);
+    if constexpr (!std::same_as<F, dot_function<true>>)
+      return apply_function<op::multiply>(weight, value);
+    else if constexpr (First)
+      return apply_function<op::conj>(apply_function<op::multiply>(weight, value));
+    else return apply_function<op::multiply>(weight, apply_function<op::conj>(value));
+  }
+  template <class F, int R, class X, class Weight, class... P>
+  static auto adjoint_of_reduction(const X& x, const Weight& weight, std::uint32_t axes,
+                                   const P&... parameters) {
+    using adjoint = adjoint_of_rows<F>;
+    if constexpr (R == 0) {
+      return make_checked_expression<formula<unnamed, adjoint>>(x, weight, parameters...);
+    } else {
+      using rows = row_formula<unnamed, adjoint, X::rank, 0, 0>;
+      return reduction<rows, X::rank, X, Weight, P...>{{}, {x, weight, parameters...}, axes};
+    }
+  }
+  // The weight of a reduction's value beside the elements: with extent 1 along reduced axes.
+  template <int Rank, class Weight>
+  static auto beside_elements(const Weight& weight, std::uint32_t axes) {
+    if constexpr (Weight::rank == 0 || Weight::rank == Rank) {
+      return weight;
+    } else if constexpr (!is_view_leaf<Weight>) {
+      return beside_elements<Rank>(as_operand(eval(weight)), axes);
+    } else {
+      dsl::extents<Rank> sizes, strides;
+      for (std::size_t d = 0, k = 0; d < sizes.size(); ++d) {
+        const bool reduced = (axes >> d & 1) != 0;
+        sizes[d] = reduced ? 1 : weight.extents()[k];
+        strides[d] = reduced ? 0 : weight.strides()[k];
+        k += reduced ? 0 : 1;
+      }
+      return view<const typename Weight::value_type, Rank>(weight.owner(), weight.origin(), sizes,
+                                                           strides);
+    }
+  }
+
+  // A formula that reduces.
+  template <class Name, class F, class... X, class Weight>
+  void cross(const expression<formula<Name, F>, X...>& e, const Weight& weight) {
+    const auto shape = shape_of_elements(e);
+    const auto held =
+        unpack([](const auto&... x) { return tuple{in_memory_operand(x)...}; }, e.operands);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (add_argument<F, I>(get<I>(e.operands), held, weight, shape), ...);
+    }(std::index_sequence_for<X...>{});
+  }
+  template <class F, std::size_t I, class X, class Held, class Weight, class Shape>
+  void add_argument(const X& x, const Held& held, const Weight& weight, const Shape& shape) {
+    if constexpr (may_read<X, V...>) {
+      const auto adjoint = unpack(
+          [&](const auto&... h) {
+            return make_checked_expression<formula<unnamed, argument_adjoint<F, I>>>(weight, h...);
+          },
+          held);
+      if constexpr (X::rank == 0) add(x, adjoint, std::array<std::int64_t, 0>{});
+      else add(x, adjoint, shape);
+    }
+  }
+  // A value that is shifted: its weight is the shift back.
+  template <class X, class Weight>
+  void cross(const expression<shifted_value, X, displacement_leaf>& e, const Weight& weight) {
+    const displacement_leaf& by = get<1>(e.operands);
+    require_linear(by.distance, by.beyond);
+    add(get<0>(e.operands), shift(weight, -by.distance, by.beyond, X::rank - 1 - by.axis),
+        shape_of_expression(get<0>(e.operands)));
+  }
+  // Elements that are taken: their weights are added to the elements at these positions.
+  template <dtype D, class T, int R, class Index, class... Rest, class Weight>
+  void cross(const expression<gather_function<D>, address_leaf<T, R>, Index, Rest...>& e,
+             const Weight& weight) {
+    const view<const T, R>& from = get<0>(e.operands).of;
+    operand o, *at = &o;
+    add_leaves(get<0>(e.operands), at);
+    variable_gradient& of = *find(o);
+    gradient_part whole;
+    whole.of = &of;
+    begin_part_of_any(whole);
+    const std::int64_t count = get<2>(e.operands).value, stride = get<3>(e.operands).value;
+    const auto origin = static_cast<std::int64_t>((o.word[0] - of.variable.word[0]) / sizeof(T));
+    const auto within = vectorize([](auto first, auto i, auto n, auto step) {
+      const auto from_start = where(i < 0, i + n, i);
+      return first + max(min(from_start, n - 1), 0) * step;
+    });
+    const index_leaf<R> first{origin, from.extents(), from.strides()};
+    const view<T, 1> all(of.memory, reinterpret_cast<T*>(of.origin), {of.elements}, {1});
+    scatter_add(
+        all,
+        within(first, cast<std::int64_t>(evaluate_reductions(get<1>(e.operands))), count, stride),
+        weight);
+  }
+  static void begin_part_of_any(gradient_part& whole) {
+    whole.rank = 1;
+    whole.extents[0] = 0;  // Not all elements, so that it begins with zeros.
+    begin_part(whole);
+  }
+
+  variable_gradient* variables_;
+  device where_;
+  buffer_ref zero_;
+};
+
+}  // namespace dsl::detail
