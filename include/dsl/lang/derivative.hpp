@@ -72,6 +72,12 @@ constexpr bool require_derivative() {
 /// The derivatives of one value with respect to arguments I; before them the value, if `WithValue`.
 template <bool WithValue, class F, std::size_t... I>
 struct gradient_function {
+  using primal = F;
+  template <class... S>
+  static constexpr std::size_t primal_arguments() {
+    return sizeof...(S);
+  }
+
   [[no_unique_address]] F f{};
 
   template <class... S>
@@ -120,6 +126,12 @@ struct gradient_function {
 /// The values and their changes. The arguments are F's, then their changes.
 template <class F>
 struct jvp_function {
+  using primal = F;
+  template <class... S>
+  static constexpr std::size_t primal_arguments() {
+    return sizeof...(S) / 2;
+  }
+
   template <class... S>
     requires(is_symbol<S> && ...) && (sizeof...(S) % 2 == 0)
   constexpr auto operator()(S... s) const {
@@ -163,10 +175,21 @@ struct jvp_function {
 /// arguments are F's, then a weight for each output.
 template <class F>
 struct vjp_function {
+  using primal = F;
+  /// The number of F's arguments: the others are weights.
+  template <class... S>
+  static constexpr std::size_t primal_arguments() {
+    return []<std::size_t... N>(std::index_sequence<N...>) {
+      std::size_t n = 0;
+      ((n = n == 0 && takes<S...>(std::make_index_sequence<N + 1>{}) ? N + 1 : n), ...);
+      return n;
+    }(std::make_index_sequence<sizeof...(S) - 1>{});
+  }
+
   template <class... S>
     requires(is_symbol<S> && ...)
   constexpr auto operator()(S... s) const {
-    constexpr std::size_t n = arguments<S...>();
+    constexpr std::size_t n = primal_arguments<S...>();
     static_assert(n > 0, "dsl::vjp takes the formula's arguments, then a weight for each output");
     if constexpr (n == 0) return refused{};
     else
@@ -183,14 +206,6 @@ struct vjp_function {
                                 nullptr, F{}(std::declval<std::tuple_element_t<I, all>&>()...)))> ==
              sizeof...(S);
     else return false;
-  }
-  template <class... S>
-  static constexpr std::size_t arguments() {
-    return []<std::size_t... N>(std::index_sequence<N...>) {
-      std::size_t n = 0;
-      ((n = n == 0 && takes<S...>(std::make_index_sequence<N + 1>{}) ? N + 1 : n), ...);
-      return n;
-    }(std::make_index_sequence<sizeof...(S) - 1>{});
   }
   template <class... S, std::size_t... I, std::size_t... K>
   static constexpr auto differentiate(const tuple<S...>& s, std::index_sequence<I...> first,
@@ -214,6 +229,12 @@ struct vjp_function {
 /// The derivatives of all outputs with respect to all arguments, output by output.
 template <class F>
 struct jacobian_function {
+  using primal = F;
+  template <class... S>
+  static constexpr std::size_t primal_arguments() {
+    return sizeof...(S);
+  }
+
   template <class... S>
     requires(is_symbol<S> && ...) && is_callable<F, S...>
   constexpr auto operator()(S... s) const {
@@ -264,6 +285,12 @@ struct jacobian_function {
 /// diagonal is above it as well.
 template <class F>
 struct hessian_function {
+  using primal = F;
+  template <class... S>
+  static constexpr std::size_t primal_arguments() {
+    return sizeof...(S);
+  }
+
   template <class... S>
     requires(is_symbol<S> && ...) && is_callable<F, S...>
   constexpr auto operator()(S... s) const {
