@@ -38,7 +38,8 @@ struct primal_of<expression<formula<Name, D>, X...>> {
       -> expression<formula<Name, typename D::primal>, std::tuple_element_t<I, tuple<X...>>...>;
 
  public:
-  using type = decltype(call(std::make_index_sequence<D::template primal_arguments<trace_t<X>...>()>{}));
+  using type =
+      decltype(call(std::make_index_sequence<D::template primal_arguments<trace_t<X>...>()>{}));
 };
 
 /// The explanation of E with a line that compares its operations.

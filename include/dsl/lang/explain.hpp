@@ -52,8 +52,8 @@ explanation explain_gradient(const gradient_expression<Loss, V...>& e) {
 /// the program in the formula's notation, how each operand is accessed and why it misses the fast
 /// path, the launch, the cost, the predicted time, and the resource that limits it.
 ///
-/// Takes the arguments of `assign`; for `tie` also a tuple of expressions. A derivative of a formula
-/// has a line that compares its operations with the formula's. Runs nothing, apart from the
+/// Takes the arguments of `assign`; for `tie` also a tuple of expressions. A derivative of a
+/// formula has a line that compares its operations with the formula's. Runs nothing, apart from the
 /// statements of a `gradient`, whose results are dropped. The first
 /// call for a device measures the device, which takes about a third of a second; a thread must not
 /// make that first call while it captures a stream. Throws as the assignment would.
@@ -64,8 +64,7 @@ template <class... Targets, detail::lazy E>
 explanation explain(const tied<Targets...>& targets, const E& expression,
                     const launch& fixed = {}) {
   if constexpr (detail::stands_alone<E>) return detail::explain_gradient(expression);
-  else
-    return detail::with_primal<E>(detail::explain_all(fixed, targets.targets, expression));
+  else return detail::with_primal<E>(detail::explain_all(fixed, targets.targets, expression));
 }
 template <class... Targets, class... E>
   requires((detail::lazy<E> || detail::viewable<E>) && ...)

@@ -100,9 +100,9 @@ struct region_weights {
   }
 };
 
-/// One term for the gradient of an array: `previous`, plus the weights of those operands K of a
-/// region whose flag is set. Operands: previous, a flag for each K, a displacement for each K, the
-/// weight of the region's value, the region's operands. All K have dtype D.
+/// A contribution to the gradient of an array: the sum of the weights of those operands K of a
+/// region whose flag is set. Operands: a flag for each K, a displacement for each K, the weight of
+/// the region's value, the region's operands. All K have dtype D.
 template <class E, dtype D, std::size_t... K>
 struct region_gradient {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -110,9 +110,8 @@ struct region_gradient {
 
   template <class... S> static constexpr symbol<D> trace(tracer& t, const S&... s) {
     constexpr std::size_t n = sizeof...(K);
-    const tuple<S...> all(s...);
-    return trace(t, all, std::make_index_sequence<n>{},
-                 std::make_index_sequence<sizeof...(S) - 2 * n - 2>{});
+    return trace(t, tuple<S...>(s...), std::make_index_sequence<n>{},
+                 std::make_index_sequence<sizeof...(S) - 2 * n - 1>{});
   }
 
  private:
@@ -121,14 +120,14 @@ struct region_gradient {
                                    std::index_sequence<X...>) {
     constexpr std::size_t n = sizeof...(J);
     const sequence<term> weights =
-        region_weights<E, K...>::trace(t, get<2 * n + 1>(all), get<2 * n + 2 + X>(all)...);
-    term sum{t.g, convert_symbol<D, false>(get<0>(all)).id};
-    (add(sum, weights[static_cast<int>(J)], {t.g, get<1 + J>(all).id},
+        region_weights<E, K...>::trace(t, get<2 * n>(all), get<2 * n + 1 + X>(all)...);
+    term sum;
+    (add(sum, weights[static_cast<int>(J)], {t.g, get<J>(all).id},
          is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
-             ? (*t.g)[get<1 + n + J>(all).id].field(0)
+             ? (*t.g)[get<n + J>(all).id].field(0)
              : -1),
      ...);
-    return {t.g, converted(sum, D).id};
+    return symbol_of<D>(t.g, sum);
   }
   static constexpr void add(term& sum, term weight, const term& flag, int displacement) {
     if (weight.is_zero()) return;
@@ -138,7 +137,9 @@ struct region_gradient {
       by.slot = displacement;
       weight = shifted(weight, by);
     }
-    sum = sum + terms::where(flag, weight, constant_term(sum.g, D, 0));
+    // A single operand contributes whenever the statement runs.
+    if (sizeof...(K) > 1) weight = terms::where(flag, weight, constant_term(weight.g, D, 0));
+    sum = terms::sum(sum, weight);
   }
 };
 

@@ -80,8 +80,9 @@ explanation::explanation(const detail::explained_runs& all) : seconds_(0) {
 
 void explanation::compare_operations(int derivative, int formula) {
   char line[120];
-  std::snprintf(line, sizeof line, "  derivative %d operations an element, %.1f times the formula's %d\n",
-                derivative, formula > 0 ? derivative / static_cast<double>(formula) : 0.0, formula);
+  std::snprintf(line, sizeof line,
+                "  derivative %d operations an element, %.1f times the formula's %d\n", derivative,
+                formula > 0 ? derivative / static_cast<double>(formula) : 0.0, formula);
   text_ = dsl::text((std::string(text_.c_str()) + line).c_str());
 }
 

@@ -27,8 +27,8 @@ class explanation {
   /// without a prediction: in the simulator, and if functors are called.
   double seconds() const { return seconds_; }
 
-  /// Adds a line: the operations of a derivative, for each element, and those of the formula that it
-  /// is of.
+  /// Adds a line: the operations of a derivative, for each element, and those of the formula that
+  /// it is of.
   void compare_operations(int derivative, int formula);
 
  private:
