@@ -41,14 +41,22 @@ constexpr auto chosen(std::index_sequence<K...>) {
                                  std::index_sequence<>>{}...);
 }
 
-/// A value that a statement computed, for as long as its weight is needed: itself in memory.
+/// A value as an operand in memory: of a reduction and the like that is evaluated. If only its
+/// shape is needed, it is not evaluated.
 template <class E>
-auto evaluated_operand(const E& e) {
-  if constexpr (is_cut<E>) return eval(e);
-  else return e;
+auto evaluated_operand(const E& e, [[maybe_unused]] bool is_needed, [[maybe_unused]] device where) {
+  if constexpr (!is_cut<E>) {
+    return e;
+  } else {
+    using value = decltype(eval(e));
+    using T = typename value::value_type;
+    if (is_needed) return eval(e);
+    if constexpr (value::rank == 0) return value(T{}, where);
+    else return value(shape_of_expression(e), where);
+  }
 }
 
-/// The same for anything that is not a leaf.
+/// A value as an operand that is a leaf.
 template <class E>
 auto in_memory_operand(const E& e) {
   if constexpr (requires { e.operands; }) return as_operand(eval(e));
@@ -106,6 +114,23 @@ class gradient_sweep {
     }();
   };
   template <class E>
+  struct of_variables {
+    template <std::size_t K> static constexpr bool holds =
+        may_read<std::tuple_element_t<K, region_operands_t<E>>, V...>;
+  };
+  template <class X>
+  bool is_wanted(const X& x) {
+    if constexpr (may_read<X, V...>) return reads_variable(x);
+    else return false;
+  }
+  // Whether the weight of a wanted operand depends on the value of operand I.
+  template <class E, std::size_t I, std::size_t... K>
+  static bool reads_value([[maybe_unused]] const bool* wanted, std::index_sequence<K...>) {
+    if constexpr (is_cut<std::tuple_element_t<I, region_operands_t<E>>>)
+      return ((wanted[K] && weights_read<E, I, K>()) || ...);
+    else return true;
+  }
+  template <class E>
   struct of_cut {
     template <std::size_t K> static constexpr bool holds =
         is_cut<std::tuple_element_t<K, region_operands_t<E>>> &&
@@ -123,8 +148,14 @@ class gradient_sweep {
   void add_region(const E& e, const Weight& weight, const std::array<std::int64_t, R>& shape) {
     constexpr std::size_t count = region_size<E>;
     const auto operands = region_operands(e);
-    const auto held =
-        unpack([](const auto&... x) { return tuple{evaluated_operand(x)...}; }, operands);
+    bool wanted[count]{};
+    using numbers = std::make_index_sequence<count>;
+    const auto held = [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((wanted[K] = is_wanted(get<K>(operands))), ...);
+      return tuple{evaluated_operand(get<K>(operands),
+                                     reads_value<E, K>(wanted, chosen<of_variables<E>>(numbers{})),
+                                     where_)...};
+    }(numbers{});
     const auto values = unpack([](const auto&... x) { return tuple{as_operand(x)...}; }, held);
     receivers<count> to;
     std::int64_t own[max_rank];

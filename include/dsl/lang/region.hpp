@@ -100,6 +100,24 @@ struct region_weights {
   }
 };
 
+/// Whether the weight of operand K of a region depends on the value of operand I.
+template <class E, std::size_t I, std::size_t K>
+constexpr bool weights_read() {
+  constexpr bool reads = []<class... X>(std::type_identity<tuple<X...>>) {
+    graph g;
+    tracer t{&g};
+    const symbol<trace_t<E>::type.type> seed = operand_symbol<op::value, trace_t<E>::type.type>(t);
+    const tuple<trace_t<X>...> operands{stand_in<X>(t)...};
+    const sequence<term> weights = unpack(
+        [&](const auto&... x) { return region_weights<E, K>::trace(t, seed, x...); }, operands);
+    if (weights[0].is_zero()) return false;
+    sequence<int> root;
+    root.push_back(weights[0].id);
+    return needed_by(g, root)[get<I>(operands).id] != 0;
+  }(std::type_identity<region_operands_t<E>>{});
+  return reads;
+}
+
 /// A contribution to the gradient of an array: the sum of the weights of those operands K of a
 /// region whose flag is set. Operands: a flag for each K, a displacement for each K, the weight of
 /// the region's value, the region's operands. All K have dtype D.
