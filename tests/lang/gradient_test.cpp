@@ -64,6 +64,15 @@ TEST_P(gradients, of_targets_and_errors) {
   // A variable that is not used with a derivative.
   EXPECT_EQ(dsl::eval(dsl::gradient(dsl::sum(floor(x) * other), x)).copy_to_host(),
             std::vector<double>(8, 0));
+  // Memory that nothing else refers to is replaced; a view of it would see the gradient.
+  array<double> alone = line(8, 5);
+  alone = dsl::gradient(dsl::sum(x * x), x);
+  EXPECT_EQ(alone.copy_to_host(), dsl::eval(2 * x).copy_to_host());
+  // A part of an array from which elements are taken: some might not be the variable's.
+  const array<std::int64_t> at = dsl::to_device(std::vector<std::int64_t>{1, 2});
+  const auto half = x(dsl::slice(4, 8));
+  EXPECT_THROW(dsl::eval(dsl::gradient(dsl::sum(half) + dsl::sum(dsl::take(x, at)), half)),
+               dsl::value_error);
   array<double> none(0);
   EXPECT_EQ(dsl::eval(dsl::gradient(dsl::sum(none * none), none)).size(), 0);
 }

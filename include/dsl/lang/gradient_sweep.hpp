@@ -208,6 +208,7 @@ class gradient_sweep {
     return {p.of->memory, reinterpret_cast<T*>(p.origin), first_of<R>(p.extents),
             first_of<R>(p.strides)};
   }
+
   // Contributions to arrays: one statement for all operands that contribute to the same part.
   template <class E, dtype D, int R, class Weight, class Values, class To, std::size_t... K>
   void add_arrays(const Weight& weight, const Values& values, To& to, std::index_sequence<K...>) {
@@ -421,11 +422,14 @@ class gradient_sweep {
     const view<const T, R>& from = get<0>(e.operands).of;
     operand o, *at = &o;
     add_leaves(get<0>(e.operands), at);
-    variable_gradient& of = *find(o);
+    variable_gradient* const found = find(o);
+    if (found == nullptr) return;  // Only the positions depend on a variable.
+    variable_gradient& of = *found;
+    const std::int64_t count = get<2>(e.operands).value, stride = get<3>(e.operands).value;
+    require_taken_within(of, o, count, stride);
     gradient_part whole;
     whole.of = &of;
     begin_part_of_any(whole);
-    const std::int64_t count = get<2>(e.operands).value, stride = get<3>(e.operands).value;
     const auto origin = static_cast<std::int64_t>((o.word[0] - of.variable.word[0]) / sizeof(T));
     const auto within = vectorize([](auto first, auto i, auto n, auto step) {
       const auto from_start = where(i < 0, i + n, i);
