@@ -1,5 +1,6 @@
-// Numbers of elements: of a pass's results they are a word of the kernel's parameters, op::count;
-// elsewhere they are operands.
+// Numbers and positions of elements that are reduced together. Results of a pass read the number as
+// a word of the kernel's parameters, op::count, and its reductions the position as an operand of
+// the pass; elsewhere both are operands of the statement.
 #pragma once
 
 #include <dsl/ir/origin.hpp>
@@ -92,18 +93,49 @@ class counts_outside_results {
   sequence<char> is_outside_;
 };
 
-/// Makes each count that is used outside the results of its index space an operand, after all
-/// others: the same scalar for all elements of all passes. `set_counts`
-/// (exec/statement/counts.hpp) computes it when the statement runs.
-constexpr void make_counts_operands(graph& g) {
-  if (!has_counts(g)) return;
-  for (int k = 0; k < g.outputs.size(); ++k) g.outputs[k] = result_of_counts(g, g.outputs[k]);
-  const counts_outside_results outside(g);
-  for (int i = 0; i < g.size(); ++i) {
-    if (!outside.contains(i)) continue;
-    g.counted.push_back(g[i].field(0));
-    g.replace(i, node{op::value, dtype::int64, fields(g.operands++)});
+/// The positions that outputs, or reductions of other index spaces, are computed from.
+constexpr sequence<char> positions_outside_reductions(const graph& g) {
+  sequence<char> outside(g.size(), 0);
+  bool any = false;
+  for (int i = 0; i < g.size(); ++i) any = any || is_position(g[i]);
+  if (!any) return outside;
+  // The index space of the reductions that are computed from each node.
+  constexpr int none = -1, several = -2;
+  sequence<int> readers(g.size(), none);
+  const auto note = [&readers](int node, int reader) {
+    int& known = readers[node];
+    if (reader != none) known = known == none || known == reader ? reader : several;
+  };
+  for (int i = 0; i < g.outputs.size(); ++i) note(g.outputs[i], several);
+  for (int i = g.size() - 1; i >= 0; --i) {
+    const node& n = g[i];
+    if (is_position(n) && readers[i] != none && readers[i] != n.field(1)) outside[i] = 1;
+    for (int k = 0; k < count_inputs(n); ++k) note(input_node(n, k), readers[i]);
+    if (n.code != op::reduced || readers[i] == none) continue;
+    const traced_reduction& f = g.reduction_at(n.field(0));
+    for (int k = 0; k < f.values.size(); ++k) note(f.values[k], f.space);
   }
+  return outside;
+}
+
+/// Makes operands, after all others, of each count that is used outside the results of its index
+/// space, the same scalar for all elements of all passes, and of each position that is used outside
+/// the reductions of its own, computed numbers of that space's shape. `set_space_operands`
+/// (exec/statement/counts.hpp) makes them when the statement runs.
+constexpr void make_space_operands(graph& g) {
+  const auto replace = [&g](int i, op by, space_operand given) {
+    g.of_spaces.push_back(given);
+    g.replace(i, node{by, dtype::int64, fields(g.operands++)});
+  };
+  if (has_counts(g)) {
+    for (int k = 0; k < g.outputs.size(); ++k) g.outputs[k] = result_of_counts(g, g.outputs[k]);
+    const counts_outside_results outside(g);
+    for (int i = 0; i < g.size(); ++i)
+      if (outside.contains(i)) replace(i, op::value, {g[i].field(0), false});
+  }
+  const sequence<char> outside = positions_outside_reductions(g);
+  for (int i = 0; i < g.size(); ++i)
+    if (outside[i] != 0) replace(i, op::index, {g[i].field(1), true});
 }
 
 }  // namespace dsl::detail

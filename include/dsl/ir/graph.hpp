@@ -14,7 +14,7 @@ namespace dsl::detail {
 /// Fields that name operands are numbers of earlier nodes. Other fields depend on the operation:
 ///  load, address, index, value, load_scalar: operand number
 ///  address of a stored value: its node, 0, op::reduced
-///  index of a position: `position`, index space
+///  index of a position: `position_in_reduction`, index space
 ///  neighbour, inside: operand number, first path step, what is read there
 ///    (`neighbour_path::base`; its axis from bit 40 on)
 ///  coordinate: operand number, axis counted from the right, kind of operand (load)
@@ -76,6 +76,13 @@ struct index_space {
   sequence<int> outputs;
   // Outside this space, its reductions' results lack the reduced axes.
   bool of_rows = false;
+};
+
+/// An operand that an index space gives: the number of elements that it reduces to one value, or
+/// the position of each element among these.
+struct space_operand {
+  int space = 0;
+  bool is_position = false;
 };
 
 /// An operand whose elements a formula takes: the number of the leaf, the axis along which
@@ -171,7 +178,7 @@ class graph {
   sequence<int> outputs;
   // Bit i: output i is a single value, not one for each element.
   std::uint32_t scalar_outputs = 0;
-  // Number of operands; `position` gets the next number.
+  // Number of operands; `position_in_reduction` gets the next number.
   int operands = 0;
   bool notes_literals = false, literal_outside = false, axis_missing = false, take_refused = false;
   no_derivative refused_derivative{};
@@ -181,8 +188,8 @@ class graph {
   bool has_variance = false;
   // Elements are reduced by a key: the size of a group is itself a reduction.
   bool counts_groups = false;
-  // The index spaces whose numbers of elements are operands: the last ones, in this order.
-  sequence<int> counted;
+  // The last operands, in this order: what index spaces give.
+  sequence<space_operand> of_spaces;
   // Lets symbols convert to C++ numbers, in order to find other errors.
   bool notes_numbers = false;
   // Ranks of the operands that are arrays, if their types give them; otherwise -1.
@@ -228,9 +235,8 @@ class graph {
     ranks[operand] = rank;
   }
   constexpr int rank_of(int operand) const { return operand < ranks.size() ? ranks[operand] : -1; }
-  /// Whether an operand is the number of elements of an index space.
-  constexpr bool is_count(int operand) const {
-    return counted.size() > 0 && operand >= operands - counted.size();
+  constexpr bool is_of_space(int operand) const {
+    return of_spaces.size() > 0 && operand >= operands - of_spaces.size();
   }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});

@@ -194,6 +194,9 @@ struct frozen_programs {
 
 /// The operand number of an op::index that counts the elements which are reduced together.
 inline constexpr int position_in_reduction = 0xffff;
+constexpr bool is_position(const node& n) {
+  return n.code == op::index && n.field(0) == position_in_reduction;
+}
 
 /// Adds a program: the nodes that `roots` need, in order, with slots numbered for each dtype.
 /// `reductions` maps the graph's reductions to their new numbers. Returns the place of each node,
@@ -226,8 +229,7 @@ constexpr sequence<reference> freeze(const graph& g, const sequence<int>& roots,
       continue;
     }
     std::uint64_t payload = n.word.bits;
-    if (n.code == op::index && n.field(0) == position_in_reduction)
-      payload = static_cast<std::uint64_t>(g.operands);
+    if (is_position(n)) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
     const auto refer = [&](int k) {

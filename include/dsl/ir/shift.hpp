@@ -10,8 +10,8 @@ namespace dsl::detail {
 /// Whether a node has axes of its own: it reads an operand, asks for the position of an operand's
 /// element, or is the value of a reduction.
 constexpr bool has_axes(const node& n) {
-  return n.code == op::reduced || (n.code <= op::load_scalar && !is_stored_address(n) &&
-                                   !(n.code == op::index && n.field(0) == position_in_reduction));
+  return n.code == op::reduced ||
+         (n.code <= op::load_scalar && !is_stored_address(n) && !is_position(n));
 }
 /// The number of axes of such a node.
 constexpr int rank_of_leaf(const graph& g, const node& n) {
