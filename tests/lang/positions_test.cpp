@@ -1,6 +1,9 @@
 // Derivatives of maxima, minima and what is computed from them, along axes: they belong to the
 // first element of each row that attains it, wherever the row is.
-#include "../on_device.hpp"
+#include "iterate_loops.hpp"
+
+#include <dsl/by_key.hpp>
+#include <dsl/scan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -340,6 +343,120 @@ TEST_P(positions, of_nothing_and_nan) {
   m = dsl::reshape(dsl::to_device(std::vector<double>{1, nan, 2, 3, 3, 1}), 2, 3);
   const dsl::array<double, 2> d = dsl::apply_along_axis(at_greatest, axis(1), m);
   EXPECT_EQ(on_host(d), (std::vector<double>{0, 0, 0, 1, 0, 0}));
+}
+
+// The maximum of what is computed from elements and their neighbours: the derivative with respect
+// to a neighbour uses the position of another element.
+TEST_P(positions, of_neighbours) {
+  using dsl::boundary;
+  const auto sum_of_greatest = [](auto a) {
+    const auto b = a * dsl::shift(a, 1, boundary::zero, 0);
+    return dsl::max(b - dsl::shift(b, -1, boundary::clamp, 1)) +
+           dsl::norm<dsl::inf>(a - dsl::shift(a, 2, boundary::reflect, 1));
+  };
+  for (const auto& [rows, columns] : {std::pair{1, 3}, {3, 5}, {7, 33}}) {
+    std::vector<double> given;
+    for (const float v : random_floats(rows * columns, -4, 4, 10)) given.push_back(v);
+    const auto at = [&](const std::vector<double>& x, int i, int j) {
+      return x[static_cast<std::size_t>(i * columns + j)];
+    };
+    const auto value = [&](const std::vector<double>& x) {
+      double most = -1e9, norm = 0;
+      const auto product = [&](int i, int j) { return i > 0 ? at(x, i, j) * at(x, i - 1, j) : 0; };
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < columns; ++j) {
+          most = std::max(most, product(i, j) - product(i, std::min(j + 1, columns - 1)));
+          norm = std::max(norm, std::abs(at(x, i, j) - at(x, i, std::abs(j - 2))));
+        }
+      return most + norm;
+    };
+    dsl::array<double, 2> m(rows, columns);
+    m = dsl::reshape(dsl::to_device(given), rows, columns);
+    const dsl::array<double, 2> d = grad<0>(sum_of_greatest)(m),
+                                swept = dsl::gradient(dsl::vectorize(sum_of_greatest)(m), m);
+    const std::vector<double> have = on_host(d);
+    EXPECT_EQ(on_host(swept), have);
+    for (std::size_t i = 0; i < have.size(); ++i) {
+      constexpr double h = 1e-6;
+      std::vector<double> up = given, down = given;
+      up[i] += h;
+      down[i] -= h;
+      ASSERT_NEAR(have[i], (value(up) - value(down)) / (2 * h), 1e-6)
+          << rows << " x " << columns << ", element " << i;
+    }
+  }
+}
+
+// Loops that lower the greatest element, and the greatest product of neighbours.
+constexpr auto lower = dsl::vectorize([](auto a, auto h) { return a - h * at_greatest(a); });
+constexpr auto lower_product = dsl::vectorize([](auto a, auto h) {
+  const auto up = dsl::shift(a, 1, dsl::boundary::wrap, 0);
+  return (a + up) / 2 - h * grad<0>([](auto x) {
+                          return dsl::max(x * dsl::shift(x, 1, dsl::boundary::wrap, 0));
+                        })(a);
+});
+
+TEST_P(positions, loops) {
+  using dsl::strategy;
+  for (const std::int64_t n : {1, 31, 1024}) {
+    const std::vector<float> floats = random_floats(n, 0, 1, 11);
+    std::vector<double> want(floats.begin(), floats.end());
+    const std::vector<double> given = want;
+    for (int step = 0; step < 5; ++step) *std::max_element(want.begin(), want.end()) -= 0.25;
+    dsl::array<double> u;
+    with_strategies({strategy::one_block, strategy::cooperative, strategy::streamed},
+                    [&](strategy how) {
+                      u = dsl::to_device(given);
+                      dsl::iterate(5, lower, dsl::state(u), 0.25, how);
+                      ASSERT_EQ(u.copy_to_host(), want);
+                    });
+  }
+  constexpr std::size_t rows = 37, columns = 53;
+  const std::vector<float> floats = random_floats(rows * columns, 0, 1, 12);
+  const std::vector<double> given(floats.begin(), floats.end());
+  std::vector<double> want = given;
+  for (int step = 0; step < 3; ++step) {
+    const std::vector<double> a = want;
+    const auto above = [&](std::size_t i) { return (i + (rows - 1) * columns) % (rows * columns); };
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      want[i] = (a[i] + a[above(i)]) / 2;
+      if (a[i] * a[above(i)] > a[best] * a[above(best)]) best = i;
+    }
+    want[best] -= 0.25 * a[above(best)];
+    want[above(best)] -= 0.25 * a[best];
+  }
+  with_strategies({strategy::tiled}, [&](strategy how) {
+    dsl::array<double, 2> u(std::int64_t{rows}, std::int64_t{columns});
+    u = dsl::reshape(dsl::to_device(given), u.extents()[0], u.extents()[1]);
+    dsl::iterate(3, lower_product, dsl::state(u), 0.25, how);
+    const std::vector<double> have = on_host(u);
+    for (std::size_t i = 0; i < have.size(); ++i) ASSERT_NEAR(have[i], want[i], 1e-14) << i;
+  });
+}
+
+// Scans, selections and reductions by key of such elements.
+TEST_P(positions, other_statements) {
+  const shape s{4, 1, 33};
+  const std::vector<double> given = numbers(s, 13), ones = ones_at_greatest(s, 4, given);
+  const dsl::array<double, 3> m = in_device(s, given);
+  const auto of_rows = dsl::apply_along_axis(at_greatest, axis(2), m);
+  const dsl::array<double, 3> sums = dsl::cumsum(of_rows, axis(2));
+  std::vector<double> want = ones;
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (i % 33 > 0) want[i] += want[i - 1];
+  EXPECT_EQ(on_host(sums), want);
+  const auto x = dsl::to_device(given);
+  const auto of_all = dsl::vectorize(at_greatest)(x);
+  const dsl::array<double> chosen = dsl::compress(of_all > 0, x);
+  EXPECT_EQ(chosen.copy_to_host(),
+            std::vector<double>{*std::max_element(given.begin(), given.end())});
+  const dsl::array<double> by_key =
+      dsl::sum_by(dsl::arange<std::int32_t>(4 * 33) / 33, of_all * x, 4);
+  std::vector<double> of_keys(4, 0.0);
+  const auto first = std::max_element(given.begin(), given.end());
+  of_keys[static_cast<std::size_t>(first - given.begin()) / 33] = *first;
+  EXPECT_EQ(by_key.copy_to_host(), of_keys);
 }
 
 }  // namespace

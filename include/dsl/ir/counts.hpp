@@ -93,9 +93,10 @@ class counts_outside_results {
   sequence<char> is_outside_;
 };
 
-/// The positions that outputs, or reductions of other index spaces, are computed from.
+/// Marks each index space (0: the whole statement) whose positions are used outside its reductions,
+/// or at other elements than their own.
 constexpr sequence<char> positions_outside_reductions(const graph& g) {
-  sequence<char> outside(g.size(), 0);
+  sequence<char> outside(g.spaces.size() + 1, 0);
   bool any = false;
   for (int i = 0; i < g.size(); ++i) any = any || is_position(g[i]);
   if (!any) return outside;
@@ -109,7 +110,9 @@ constexpr sequence<char> positions_outside_reductions(const graph& g) {
   for (int i = 0; i < g.outputs.size(); ++i) note(g.outputs[i], several);
   for (int i = g.size() - 1; i >= 0; --i) {
     const node& n = g[i];
-    if (is_position(n) && readers[i] != none && readers[i] != n.field(1)) outside[i] = 1;
+    if (is_position(n) && readers[i] != none &&
+        (n.code != op::index || readers[i] != space_of_position(n)))
+      outside[space_of_position(n)] = 1;
     for (int k = 0; k < count_inputs(n); ++k) note(input_node(n, k), readers[i]);
     if (n.code != op::reduced || readers[i] == none) continue;
     const traced_reduction& f = g.reduction_at(n.field(0));
@@ -123,19 +126,27 @@ constexpr sequence<char> positions_outside_reductions(const graph& g) {
 /// the reductions of its own, computed numbers of that space's shape. `set_space_operands`
 /// (exec/statement/counts.hpp) makes them when the statement runs.
 constexpr void make_space_operands(graph& g) {
-  const auto replace = [&g](int i, op by, space_operand given) {
-    g.of_spaces.push_back(given);
-    g.replace(i, node{by, dtype::int64, fields(g.operands++)});
-  };
   if (has_counts(g)) {
     for (int k = 0; k < g.outputs.size(); ++k) g.outputs[k] = result_of_counts(g, g.outputs[k]);
     const counts_outside_results outside(g);
-    for (int i = 0; i < g.size(); ++i)
-      if (outside.contains(i)) replace(i, op::value, {g[i].field(0), false});
+    for (int i = 0; i < g.size(); ++i) {
+      if (!outside.contains(i)) continue;
+      g.of_spaces.push_back({g[i].field(0), false});
+      g.replace(i, node{op::value, dtype::int64, fields(g.operands++)});
+    }
   }
   const sequence<char> outside = positions_outside_reductions(g);
-  for (int i = 0; i < g.size(); ++i)
-    if (outside[i] != 0) replace(i, op::index, {g[i].field(1), true});
+  for (int space = 0; space < outside.size(); ++space) {
+    if (outside[space] == 0) continue;
+    for (int i = 0; i < g.size(); ++i) {
+      node n = g[i];
+      if (!is_position(n) || space_of_position(n) != space) continue;
+      n.word.bits = (n.word.bits & ~std::uint64_t{0xffff}) | static_cast<std::uint64_t>(g.operands);
+      g.replace(i, n);
+    }
+    g.of_spaces.push_back({space, true});
+    ++g.operands;
+  }
 }
 
 }  // namespace dsl::detail

@@ -14,11 +14,11 @@ namespace dsl::detail {
 /// Fields that name operands are numbers of earlier nodes. Other fields depend on the operation:
 ///  load, address, index, value, load_scalar: operand number
 ///  address of a stored value: its node, 0, op::reduced
-///  index of a position: `position_in_reduction`, index space
 ///  neighbour, inside: operand number, first path step, what is read there
 ///    (`neighbour_path::base`; its axis from bit 40 on)
 ///  coordinate: operand number, axis counted from the right, kind of operand (load)
 ///    (if the third field of these three is op::reduced, a node takes the operand's place)
+///  operand number of index and of these three: also that of a position (`position_in`)
 ///  step, given_step: next path step or `no_step`, then see `word_of`
 ///  reduced: reduction, number of its value
 ///  count: index space
@@ -53,6 +53,17 @@ constexpr bool is_placed(op code) {
 constexpr bool is_placed_value(const node& n) {
   return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced;
 }
+
+/// The operand numbers, from the last one down, of the positions among the elements that an index
+/// space reduces together. `make_space_operands` (ir/counts.hpp) makes operands of some; any other
+/// is the operand of its pass.
+inline constexpr int position_in_reduction = 0xffff, most_spaces = 0xfff;
+constexpr int position_in(int space) { return position_in_reduction - space; }
+constexpr bool is_position(const node& n) {
+  return (n.code == op::index || is_placed(n.code)) && !is_placed_value(n) &&
+         n.field(0) > position_in(most_spaces);
+}
+constexpr int space_of_position(const node& n) { return position_in_reduction - n.field(0); }
 
 struct reduction_rule;
 
@@ -141,6 +152,7 @@ class graph {
   /// Opens an index space within the current one and makes it current. `rank` is the rank of its
   /// reductions' results.
   constexpr int open_space(int first, bool reduces, int rank, bool of_rows = false) {
+    if (spaces.size() + 1 == most_spaces) throw "a statement has too many formulas";
     spaces.push_back(index_space{space, first, first, reduces, rank, {}, of_rows});
     return space = spaces.size();
   }

@@ -192,12 +192,6 @@ struct frozen_programs {
   sequence<int> ends;  // for each program: the end of its nodes, the end of its outputs
 };
 
-/// The operand number of an op::index that counts the elements which are reduced together.
-inline constexpr int position_in_reduction = 0xffff;
-constexpr bool is_position(const node& n) {
-  return n.code == op::index && n.field(0) == position_in_reduction;
-}
-
 /// Adds a program: the nodes that `roots` need, in order, with slots numbered for each dtype.
 /// `reductions` maps the graph's reductions to their new numbers. Returns the place of each node,
 /// or `no_reference` if it is not needed.

@@ -38,6 +38,7 @@ struct shape {
       if (is_reduced(k, axes)) step *= extents[k];
     }
     set_index(o, rank, 0, sizes, strides);
+    o.is_position = true;
   }
 };
 
