@@ -1,5 +1,7 @@
 // dsl::iterate_gradient: every element of the derivatives beside central differences of the whole
 // loop in doubles, on every device.
+#include <dsl/by_key.hpp>
+
 #include "error_of.hpp"
 #include "loop_differences.hpp"
 
@@ -34,6 +36,42 @@ TEST(IterateGradient, FromAStep) {
     of.first = first;
     check(of, 3);
   }
+}
+
+// Elements at positions that are data, of a variable, of an array that is also read, and of tables.
+// Several elements have one position; positions count from the end, and are beyond it.
+auto taken(std::int64_t rows, std::int64_t columns) {
+  return loop{[=] {
+                const std::int64_t n = rows * columns;
+                return std::pair{
+                    std::tuple{dsl::reshape(line(n, 1), rows, columns),
+                               dsl::eval(dsl::cast<std::int64_t>(dsl::reshape(
+                                   line(n, 2, -2.0 * static_cast<double>(n), 2.0 * static_cast<double>(n)), rows, columns)))},
+                    std::tuple{dsl::reshape(line(n, 3), rows, columns), line(5, 4), line(3, 6),
+                               dsl::to_device(std::vector<std::int64_t>(1, 1))}};
+              },
+              dsl::vectorize([](auto u, auto at, auto weight, auto table, auto other, auto by) {
+                auto there = dsl::take(u, at), along = dsl::take(u * weight, at, 1),
+                     looked_up = dsl::take(table, at % 5);
+                auto next = 0.3 * u + 0.4 * sin(there) * looked_up + 0.2 * along +
+                            dsl::take(weight, 1, 0) * dsl::take(other, 0) + dsl::take(table, -1);
+                return std::tuple{next, at + by};
+              }),
+              [](auto u, auto) { return dsl::sum(u * u * u) + dsl::sum(u); }};
+}
+
+template <class Loop>
+void check_undivided(const Loop& of, std::int64_t steps) {
+  std::vector<const char*> where;
+  for (const char* const name : devices)
+    if (std::string(name) != "sim:0-3") where.push_back(name);
+  check(of, steps, 1e-7, where);
+}
+
+TEST(IterateGradient, OfTakenElements) {
+  for (const std::int64_t steps : {0, 1, 2, 9}) check_undivided(taken(3, 4), steps);
+  check_undivided(taken(1, 1), 3);
+  check_undivided(taken(31, 7), 2);
 }
 
 // Some states are kept and the steps between them are run again, in other numbers at a time.

@@ -17,7 +17,14 @@ using dsl::array;
 using dsl::scalar;
 using complex = std::complex<double>;
 
-constexpr const char* devices[] = {"host", "sim", "sim:0-3"};
+// Those that the test is compiled for and the machine has.
+inline std::vector<const char*> loop_devices() {
+  std::vector<const char*> all{"host", "sim", "sim:0-3"};
+  if (dsl::detail::compiles_cuda && dsl::devices().front().kind == dsl::backend::cuda)
+    all.push_back("cuda");
+  return all;
+}
+inline const std::vector<const char*> devices = loop_devices();
 
 template <class T = double>
 std::vector<T> numbers(std::int64_t n, unsigned seed, double low = -1, double high = 1) {
@@ -181,9 +188,10 @@ void expect_near(const derivatives& found, const derivatives& expected, double w
 
 // Compares with differences on every device.
 template <class Loop>
-void check(const Loop& of, std::int64_t steps, double within = 1e-7) {
+void check(const Loop& of, std::int64_t steps, double within = 1e-7,
+           const std::vector<const char*>& where_to = devices) {
   const auto expected = expected_of(of, steps);
-  for (const char* const name : devices) {
+  for (const char* const name : where_to) {
     const dsl::device_guard guard{dsl::device(name)};
     auto given = of.make();
     const auto found = of.gradient(steps, given.first, given.second);

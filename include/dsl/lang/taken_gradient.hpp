@@ -74,25 +74,33 @@ struct all_taken_weights<Takes, R, std::index_sequence<K...>> {
 template <class Takes, int R> using all_taken_weights_t = typename all_taken_weights<
     Takes, R, std::make_index_sequence<static_cast<std::size_t>(Takes::reads.count)>>::type;
 
-template <class T>
-view<const T, 1> as_line(const scalar<T>& x) {
-  return {x.view().owner(), x.view().origin(), {1}, {1}};
+/// Elements that are contiguous, in one dimension.
+template <class T, int R>
+view<T, 1> as_line(const view<T, R>& x) {
+  return {x.owner(), x.origin(), {x.size()}, {1}};
 }
-/// Adds the weights of taken elements to those of the array. Axis: as in `taken_reads`.
+/// Adds weights of taken elements to those of the array. One call for all shapes: compiled once.
+template <class T>
+void add_at(const view<T, 1>& to, const view<const std::int64_t, 1>& position,
+            const view<const T, 1>& weight) {
+  scatter_add(to, position, weight);
+}
+/// Axis: as in `taken_reads`.
 template <int Axis, class Array, class T, int R>
 void add_taken(Array& to, const taken_weights<T, R>& of) {
-  if constexpr (R == 0) {
-    scatter_add(to, as_line(of.position), as_line(of.weight));
-  } else if constexpr (Axis == taken_leaf::flat) {
-    scatter_add(to, of.position, of.weight);
+  const view<T, 1> all = as_line(to.view());
+  const view<const T, 1> weight = as_line(of.weight.view());
+  if constexpr (Axis == taken_leaf::flat) {
+    add_at<T>(all, as_line(of.position.view()), weight);
   } else {
     constexpr std::size_t along = R - 1 - Axis;
     dsl::extents<R> strides = row_major(to.extents());
     const std::int64_t stride = strides[along];
     strides[along] = 0;
     const auto key = vectorize([](auto first, auto at, auto by) { return first + at * by; });
-    scatter_add(to, key(index_leaf<R>{0, of.position.extents(), strides}, of.position, stride),
-                of.weight);
+    const array<std::int64_t, R> keys =
+        key(index_leaf<R>{0, of.position.extents(), strides}, of.position, stride);
+    add_at<T>(all, as_line(keys.view()), weight);
   }
 }
 
