@@ -11,9 +11,9 @@ namespace {
 // that is used in the same one.
 auto fed_back(std::int64_t n) {
   return loop{[n] {
-                return std::pair{std::tuple{line(n, 1), line(n, 2), scalar<double>(0.2)},
-                                 std::tuple{line(n, 3), scalar<double>(0.7), 0.1,
-                                            0.05 * dsl::step + 1}};
+                return std::pair{
+                    std::tuple{line(n, 1), line(n, 2), scalar<double>(0.2)},
+                    std::tuple{line(n, 3), scalar<double>(0.7), 0.1, 0.05 * dsl::step + 1}};
               },
               dsl::vectorize([](auto u, auto v, auto total, auto weight, auto k, auto h, auto t) {
                 auto size = dsl::mean(u * v);
@@ -41,23 +41,25 @@ TEST(IterateGradient, FromAStep) {
 // Elements at positions that are data, of a variable, of an array that is also read, and of tables.
 // Several elements have one position; positions count from the end, and are beyond it.
 auto taken(std::int64_t rows, std::int64_t columns) {
-  return loop{[=] {
-                const std::int64_t n = rows * columns;
-                return std::pair{
-                    std::tuple{dsl::reshape(line(n, 1), rows, columns),
-                               dsl::eval(dsl::cast<std::int64_t>(dsl::reshape(
-                                   line(n, 2, -2.0 * static_cast<double>(n), 2.0 * static_cast<double>(n)), rows, columns)))},
-                    std::tuple{dsl::reshape(line(n, 3), rows, columns), line(5, 4), line(3, 6),
-                               dsl::to_device(std::vector<std::int64_t>(1, 1))}};
-              },
-              dsl::vectorize([](auto u, auto at, auto weight, auto table, auto other, auto by) {
-                auto there = dsl::take(u, at), along = dsl::take(u * weight, at, 1),
-                     looked_up = dsl::take(table, at % 5);
-                auto next = 0.3 * u + 0.4 * sin(there) * looked_up + 0.2 * along +
-                            dsl::take(weight, 1, 0) * dsl::take(other, 0) + dsl::take(table, -1);
-                return std::tuple{next, at + by};
-              }),
-              [](auto u, auto) { return dsl::sum(u * u * u) + dsl::sum(u); }};
+  return loop{
+      [=] {
+        const std::int64_t n = rows * columns;
+        return std::pair{
+            std::tuple{dsl::reshape(line(n, 1), rows, columns),
+                       dsl::eval(dsl::cast<std::int64_t>(dsl::reshape(
+                           line(n, 2, -2.0 * static_cast<double>(n), 2.0 * static_cast<double>(n)),
+                           rows, columns)))},
+            std::tuple{dsl::reshape(line(n, 3), rows, columns), line(5, 4), line(3, 6),
+                       dsl::to_device(std::vector<std::int64_t>(1, 1))}};
+      },
+      dsl::vectorize([](auto u, auto at, auto weight, auto table, auto other, auto by) {
+        auto there = dsl::take(u, at), along = dsl::take(u * weight, at, 1),
+             looked_up = dsl::take(table, at % 5);
+        auto next = 0.3 * u + 0.4 * sin(there) * looked_up + 0.2 * along +
+                    dsl::take(weight, 1, 0) * dsl::take(other, 0) + dsl::take(table, -1);
+        return std::tuple{next, at + by};
+      }),
+      [](auto u, auto) { return dsl::sum(u * u * u) + dsl::sum(u); }};
 }
 
 template <class Loop>
@@ -83,8 +85,8 @@ TEST(IterateGradient, OfFewStatesHasTheSameBits) {
       const dsl::device_guard guard{dsl::device(name)};
       const auto run = [&](std::int64_t states) {
         auto given = of.make();
-        return found_in(given, of.gradient(40, given.first, given.second,
-                                           dsl::memory_limit(states * state)));
+        return found_in(
+            given, of.gradient(40, given.first, given.second, dsl::memory_limit(states * state)));
       };
       const derivatives all = run(40);
       for (const std::int64_t states : {0, 2, 3, 5, 39})

@@ -120,8 +120,7 @@ std::vector<complex> differences(X& x, const Value& value) {
         all(i) = at;
         return (above - below) / (2 * h);
       };
-      if constexpr (std::is_same_v<T, complex>)
-        found.emplace_back(slope(h), -slope(complex(0, h)));
+      if constexpr (std::is_same_v<T, complex>) found.emplace_back(slope(h), -slope(complex(0, h)));
       else found.emplace_back(slope(static_cast<T>(h)));
     }
   }
@@ -136,7 +135,8 @@ std::pair<double, derivatives> expected_of(const Loop& of, std::int64_t steps) {
   const dsl::device_guard guard("host");
   auto given = of.make();
   const auto value = [&] {
-    auto v = std::apply([](const auto&... x) { return std::tuple{dsl::eval(x * 1)...}; }, given.first);
+    auto v =
+        std::apply([](const auto&... x) { return std::tuple{dsl::eval(x * 1)...}; }, given.first);
     return of.value(steps, v, given.second);
   };
   derivatives found;
@@ -201,9 +201,10 @@ void check(const Loop& of, std::int64_t steps, double within = 1e-7,
         << where;
     expect_near(found_in(given, found), expected.second, within, where);
     // The variables hold the last state.
-    EXPECT_NEAR(static_cast<double>(std::apply(
-                    [&](const auto&... v) { return dsl::eval(of.loss(v...)).value(); }, given.first)),
-                expected.first, within * (1 + std::fabs(expected.first)))
+    EXPECT_NEAR(
+        static_cast<double>(std::apply(
+            [&](const auto&... v) { return dsl::eval(of.loss(v...)).value(); }, given.first)),
+        expected.first, within * (1 + std::fabs(expected.first)))
         << where;
   }
 }

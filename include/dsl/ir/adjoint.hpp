@@ -56,8 +56,8 @@ class derivative_inputs {
     return i;
   }
 
-  /// For each node, whether it depends on an input by operations that have derivatives. `takes`: the
-  /// elements of inputs that are taken have weights of their own; otherwise they are refused.
+  /// For each node, whether it depends on an input by operations that have derivatives. `takes`:
+  /// the elements of inputs that are taken have weights of their own; otherwise they are refused.
   constexpr sequence<char> active(int size, bool takes = false) const {
     sequence<char> marks(size, 0);
     for (int i = 0; i < size; ++i) {
@@ -305,7 +305,9 @@ class adjoint_sweep {
     return sums_ && is_element(inputs_[i]) ? of_each_element(w, inputs_[i]) : w;
   }
   /// The weight of an element that is taken, and its position, as values of each element.
-  constexpr term of_taken(int gather) const { return of_each_element(masked(own_[gather]), gather); }
+  constexpr term of_taken(int gather) const {
+    return of_each_element(masked(own_[gather]), gather);
+  }
   constexpr term position_of_taken(int gather) const {
     return of_each_element(taken_position(g_, gather), gather);
   }

@@ -7,12 +7,15 @@
 
 namespace dsl::detail {
 
-/// The elements that a formula takes of arguments, in the order of its nodes: the argument, the axis
-/// along which positions count, from the right (`taken_leaf::flat`: in row-major order), and the
-/// dtype.
+/// The elements that a formula takes of arguments, in the order of its nodes: the argument, the
+/// axis along which positions count, from the right (`taken_leaf::flat`: in row-major order), and
+/// the dtype.
 struct taken_reads {
   static constexpr int most = 64;
-  struct read { int argument = 0, axis = 0; dtype type{}; };
+  struct read {
+    int argument = 0, axis = 0;
+    dtype type{};
+  };
   int count = 0;
   read at[most]{};
 };
@@ -57,6 +60,7 @@ struct takes_of<expression<F, X...>, Inputs> {
     ((bits |= is_table<X> ? bit : 0, bit <<= 1), ...);
     return bits & Inputs;
   }();
+  static constexpr auto numbers = std::make_index_sequence<static_cast<std::size_t>(reads.count)>{};
 };
 
 /// The weights of elements that were taken of an array, and their positions.
@@ -65,14 +69,37 @@ struct taken_weights {
   std::conditional_t<R == 0, scalar<T>, array<T, R>> weight;
   std::conditional_t<R == 0, scalar<std::int64_t>, array<std::int64_t, R>> position;
 };
-template <class Takes, int R, class Numbers> struct all_taken_weights;
+template <class Takes, int R, class Numbers> struct taken_weights_of;
 template <class Takes, int R, std::size_t... K>
-struct all_taken_weights<Takes, R, std::index_sequence<K...>> {
+struct taken_weights_of<Takes, R, std::index_sequence<K...>> {
   using type = tuple<taken_weights<element_t<Takes::reads.at[K].type>, R>...>;
 };
-/// Those of all elements that a formula takes, which has elements of rank R.
-template <class Takes, int R> using all_taken_weights_t = typename all_taken_weights<
-    Takes, R, std::make_index_sequence<static_cast<std::size_t>(Takes::reads.count)>>::type;
+/// Those of all elements that a formula takes (Takes: `takes_of`), which has elements of rank R.
+template <class Takes, int R>
+using all_taken_weights =
+    typename taken_weights_of<Takes, R, std::remove_const_t<decltype(Takes::numbers)>>::type;
+/// They are targets of an expression in this order.
+template <class... W>
+auto targets_of_taken(tuple<W...>& all) {
+  return unpack(
+      [](auto&... t) {
+        return concatenate(
+            tuple<decltype((t.weight)), decltype((t.position))>(t.weight, t.position)...);
+      },
+      all);
+}
+/// The outputs of a formula for these targets. Where a formula is only looked at it may take fewer
+/// elements, for positions along different axes are not told apart.
+template <class Takes, class Call>
+constexpr auto taken_results(const Call& made, const sequence<term>& taken) {
+  const auto at = [&taken](std::size_t i) {
+    return static_cast<int>(i) < taken.size() ? taken[static_cast<int>(i)] : term{};
+  };
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    return concatenate(tuple{made.template result<Takes::reads.at[K].type>(at(2 * K)),
+                             made.template result<dtype::int64>(at(2 * K + 1))}...);
+  }(Takes::numbers);
+}
 
 /// Elements that are contiguous, in one dimension.
 template <class T, int R>
@@ -85,7 +112,7 @@ void add_at(const view<T, 1>& to, const view<const std::int64_t, 1>& position,
             const view<const T, 1>& weight) {
   scatter_add(to, position, weight);
 }
-/// Axis: as in `taken_reads`.
+/// Axis: as in `taken_reads`. The array is contiguous.
 template <int Axis, class Array, class T, int R>
 void add_taken(Array& to, const taken_weights<T, R>& of) {
   const view<T, 1> all = as_line(to.view());
@@ -93,10 +120,14 @@ void add_taken(Array& to, const taken_weights<T, R>& of) {
   if constexpr (Axis == taken_leaf::flat) {
     add_at<T>(all, as_line(of.position.view()), weight);
   } else {
-    constexpr std::size_t along = R - 1 - Axis;
-    dsl::extents<R> strides = row_major(to.extents());
-    const std::int64_t stride = strides[along];
-    strides[along] = 0;
+    // The array may have fewer axes than the formula's elements, or extents 1.
+    constexpr int rank = Array::rank;
+    const auto own = row_major(to.extents());
+    dsl::extents<R> strides{};
+    for (int d = 0; d < rank; ++d)
+      if (d != rank - 1 - Axis && to.extent(d) != 1)
+        strides[static_cast<std::size_t>(R - rank + d)] = own[static_cast<std::size_t>(d)];
+    const std::int64_t stride = own[rank - 1 - Axis];
     const auto key = vectorize([](auto first, auto at, auto by) { return first + at * by; });
     const array<std::int64_t, R> keys =
         key(index_leaf<R>{0, of.position.extents(), strides}, of.position, stride);
