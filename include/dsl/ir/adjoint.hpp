@@ -166,7 +166,7 @@ constexpr partial derivative_of_reduction(graph& g, const term& result, const tr
   if (kind == combination::extremum) {
     // The first element that attains it.
     constexpr literal none{0x7fffffffffffffff};
-    const term position{&g, g.add(op::index, dtype::int64, fields(position_in_reduction, space))};
+    const term position{&g, g.add(op::index, dtype::int64, fields(position_in(space)))};
     const term last{&g, g.add(op::constant, dtype::int64, none)};
     const term first = reduce_term(where(x == result, position, last), space, op::min, none);
     return when(position == first, 1.0);
