@@ -33,6 +33,11 @@ TEST_P(gradients, of_rows_and_views) {
   check([&] { return dsl::sum(square(dsl::shift(w, 1) - dsl::flip(w))); }, w);
 }
 
+TEST_P(gradients, of_a_mean_of_neighbours) {
+  array<double> x = line(5, 1);
+  check([&] { return dsl::mean(dsl::shift(x, 2)); }, x);
+}
+
 TEST_P(gradients, of_taken) {
   array<double> x = line(10, 1);
   array<double, 2> m = matrix(4, 3, 2);

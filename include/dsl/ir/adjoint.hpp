@@ -245,6 +245,12 @@ constexpr term shifted_back(const term& w, const path_step& by, const term& oper
   return where(is_alone, w, count == 1 ? sum : where(is_long, sum, nan));
 }
 
+/// A term that depends on an element, although not on its value: a choice between two equal values.
+constexpr term beside_element(const term& w, int element) {
+  const term itself = term{w.g, element} == term{w.g, element};
+  return {w.g, w.g->add(op::where, w.type(), fields(itself.id, w.id, w.id))};
+}
+
 /// Whether nodes are computed with reductions, apart from those by which their arguments are.
 constexpr bool reduces_between(const graph& g, const sequence<int>& arguments,
                                const sequence<int>& nodes) {
@@ -331,13 +337,11 @@ class adjoint_sweep {
     }
     return marks;
   }
-  // A value that all elements share, as one for each element: a choice that does not depend on the
-  // element, although it looks at it.
+  // A value that all elements share, as one for each element.
   constexpr term of_each_element(term w, int element) const {
     if (w.is_zero()) w = constant_term(&g_, g_[element].type, 0);
     if (node_origins<graph>(g_)[w.id].kind == origin::element) return w;
-    const term itself = term{&g_, element} == term{&g_, element};
-    return {&g_, g_.add(op::where, w.type(), fields(itself.id, w.id, w.id))};
+    return beside_element(w, element);
   }
 
   static constexpr term masked(const weight& w) {

@@ -146,14 +146,17 @@ struct region_gradient {
     (add(sum, weights[static_cast<int>(J)], {t.g, get<J>(all).id},
          is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
              ? (*t.g)[get<n + J>(all).id].field(0)
-             : -1),
+             : -1,
+         get<2 * n + 1 + K>(all).id),
      ...);
     return symbol_of<D>(t.g, sum);
   }
-  static constexpr void add(term& sum, term weight, const term& flag, int displacement) {
+  static constexpr void add(term& sum, term weight, const term& flag, int displacement,
+                            int element) {
     if (weight.is_zero()) return;
     weight = converted(weight, D);
     if (displacement >= 0) {
+      if (rank_of_node(*weight.g, weight.id) == 0) weight = beside_element(weight, element);
       path_step by;
       by.slot = displacement;
       weight = shifted(weight, by);
