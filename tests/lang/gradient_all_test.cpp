@@ -140,4 +140,21 @@ TEST_P(gradients, of_floats_and_halves) {
   }
 }
 
+TEST_P(gradients, of_formulas_that_take) {
+  array<double> x = line(6, 1), table = line(5, 2), row = line(4, 3);
+  array<double, 2> m = matrix(6, 4, 3);
+  scalar<double> k = 0.7;
+  const array<std::int64_t> at = dsl::to_device(std::vector<std::int64_t>{3, 3, -1, 0, 7, 3});
+  // An expression; a value that all elements share.
+  const auto look = dsl::vectorize(
+      [](auto t, auto u, auto i, auto a) { return dsl::take(t, i) * a + u * dsl::take(u, i - 1); });
+  check([&] { return dsl::sum(square(look(table, x * x, at, k))); }, x, table, k);
+  check([&] { return dsl::mean(exp(look(x, x, at, 2.0))) * dsl::sum(x); }, x);
+  // Along axes, of arrays that are broadcast; within a sum.
+  const auto along = dsl::vectorize([](auto u, auto v, auto t) {
+    return dsl::sum(dsl::take(u, 1, 0) * dsl::take(v, 2, 1) * dsl::take(t, 1, 0) * u);
+  });
+  check([&] { return along(m, m * m, row); }, m, row);
+}
+
 }  // namespace

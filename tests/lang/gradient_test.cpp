@@ -51,6 +51,14 @@ TEST_P(gradients, of_taken) {
       x, m);
 }
 
+TEST_P(gradients, of_a_table) {
+  array<double> x = line(6, 1), table = line(5, 2);
+  const array<std::int64_t> at = dsl::to_device(std::vector<std::int64_t>{3, 3, -1, 0, 7, 3});
+  const auto look =
+      dsl::vectorize([](auto t, auto u, auto i) { return dsl::take(t, i) + u * dsl::take(u, i); });
+  check([&] { return dsl::sum(square(look(table, x, at))); }, x, table);
+}
+
 TEST_P(gradients, of_targets_and_errors) {
   array<double> x = line(8, 1), other = line(8, 2), kept = line(8, 3);
   const dsl::view<const double, 1> seen = kept.view();

@@ -23,12 +23,6 @@ struct traced<gradient_expression<Loss, V...>> {
   }
 };
 
-template <class T, int R>
-auto gradient_like(const view<const T, R>& variable, device where) {
-  if constexpr (R == 0) return scalar<T>(T{}, where);
-  else return array<T, R>(variable.extents(), where);
-}
-
 /// Evaluates a gradient: an array or a scalar for each variable. Throws value_error if one does not
 /// occur in the loss and all must.
 template <class Loss, class... V>

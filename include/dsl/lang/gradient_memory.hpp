@@ -21,6 +21,13 @@ struct variable_gradient {
 /// broadcasting.
 variable_gradient* variable_of(const operand& leaf, variable_gradient* all, int count);
 
+/// New memory for the gradient of a variable: an array or a scalar.
+template <class T, int R>
+auto gradient_like(const view<const T, R>& variable, device where) {
+  if constexpr (R == 0) return scalar<T>(T{}, where);
+  else return array<T, R>(variable.extents(), where);
+}
+
 /// A part of a gradient, aligned with a region of `rank` axes: its origin, its extents, and its
 /// strides (in elements). Along an axis where the region's extent is larger it is summed.
 struct gradient_part {

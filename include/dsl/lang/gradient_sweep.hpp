@@ -23,49 +23,6 @@ inline constexpr bool may_read<expression<F, X...>, V...> =
 template <class F, int R, class... X, class... V>
 inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
 
-template <std::size_t... A, std::size_t... B>
-constexpr std::index_sequence<A..., B...> join(std::index_sequence<A...>,
-                                               std::index_sequence<B...>) {
-  return {};
-}
-constexpr std::index_sequence<> join() { return {}; }
-template <class A> constexpr A join(A a) { return a; }
-template <class A, class B, class C, class... Rest>
-constexpr auto join(A a, B b, C c, Rest... rest) {
-  return join(join(a, b), c, rest...);
-}
-/// The numbers K of a region's operands for which a condition on K holds.
-template <class Condition, std::size_t... K>
-constexpr auto chosen(std::index_sequence<K...>) {
-  return join(std::conditional_t<Condition::template holds<K>, std::index_sequence<K>,
-                                 std::index_sequence<>>{}...);
-}
-
-/// A value as an operand in memory: of a reduction and the like that is evaluated. If only its
-/// shape is needed, it is not evaluated.
-template <class E>
-auto evaluated_operand(const E& e, [[maybe_unused]] bool is_needed, [[maybe_unused]] device where) {
-  if constexpr (!is_cut<E>) {
-    return e;
-  } else {
-    using value = decltype(eval(e));
-    using T = typename value::value_type;
-    if (is_needed) return eval(e);
-    if constexpr (value::rank == 0) return value(T{}, where);
-    else return value(shape_of_expression(e), where);
-  }
-}
-
-/// A value as an operand that is a leaf.
-template <class E>
-auto in_memory_operand(const E& e) {
-  if constexpr (requires { e.operands; }) return as_operand(eval(e));
-  else return e;
-}
-
-template <class F> inline constexpr bool is_sum = std::same_as<F, sum_function>;
-template <dtype D> inline constexpr bool is_sum<sum_as<D>> = true;
-
 /// Computes the gradients of a loss, part by part: backwards from its value through the regions
 /// between its reductions. V: views of the variables.
 template <class... V>
@@ -385,27 +342,63 @@ class gradient_sweep {
     }
   }
 
-  // A formula that reduces.
+  // A formula that reduces its arguments, or takes elements of them.
   template <class Name, class F, class... X, class Weight>
   void cross(const expression<formula<Name, F>, X...>& e, const Weight& weight) {
-    const auto shape = shape_of_elements(e);
-    const auto held =
-        unpack([](const auto&... x) { return tuple{in_memory_operand(x)...}; }, e.operands);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (add_argument<F, I>(get<I>(e.operands), held, weight, shape), ...);
-    }(std::index_sequence_for<X...>{});
+    cross_formula<F>(e.operands, weight, shape_of_elements(e), std::index_sequence_for<X...>{});
   }
-  template <class F, std::size_t I, class X, class Held, class Weight, class Shape>
-  void add_argument(const X& x, const Held& held, const Weight& weight, const Shape& shape) {
-    if constexpr (may_read<X, V...>) {
-      const auto adjoint = unpack(
-          [&](const auto&... h) {
-            return make_checked_expression<formula<unnamed, argument_adjoint<F, I>>>(weight, h...);
-          },
-          held);
-      if constexpr (X::rank == 0) add(x, adjoint, std::array<std::int64_t, 0>{});
-      else add(x, adjoint, shape);
+  template <class Name, class F, auto Takes, class... X, class Weight>
+  void cross(const expression<formula<Name, taking<F, Takes>>, X...>& e, const Weight& weight) {
+    constexpr std::size_t own = sizeof...(X) - 3 * static_cast<std::size_t>(Takes.taken_count);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      cross_formula<F>(tuple{argument_of_taking(get<I>(e.operands))...}, weight,
+                       shape_of_elements(e), std::index_sequence<I...>{});
+    }(std::make_index_sequence<own>{});
+  }
+  template <class X>
+  static X argument_of_taking(const X& x) {
+    return x;
+  }
+  template <class T, int R>
+  static view<const T, R> argument_of_taking(const table_leaf<T, R>& x) {
+    return x.of;
+  }
+  template <class F, class... X, class Weight, class Shape, std::size_t... I>
+  void cross_formula(const tuple<X...>& arguments, const Weight& weight, const Shape& shape,
+                     std::index_sequence<I...>) {
+    const auto held =
+        unpack([](const auto&... x) { return tuple{in_memory_operand(x)...}; }, arguments);
+    const auto call = [&]<class G>(std::type_identity<G>, const auto&... first) {
+      return unpack([&](const auto&... h) { return vectorized<unnamed, G>{}(first..., h...); },
+                    held);
+    };
+    using takes = takes_of<decltype(call(std::type_identity<F>{})),
+                           ((may_read<X, V...> ? std::uint64_t{1} << I : std::uint64_t{0}) | ...)>;
+    if constexpr (takes::reads.count > 0) {
+      const auto adjoint = call(std::type_identity<taken_adjoint<F, takes>>{}, weight);
+      all_taken_weights<takes, std::tuple_size_v<Shape>> taken;
+      unpack([&](auto&... to) { dsl::tie(to...) = adjoint; }, targets_of_taken(taken));
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        const auto add_one = [&]<std::size_t N>() {
+          constexpr auto argument = static_cast<std::size_t>(takes::reads.at[N].argument);
+          const auto& x = get<argument>(held);
+          auto sum = gradient_like(x, where_);
+          sum = typename decltype(sum)::value_type{};
+          add_taken<takes::reads.at[N].axis>(sum, get<N>(taken));
+          add(get<argument>(arguments), as_operand(sum), x.extents());
+        };
+        (add_one.template operator()<K>(), ...);
+      }(takes::numbers);
     }
+    const auto add_own = [&]<std::size_t K>(const auto& x) {
+      using type = std::remove_cvref_t<decltype(x)>;
+      if constexpr (may_read<type, V...> && (takes::tables >> K & 1) == 0) {
+        const auto adjoint = call(std::type_identity<argument_adjoint<F, K, true>>{}, weight);
+        if constexpr (type::rank == 0) add(x, adjoint, std::array<std::int64_t, 0>{});
+        else add(x, adjoint, shape);
+      }
+    };
+    (add_own.template operator()<I>(get<I>(arguments)), ...);
   }
   // A value that is shifted: its weight is the shift back.
   template <class X, class Weight>

@@ -4,7 +4,7 @@
 #include <dsl/lang/apply_along_axis.hpp>
 #include <dsl/lang/evaluated_reductions.hpp>
 #include <dsl/lang/shift.hpp>
-#include <dsl/lang/traced_call.hpp>
+#include <dsl/lang/taken_gradient.hpp>
 
 namespace dsl::detail {
 
@@ -29,6 +29,9 @@ inline constexpr bool is_cut<expression<gather_function<D>, X...>> = true;
 template <class Name, class F, class... X>
 inline constexpr bool is_cut<expression<formula<Name, F>, X...>> =
     formula_reduces<formula<Name, F>, X...>();
+
+template <class Name, class F, auto Takes, class... X>
+inline constexpr bool is_cut<expression<formula<Name, taking<F, Takes>>, X...>> = true;
 
 /// The operands of the region that ends with an expression's value, in order: leaves and cuts.
 /// A cut itself is the only operand of its region.
@@ -208,8 +211,8 @@ struct reduction_adjoint {
 };
 
 /// The weight of argument I of a formula that reduces. The arguments are the weight of its value,
-/// then its own.
-template <class F, std::size_t I>
+/// then its own. `Takes`: what the formula takes of the argument is added elsewhere.
+template <class F, std::size_t I, bool Takes = false>
 struct argument_adjoint {
   template <class W, class... S> constexpr auto operator()(W w, S... s) const {
     using call_type = traced_call<F, std::uint64_t{1} << I, S...>;
@@ -220,8 +223,26 @@ struct argument_adjoint {
     sequence<term> weights;
     nodes.push_back(made.ids[0]);
     weights.push_back(converted({w.owner, w.id}, (*w.owner)[made.ids[0]].type));
+    sequence<term> taken;
     return made.template result<std::tuple_element_t<I, tuple<S...>>::type.type>(
-        made.weights(nodes, weights)[0]);
+        made.weights_and_taken(nodes, weights, Takes ? &taken : nullptr)[0]);
+  }
+};
+
+/// The weights and the positions of the elements that a formula takes (Takes: `takes_of`). The
+/// arguments are those of argument_adjoint.
+template <class F, class Takes>
+struct taken_adjoint {
+  template <class W, class... S> constexpr auto operator()(W w, S... s) const {
+    using call_type = traced_call<F, Takes::inputs, S...>;
+    call_type made(w.owner, tuple<S...>(s...));
+    made.sums = true;
+    sequence<int> nodes;
+    sequence<term> weights, taken;
+    nodes.push_back(made.ids[0]);
+    weights.push_back(converted({w.owner, w.id}, (*w.owner)[made.ids[0]].type));
+    (void)made.weights_and_taken(nodes, weights, &taken);
+    return taken_results<Takes>(made, taken);
   }
 };
 
@@ -235,5 +256,48 @@ struct adjoint_of_rows<row_formula<Name, F, Rank, Left, Values>> {
     return argument_adjoint<F, 0>{}(w, x, p...);
   }
 };
+
+template <std::size_t... A, std::size_t... B>
+constexpr std::index_sequence<A..., B...> join(std::index_sequence<A...>,
+                                               std::index_sequence<B...>) {
+  return {};
+}
+constexpr std::index_sequence<> join() { return {}; }
+template <class A> constexpr A join(A a) { return a; }
+template <class A, class B, class C, class... Rest>
+constexpr auto join(A a, B b, C c, Rest... rest) {
+  return join(join(a, b), c, rest...);
+}
+/// The numbers K of a region's operands for which a condition on K holds.
+template <class Condition, std::size_t... K>
+constexpr auto chosen(std::index_sequence<K...>) {
+  return join(std::conditional_t<Condition::template holds<K>, std::index_sequence<K>,
+                                 std::index_sequence<>>{}...);
+}
+
+/// A value as an operand in memory: of a reduction and the like that is evaluated. If only its
+/// shape is needed, it is not evaluated.
+template <class E>
+auto evaluated_operand(const E& e, [[maybe_unused]] bool is_needed, [[maybe_unused]] device where) {
+  if constexpr (!is_cut<E>) {
+    return e;
+  } else {
+    using value = decltype(eval(e));
+    using T = typename value::value_type;
+    if (is_needed) return eval(e);
+    if constexpr (value::rank == 0) return value(T{}, where);
+    else return value(shape_of_expression(e), where);
+  }
+}
+
+/// A value as an operand that is a leaf.
+template <class E>
+auto in_memory_operand(const E& e) {
+  if constexpr (requires { e.operands; }) return as_operand(eval(e));
+  else return e;
+}
+
+template <class F> inline constexpr bool is_sum = std::same_as<F, sum_function>;
+template <dtype D> inline constexpr bool is_sum<sum_as<D>> = true;
 
 }  // namespace dsl::detail

@@ -135,10 +135,23 @@ struct traced_call {
   /// The weights of all inputs, for weights of some nodes (zero: none).
   constexpr sequence<term> weights(const sequence<int>& nodes,
                                    const sequence<term>& of_nodes) const {
-    adjoint_sweep sweep(*g, call.inputs(), g->size(), sums);
+    return weights_and_taken(nodes, of_nodes, nullptr);
+  }
+  /// The same; and if `taken` is given, for each element that the formula takes of an input, in the
+  /// nodes' order, adds its weight and its position.
+  constexpr sequence<term> weights_and_taken(const sequence<int>& nodes,
+                                             const sequence<term>& of_nodes,
+                                             sequence<term>* taken) const {
+    const int before = g->size();
+    adjoint_sweep sweep(*g, call.inputs(), before, sums, taken != nullptr);
     for (int k = 0; k < nodes.size(); ++k)
       if (!of_nodes[k].is_zero()) sweep.seed(nodes[k], of_nodes[k]);
     sweep.run();
+    for (int i = 0; taken != nullptr && i < before; ++i)
+      if (call.inputs().taken_from((*g)[i]) >= 0) {
+        taken->push_back(sweep.of_taken(i));
+        taken->push_back(sweep.position_of_taken(i));
+      }
     sequence<term> found;
     for (int i = 0; i < call.inputs().count(); ++i) found.push_back(sweep.of(i));
     return found;
