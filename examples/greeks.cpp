@@ -37,7 +37,8 @@ static std::array<double, 6> by_hand(double spot, double strike, double years, d
                                      double volatility) {
   const auto below = [](double d) { return std::erfc(-d / std::numbers::sqrt2) / 2; };
   const double spread = volatility * std::sqrt(years),
-               d1 = (std::log(spot / strike) + (rate + volatility * volatility / 2) * years) / spread,
+               d1 = (std::log(spot / strike) + (rate + volatility * volatility / 2) * years) /
+                    spread,
                d2 = d1 - spread, paid = strike * std::exp(-rate * years),
                density = std::exp(-d1 * d1 / 2) / std::sqrt(2 * std::numbers::pi);
   return {spot * below(d1) - paid * below(d2),
@@ -55,8 +56,7 @@ static bool run(const example& e) {
                            years = 0.1 + 4.9 * abs(sin(dsl::arange<double>(n)));
   dsl::array<double> price(n), delta(n), gamma(n), vega(n), theta(n), rho(n);
   const double seconds = seconds_of([&] {
-    dsl::tie(price, delta, gamma, vega, theta, rho) =
-        greeks(spot, strike, years, rate, volatility);
+    dsl::tie(price, delta, gamma, vega, theta, rho) = greeks(spot, strike, years, rate, volatility);
   });
   const auto options = static_cast<double>(n);
   print_speed("price and Greeks", seconds, options, "options", 64 * options);

@@ -43,8 +43,8 @@ static shape by_balance(std::int64_t links) {
   const auto hung = [&](double along) {
     shape s{{0}, {0}};
     for (std::int64_t k = 0; k < links; ++k) {
-      const double down = (static_cast<double>(k) + 0.5 - n / 2) / n, pull = std::hypot(along, down),
-                   l = length / n * (1 + pull / stiffness);
+      const double down = (static_cast<double>(k) + 0.5 - n / 2) / n,
+                   pull = std::hypot(along, down), l = length / n * (1 + pull / stiffness);
       s.x.push_back(s.x.back() + l * along / pull);
       s.y.push_back(s.y.back() + l * down / pull);
     }

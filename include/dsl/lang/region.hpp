@@ -150,15 +150,15 @@ struct region_sums {
   template <class...> using calls = typename calls_of<E>::type;
 
   template <class S, class... X> static constexpr auto trace(tracer& t, S seed, const X&... x) {
-    const sequence<term> weights = region_weights<E, K...>::trace(t, seed, x...);
-    int k = 0;
-    return one_or_all(tuple{sum<K>(t, weights[k++])...});
+    return sums(t, region_weights<E, K...>::trace(t, seed, x...),
+                std::make_index_sequence<sizeof...(K)>{});
   }
 
  private:
-  template <std::size_t>
-  static constexpr symbol<D> sum(tracer& t, const term& weight) {
-    return sum_as<D>::trace(t, symbol_of<D>(t.g, weight));
+  template <std::size_t... J>
+  static constexpr auto sums(tracer& t, const sequence<term>& weights, std::index_sequence<J...>) {
+    return one_or_all(
+        tuple{sum_as<D>::trace(t, symbol_of<D>(t.g, weights[static_cast<int>(J)]))...});
   }
 };
 template <class E, dtype D, std::size_t... K>
