@@ -15,7 +15,8 @@
 
 static constexpr std::size_t features = 20;
 
-// Random points; a label is 1 with the model's probability for random weights and the offset 0.5.
+// Random points, with labels 1 and -1: 1 with the model's probability for random weights and the
+// offset 0.5.
 struct sample { std::vector<double> x, label; };
 static sample draw(std::size_t n) {
   std::mt19937 bits(1);
@@ -28,7 +29,7 @@ static sample draw(std::size_t n) {
     double z = 0.5;
     for (std::size_t j = 0; j < features; ++j)
       z += weights[j] * (s.x[i * features + j] = normal(bits));
-    s.label[i] = uniform(bits) < 1 / (1 + std::exp(-z)) ? 1 : 0;
+    s.label[i] = uniform(bits) < 1 / (1 + std::exp(-z)) ? 1 : -1;
   }
   return s;
 }
@@ -42,7 +43,7 @@ static quality by_hand(const sample& s, const std::vector<double>& w, double b) 
   for (std::size_t i = 0; i < s.label.size(); ++i) {
     double z = b;
     for (std::size_t j = 0; j < features; ++j) z += w[j] * s.x[i * features + j];
-    const double off = (1 / (1 + std::exp(-z)) - s.label[i]) / n;
+    const double off = -s.label[i] / (1 + std::exp(s.label[i] * z)) / n;
     for (std::size_t j = 0; j < features; ++j) slopes[j] += off * s.x[i * features + j];
     slopes[features] += off;
     if ((z > 0) == (s.label[i] > 0)) right += 1 / n;
@@ -61,8 +62,8 @@ static bool run(const example& e) {
   dsl::scalar<double> b = 0.0, db;
 
   const auto z = dsl::sum(x * w, dsl::axis(1)) + b;
-  // The negative logarithm of the labels' probability, in a form that never overflows.
-  const auto loss = dsl::mean(max(z, 0) - label * z + log1p(exp(-abs(z))));
+  // The negative logarithm of the labels' probability, log(1 + exp(-label z)).
+  const auto loss = dsl::mean(logaddexp(0.0, -label * z));
   const double rate = 3;
   const double seconds = seconds_a_step(e.steps, [&](std::int64_t steps) {
     for (; steps > 0; --steps) {
