@@ -40,7 +40,7 @@ struct loop_gradient {
     return detail::get<I>(of_state);
   }
   /// The derivative with respect to parameter I: an array for an array, a dsl::scalar for one.
-  template <std::size_t I> const auto& parameter() const {
+  template <std::size_t I> decltype(auto) parameter() const {
     static_assert(I < std::tuple_size_v<Derivatives>,
                   "the loop has no parameter of this number, from 0");
     constexpr bool has_derivative =
@@ -49,34 +49,30 @@ struct loop_gradient {
                   "a derivative is with respect to an array or a dsl::scalar of floating point "
                   "numbers: a C++ number, an integer or an expression among a loop's parameters is "
                   "constant");
-    return detail::get<I>(of_parameters);
+    if constexpr (has_derivative) return (detail::get<I>(of_parameters));
+    else return refused{};
   }
 };
 
-/// Runs the loop of `iterate`, and computes a loss of its last state and the loss's derivatives
-/// with respect to the variables before the first step and to the parameters.
-///
-/// steps, f, s and the parameters are those of `iterate`; f is a lambda with `auto` parameters. A
-/// parameter is an array of the variables' shape or a dsl::scalar, in device memory, with respect
-/// to which there is a derivative; or a C++ number or an expression, which are constant. loss: a
-/// function of the variables that returns an expression with one value. Options: from_step,
-/// memory_limit, until, and those of `iterate` that do not record. With `until` the loop that is
-/// differentiated has the steps that ran; it then waits for their number.
-///
-/// Afterwards the variables hold the last state, as after `iterate`. The derivatives are those of
-/// the steps as they are computed, the same bits in every run. States before steps are kept in
-/// device memory: all if they fit into memory_limit or half of the free memory, otherwise some,
-/// from which the steps between are run again. Throws as `iterate` and `gradient` do, and
-/// shape_error for a parameter of another shape.
-/// ```cpp
-/// const auto found = dsl::iterate_gradient(
-///     100, decay, [](auto last) { return dsl::sum(last * last); }, dsl::state(s), rate, 0.01);
-/// const dsl::array<double> d_start = found.state<0>();
-/// ```
+namespace detail {
+
+/// Whether a loss is a function of a loop's state; if not, a compile-time error says why.
+template <class Loss, class... S>
+constexpr bool require_loss_of_state() {
+  constexpr bool is_function =
+      requires(const Loss& loss, const S&... v) { loss(as_operand(v)...); };
+  static_assert(is_function,
+                "the loss of dsl::iterate_gradient is a function of the loop's variables: [](auto "
+                "x, ...) { return dsl::sum(...); }");
+  if constexpr (!is_function) return false;
+  else
+    return require_loss<decltype(std::declval<const Loss&>()(
+        as_operand(std::declval<const S&>())...))>();
+}
+
 template <class Name, class F, class Loss, class... S, class... Arguments>
-auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, const Loss& loss,
+auto gradient_of_loop(std::int64_t count, const vectorized<Name, F>& f, const Loss& loss,
                       const loop_state<S...>& s, const Arguments&... arguments) {
-  using namespace detail;
   const auto parameters = filter(only_loop_parameters{}, arguments...);
   const auto variables = unpack(
       [](const auto&... v) {
@@ -87,7 +83,6 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
   using parameter_types = typename decltype(plain_types(identity_of(parameters)))::type;
   const device_guard guard(get<0>(variables).where());
   const std::int64_t first = option_or(from_step(0), arguments...).number;
-  std::int64_t count = static_cast<std::int64_t>(steps);
   require_steps(count);
   reversed_loop<F, states, parameter_types> loop(parameters, first);
   loop.require_parameters(variables);
@@ -152,6 +147,49 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
         [&](std::int64_t at, std::int64_t step) { loop.adjoin(at, step); });
   return loop_gradient<decltype(loss_value), states, decltype(loop.derivatives)>{
       std::move(loss_value), std::move(loop.weights), std::move(loop.derivatives)};
+}
+
+}  // namespace detail
+
+/// Runs the loop of `iterate`, and computes a loss of its last state and the loss's derivatives
+/// with respect to the variables before the first step and to the parameters.
+///
+/// steps, f, s and the parameters are those of `iterate`; f is a lambda with `auto` parameters. A
+/// parameter is an array of the variables' shape or a dsl::scalar, in device memory, with respect
+/// to which there is a derivative; or a C++ number or an expression, which are constant. loss: a
+/// function of the variables that returns an expression with one value. Options: from_step,
+/// memory_limit, until, and those of `iterate` that do not record. With `until` the loop that is
+/// differentiated has the steps that ran; it then waits for their number.
+///
+/// Afterwards the variables hold the last state, as after `iterate`. The derivatives are those of
+/// the steps as they are computed, the same bits in every run. States before steps are kept in
+/// device memory: all if they fit into memory_limit or half of the free memory, otherwise some,
+/// from which the steps between are run again. Throws as `iterate` and `gradient` do, and
+/// shape_error for a parameter of another shape.
+/// ```cpp
+/// const auto found = dsl::iterate_gradient(
+///     100, decay, [](auto last) { return dsl::sum(last * last); }, dsl::state(s), rate, 0.01);
+/// const dsl::array<double> d_start = found.state<0>();
+/// ```
+template <class Name, class F, class Loss, class... S, class... Arguments>
+auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, const Loss& loss,
+                      const loop_state<S...>& s, const Arguments&... arguments) {
+  using namespace detail;
+  if constexpr (!require_loss_of_state<Loss, S...>()) return refused{};
+  else return gradient_of_loop(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+}
+// Other calls: a compile-time error says what `iterate_gradient` takes.
+template <class Steps, class F, class Loss, class... Arguments>
+  requires(!detail::begins_a_loop<Steps, F, Arguments...>)
+refused iterate_gradient(const Steps&, const F&, const Loss&, const Arguments&...) {
+  if constexpr (!std::same_as<F, refused> && !(std::same_as<Arguments, refused> || ...)) {
+    constexpr bool begins = detail::begins_a_loop<Steps, F, Arguments...>;
+    static_assert(begins,
+                  "dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...), "
+                  "parameters...): an integer number of steps, the loop's formula, a function of "
+                  "the last state, and what iterate takes");
+  }
+  return {};
 }
 
 }  // namespace dsl
