@@ -7,6 +7,8 @@
 
 namespace {
 
+using namespace loop_differences;
+
 // Two arrays overwritten in place, a sum of the new state that is used in the next step, and a sum
 // that is used in the same one.
 auto fed_back(std::int64_t n) {

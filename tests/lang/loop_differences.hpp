@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+namespace loop_differences {
+
 using dsl::array;
 using dsl::scalar;
 using complex = std::complex<double>;
@@ -40,6 +42,11 @@ std::vector<T> numbers(std::int64_t n, unsigned seed, double low = -1, double hi
 template <class T = double>
 array<T> line(std::int64_t n, unsigned seed, double low = -1, double high = 1) {
   return dsl::to_device(numbers<T>(n, seed, low, high));
+}
+
+template <class T = double>
+array<T, 2> matrix(std::int64_t rows, std::int64_t columns, unsigned seed) {
+  return dsl::reshape(line<T>(rows * columns, seed), rows, columns);
 }
 
 // A loop: what its variables and parameters are when it begins, f, and the loss.
@@ -208,3 +215,5 @@ void check(const Loop& of, std::int64_t steps, double within = 1e-7,
         << where;
   }
 }
+
+}  // namespace loop_differences
