@@ -167,9 +167,11 @@ void require_parameter_shape(int number, const operand& parameter, const operand
                              int count);
 
 /// A loop and its adjoint. `states`: copies of the variables before some steps.
-template <class F, class Variables, class Parameters> class reversed_loop;
-template <class F, class... V, class... P>
-class reversed_loop<F, tuple<V...>, tuple<P...>> {
+/// `history_weights`: if the loss reads the histories of the variables that are scalars, an array
+/// for each of these, with the weight of its value after each step.
+template <class F, class Variables, class Parameters, class HistoryWeights> class reversed_loop;
+template <class F, class... V, class... P, class HistoryWeights>
+class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
  public:
   using state = tuple<V...>;
 
@@ -178,6 +180,7 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
 
   std::vector<state> states;
   state weights;
+  HistoryWeights history_weights;
   tuple<decltype(derivative_memory(std::declval<const P&>()))...> derivatives;
 
   /// Throws shape_error if a parameter with a derivative for each element has not the variables'
@@ -232,7 +235,7 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
               [&](const auto&... p) {
                 return concatenate(as_operands(s),
                                    tuple{at_step(as_operand(p), first_step_ + step)...},
-                                   as_operands(weights), tuple{as_operand(d)...});
+                                   weights_after(step, numbers{}), tuple{as_operand(d)...});
               },
               parameters_);
         },
@@ -265,6 +268,25 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
   template <std::size_t... I>
   static void copy(const state& from, state& to, std::index_sequence<I...>) {
     ((get<I>(to) = get<I>(from)), ...);
+  }
+  // The weights of the variables after a step.
+  template <std::size_t... I>
+  auto weights_after([[maybe_unused]] std::int64_t step, std::index_sequence<I...>) const {
+    constexpr auto history = [](std::size_t i) {
+      const bool is_single[] = {is_scalar<V>...};
+      std::size_t n = 0;
+      for (std::size_t k = 0; k < i; ++k) n += is_single[k] ? 1 : 0;
+      return n;
+    };
+    const auto one = [&]<std::size_t K>() {
+      using variable = std::tuple_element_t<K, state>;
+      const auto of_last = as_operand(get<K>(weights));
+      constexpr bool has_history = std::tuple_size_v<HistoryWeights> > 0 && is_scalar<variable> &&
+                                   is_differentiated<variable>();
+      if constexpr (has_history) return of_last + get<history(K)>(history_weights)(step);
+      else return of_last;
+    };
+    return tuple{one.template operator()<I>()...};
   }
   static auto as_operands(const state& s) {
     return unpack([](const auto&... v) { return tuple{as_operand(v)...}; }, s);
