@@ -37,17 +37,19 @@ TEST(IterateGradient, OfComplexFieldsAndTheirNeighbours) {
 
 // A step without sums is run by loops of several steps between the states that are kept.
 auto heat(std::int64_t n) {
-  return loop{[n] {
-                return std::pair{std::tuple{line<float>(n, 1), line<float>(n, 2)},
-                                 std::tuple{line<float>(n, 3), scalar<float>(0.3f), 0.1 * dsl::step,
-                                            scalar<double>(0.5)}};
-              },
-              dsl::vectorize([](auto u, auto v, auto source, auto k, auto t, auto d) {
-                const auto around = dsl::shift(u, 1, dsl::boundary::wrap) +
-                                    dsl::shift(u, -1, dsl::boundary::wrap) - 2 * u;
-                return std::tuple{u + k * around + sin(t) * source, dsl::cast<float>(v * d + u)};
-              }),
-              [](auto u, auto v) { return dsl::sum(u * u) + dsl::sum(v); }};
+  loop made{[n] {
+              return std::pair{std::tuple{line<float>(n, 1), line<float>(n, 2)},
+                               std::tuple{line<float>(n, 3), scalar<float>(0.3f), 0.1 * dsl::step,
+                                          scalar<double>(0.5)}};
+            },
+            dsl::vectorize([](auto u, auto v, auto source, auto k, auto t, auto d) {
+              const auto around = dsl::shift(u, 1, dsl::boundary::wrap) +
+                                  dsl::shift(u, -1, dsl::boundary::wrap) - 2 * u;
+              return std::tuple{u + k * around + sin(t) * source, dsl::cast<float>(v * d + u)};
+            }),
+            [](auto u, auto v) { return dsl::sum(u * u) + dsl::sum(v); }};
+  made.h = 1e-3;
+  return made;
 }
 
 TEST(IterateGradient, OfFloats) {

@@ -58,8 +58,7 @@ class differentiated_call {
     if (is_operand(id)) return g_[id].field(0) == operand;
     sequence<char> root(g_.size(), 0);
     root[id] = 1;
-    const sequence<char> needed =
-        needed_in_pass(g_, std::move(root), sequence<char>(g_.size(), 0));
+    const sequence<char> needed = needed_in_pass(g_, std::move(root), sequence<char>(g_.size(), 0));
     for (int i = 0; i < needed.size(); ++i)
       if (needed[i] != 0 && leaf_of(g_[i]) == operand) return true;
     return false;
