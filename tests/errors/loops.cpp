@@ -174,14 +174,16 @@ void f(dsl::array<float>& x) {
 // says: iterate_gradient takes no record, every or progress
 // lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& x) {
-  dsl::iterate_gradient(10, dsl::vectorize([](auto x) { return x + 1; }),
-                        [](auto last) { return dsl::sum(last); }, dsl::state(x), dsl::every(2));
+  dsl::iterate_gradient(
+      10, dsl::vectorize([](auto x) { return x + 1; }), [](auto last) { return dsl::sum(last); },
+      dsl::state(x), dsl::every(2));
 }
 
 // case gradient_of_a_loop_of_integers
 // says: a derivative is with respect to floating point numbers: none of the loop's variables has any
 // lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<int>& x) {
-  dsl::iterate_gradient(10, dsl::vectorize([](auto x) { return x + 1; }),
-                        [](auto last) { return dsl::sum(last); }, dsl::state(x));
+  dsl::iterate_gradient(
+      10, dsl::vectorize([](auto x) { return x + 1; }), [](auto last) { return dsl::sum(last); },
+      dsl::state(x));
 }

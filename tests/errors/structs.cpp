@@ -95,6 +95,7 @@ void f(dsl::structured_array<mixed>& a) { auto first = a.at<double>(0); }
 // says: the variables of iterate_gradient are arrays, views and scalars
 // lines: nvcc 8, g++ 9, clang++ 12
 void f(particle<dsl::array<float>, dsl::array<float>>& p) {
-  dsl::iterate_gradient(10, dsl::vectorize([](auto p) { return p; }),
-                        [](auto last) { return dsl::sum(last.position); }, dsl::state(p));
+  dsl::iterate_gradient(
+      10, dsl::vectorize([](auto p) { return p; }),
+      [](auto last) { return dsl::sum(last.position); }, dsl::state(p));
 }

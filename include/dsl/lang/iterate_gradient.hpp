@@ -123,7 +123,7 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
   constexpr bool with_histories = !takes_last_alone<Loss, S...>;
   using histories_type = std::conditional_t<with_histories, scalar_histories<S...>, tuple<>>;
   reversed_loop<F, states, parameter_types, histories_type> loop(parameters, first);
-  loop.require_parameters(variables);
+  unpack([&](const auto&... v) { loop.require_parameters(v...); }, s.variables);
 
   // Forward: the caller's variables get the last state.
   const auto conditions = filter(only_conditions{}, arguments...);

@@ -165,6 +165,9 @@ auto step_of(const State& s, const Parameters& parameters, std::int64_t k) {
 /// Throws shape_error if a parameter with axes has another shape than the variables that have axes.
 void require_parameter_shape(int number, const operand& parameter, const operand* variables,
                              int count);
+/// Throws value_error if one of a parameter's leaves may have an element of a variable.
+void require_apart(int number, const operand* leaves, int leaf_count, const operand* variables,
+                   int count);
 
 /// A loop and its adjoint. `states`: copies of the variables before some steps.
 /// `history_weights`: if the loss reads the histories of the variables that are scalars, an array
@@ -183,11 +186,12 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   HistoryWeights history_weights;
   tuple<decltype(derivative_memory(std::declval<const P&>()))...> derivatives;
 
-  /// Throws shape_error if a parameter with a derivative for each element has not the variables'
-  /// shape.
-  void require_parameters(const state& s) const {
-    operand of[sizeof...(V)], *at = of;
-    unpack([&](const auto&... v) { (add_leaves(as_operand(v), at), ...); }, s);
+  /// Checks the parameters beside the caller's variables. Throws shape_error if one with a
+  /// derivative for each element has another shape, value_error if one reads a variable.
+  template <class... X>
+  void require_parameters(const X&... variables) const {
+    operand of[sizeof...(X)], *at = of;
+    (add_leaves(as_operand(variables), at), ...);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (require_parameter<I>(of), ...);
     }(std::index_sequence_for<P...>{});
@@ -307,11 +311,11 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
       ((inputs & ~takes::tables) >> (sizeof...(V) + I) & 1) != 0;
   template <std::size_t I>
   void require_parameter(const operand (&of)[sizeof...(V)]) const {
-    if constexpr (is_own<I>) {
-      operand o, *at = &o;
-      add_leaves(as_operand(get<I>(parameters_)), at);
-      require_parameter_shape(static_cast<int>(I), o, of, static_cast<int>(sizeof...(V)));
-    }
+    constexpr int number = static_cast<int>(I), count = static_cast<int>(sizeof...(V));
+    const auto& parameter = get<I>(parameters_);
+    const leaves_of<operand_t<std::tuple_element_t<I, tuple<P...>>>> leaves(as_operand(parameter));
+    require_apart(number, leaves.at, static_cast<int>(std::size(leaves.at)), of, count);
+    if constexpr (is_own<I>) require_parameter_shape(number, leaves.at[0], of, count);
   }
   template <std::size_t... I>
   auto of_parameters(std::index_sequence<I...>) {
