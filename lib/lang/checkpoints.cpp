@@ -56,4 +56,14 @@ void require_parameter_shape(int number, const operand& parameter, const operand
                      spell_shape(like->extents, like->rank));
 }
 
+void require_apart(int number, const operand* leaves, int leaf_count, const operand* variables,
+                   int count) {
+  for (int i = 0; i < leaf_count; ++i)
+    for (int k = 0; k < count; ++k)
+      if (may_share_elements(leaves[i], variables[k]))
+        raise<value_error>("iterate_gradient: parameter number " + std::to_string(number) +
+                           " reads variable number " + std::to_string(k) +
+                           ", which the steps change: give its value, dsl::eval(...)");
+}
+
 }  // namespace dsl::detail

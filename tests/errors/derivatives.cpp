@@ -145,16 +145,6 @@ void f(dsl::array<double>& x, const dsl::array<double>& y) {
   x = dsl::gradient(dsl::sum(x * y), x, y);
 }
 
-// case gradient_of_a_loop_by_a_number
-// says: a derivative is with respect to an array or a dsl::scalar of floating point
-// lines: nvcc 6, g++ 8
-constexpr auto decay = dsl::vectorize([](auto x, auto h) { return x - h * x; });
-void f(dsl::array<double>& x) {
-  const auto found = dsl::iterate_gradient(
-      3, decay, [](auto last) { return dsl::sum(last); }, dsl::state(x), 0.5);
-  x = found.parameter<0>();
-}
-
 // case gradient_of_a_loop_of_a_lambda
 // says: dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...),
 // lines: nvcc 6, g++ 8

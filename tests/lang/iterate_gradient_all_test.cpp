@@ -22,7 +22,7 @@ auto complex_fields(std::int64_t rows, std::int64_t columns) {
         using dsl::boundary;
         auto moved = dsl::shift(f, 1, boundary::clamp, 0) + dsl::shift(f, -1, boundary::zero, 1) -
                      dsl::shift(f * g, 2, boundary::wrap, 1);
-        auto new_f = f + h * (k * moved - 1i * delta * source);
+        auto new_f = f + h * (k * moved - dsl::constant(complex(0, 1)) * delta * source);
         auto new_g = g + h * (real(d * f) + dsl::shift(g, -1, boundary::reflect, 0));
         return std::tuple{new_f, new_g, dsl::mean(new_f * conj(source)) * d};
       }),
@@ -37,17 +37,19 @@ TEST(IterateGradient, OfComplexFieldsAndTheirNeighbours) {
 
 // A step without sums is run by loops of several steps between the states that are kept.
 auto heat(std::int64_t n) {
-  return loop{[n] {
-                return std::pair{std::tuple{line<float>(n, 1), line<float>(n, 2)},
-                                 std::tuple{line<float>(n, 3), scalar<float>(0.3f), 0.1 * dsl::step,
-                                            scalar<double>(0.5)}};
-              },
-              dsl::vectorize([](auto u, auto v, auto source, auto k, auto t, auto d) {
-                const auto around = dsl::shift(u, 1, dsl::boundary::wrap) +
-                                    dsl::shift(u, -1, dsl::boundary::wrap) - 2 * u;
-                return std::tuple{u + k * around + sin(t) * source, dsl::cast<float>(v * d + u)};
-              }),
-              [](auto u, auto v) { return dsl::sum(u * u) + dsl::sum(v); }};
+  loop made{[n] {
+              return std::pair{std::tuple{line<float>(n, 1), line<float>(n, 2)},
+                               std::tuple{line<float>(n, 3), scalar<float>(0.3f), 0.1 * dsl::step,
+                                          scalar<double>(0.5)}};
+            },
+            dsl::vectorize([](auto u, auto v, auto source, auto k, auto t, auto d) {
+              const auto around = dsl::shift(u, 1, dsl::boundary::wrap) +
+                                  dsl::shift(u, -1, dsl::boundary::wrap) - 2 * u;
+              return std::tuple{u + k * around + sin(t) * source, dsl::cast<float>(v * d + u)};
+            }),
+            [](auto u, auto v) { return dsl::sum(u * u) + dsl::sum(v); }};
+  made.h = 1e-3;
+  return made;
 }
 
 TEST(IterateGradient, OfFloats) {
@@ -84,15 +86,56 @@ TEST(IterateGradient, OfAStepper) {
 TEST(IterateGradient, OfSingleValues) {
   const auto values =
       loop{[] {
-             return std::pair{
-                 std::tuple{scalar<double>(0.4), scalar<std::int64_t>(1)},
-                 std::tuple{scalar<double>(1.7), 0.25, line(4, 1)}};
+             return std::pair{std::tuple{scalar<double>(0.4), scalar<std::int64_t>(1)},
+                              std::tuple{scalar<double>(1.7), 0.25, line(4, 1)}};
            },
            dsl::vectorize([](auto x, auto i, auto k, auto h, auto table) {
              return std::tuple{x + h * k * x * (1 - x) + dsl::sum(table * table) * x, i + 1};
            }),
            [](auto x, auto) { return x * x; }};
   for (const std::int64_t steps : {0, 1, 5}) check(values, steps);
+}
+
+// A loss of the histories of single values, beside one that is accumulated in the step.
+TEST(IterateGradient, OfHistories) {
+  const auto f = dsl::vectorize([](auto u, auto m, auto n, auto k, auto h) {
+    auto next = u + h * (k * sin(u) - m * u);
+    return std::tuple{next, dsl::mean(next * next), n + 1};
+  });
+  const auto loss = [](auto u, auto, auto, auto means, auto numbers) {
+    return dsl::sum(square(means - 0.1 * numbers)) + dsl::sum(u);
+  };
+  const auto summed = loop{
+      [] {
+        return std::pair{
+            std::tuple{line(7, 1), scalar<double>(0.3), scalar<std::int64_t>(2), scalar<double>(0)},
+            std::tuple{scalar<double>(1.7), 0.25}};
+      },
+      dsl::vectorize([](auto u, auto m, auto n, auto all, auto k, auto h) {
+        auto next = u + h * (k * sin(u) - m * u);
+        auto mean = dsl::mean(next * next), apart = mean - 0.1 * (n + 1);
+        return std::tuple{next, mean, n + 1, all + apart * apart};
+      }),
+      [](auto u, auto, auto, auto all) { return all + dsl::sum(u); }};
+  for (const std::int64_t steps : {0, 1, 6}) {
+    const auto expected = expected_of(summed, steps);
+    for (const char* const name : devices) {
+      const dsl::device_guard guard{dsl::device(name)};
+      const auto check_run = [&](std::int64_t asked, const auto&... until) {
+        array<double> u = line(7, 1);
+        scalar<double> m = 0.3, k = 1.7;
+        scalar<std::int64_t> n = 2;
+        const auto found = dsl::iterate_gradient(asked, f, loss, dsl::state(u, m, n), k, 0.25,
+                                                 until(n)..., dsl::memory_limit(300));
+        EXPECT_NEAR(found.loss.value(), expected.first, 1e-9) << steps << " steps on " << name;
+        expect_near({on_host(found.template state<0>()), on_host(found.template state<1>()),
+                     on_host(found.template parameter<0>())},
+                    {expected.second[0], expected.second[1], expected.second[4]}, 1e-7, name);
+      };
+      check_run(steps);
+      if (steps > 0) check_run(50, [steps](const auto& n) { return dsl::until(n >= 2 + steps); });
+    }
+  }
 }
 
 // The state and a parameter are views with strides.

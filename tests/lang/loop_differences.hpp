@@ -56,6 +56,7 @@ struct loop {
   F f;
   Loss loss;
   std::int64_t first = 0;
+  double h = 1e-5;  // of the differences
 
   template <class Variables, class Parameters, class... Options>
   auto gradient(std::int64_t steps, Variables& v, const Parameters& p,
@@ -108,11 +109,10 @@ auto on_host(const X& x) {
 
 // The derivatives df/dx - i df/dy with respect to the elements of x, by differences.
 template <class X, class Value>
-std::vector<complex> differences(X& x, const Value& value) {
+std::vector<complex> differences(X& x, double h, const Value& value) {
   using T = typename X::value_type;
   std::vector<complex> found;
   if constexpr (has_derivative<X>) {
-    constexpr double h = sizeof(T) == sizeof(float) ? 1e-3 : 1e-5;
     const auto all = [&] {
       if constexpr (X::rank == 0) return dsl::view<T, 1>(x.view().owner(), x.data(), {1}, {1});
       else return dsl::reshape(x, x.size());
@@ -147,7 +147,7 @@ std::pair<double, derivatives> expected_of(const Loop& of, std::int64_t steps) {
     return of.value(steps, v, given.second);
   };
   derivatives found;
-  const auto add = [&](auto& x) { found.push_back(differences(x, value)); };
+  const auto add = [&](auto& x) { found.push_back(differences(x, of.h, value)); };
   std::apply([&](auto&... x) { (add(x), ...); }, given.first);
   std::apply(
       [&]<class... P>(P&... p) {

@@ -21,6 +21,73 @@ constexpr std::type_identity<tuple<T...>> plain_types(std::type_identity<tuple<c
   return {};
 }
 
+// The histories that `iterate` returns, of the first `steps` steps.
+template <class T>
+auto as_histories(const array<T, 1>& one, std::int64_t steps) {
+  return tuple<array<T, 1>>(one(slice(0, steps)));
+}
+template <class... H>
+auto as_histories(const std::tuple<H...>& all, std::int64_t steps) {
+  return std::apply([steps](const auto&... h) { return tuple<H...>(H(h(slice(0, steps)))...); },
+                    all);
+}
+inline tuple<> as_histories(const tuple<>&, std::int64_t) { return {}; }
+
+template <class T> using last_t = decltype(last_of_variable(std::declval<const T&>()));
+/// Whether a loss takes the variables alone, without the histories of those that are scalars.
+template <class Loss, class... V>
+inline constexpr bool takes_last_alone = std::is_invocable_v<const Loss&, operand_t<last_t<V>>...>;
+
+/// Runs the loop; returns the histories if the loss reads them.
+template <bool Histories, class F, class S, class Parameters, class... Options>
+auto forward_loop(std::int64_t steps, const F& f, const S& s, const Parameters& parameters,
+                  std::int64_t first, const Options&... options) {
+  return unpack(
+      [&](const auto&... p) {
+        if constexpr (Histories) return iterate(steps, f, s, p..., from_step(first), options...);
+        else return iterate(steps, f, s, p..., from_step(first), no_histories{}, options...);
+      },
+      parameters);
+}
+
+/// Whether a loop has these variables and options; if not, a compile-time error says why.
+template <class... S, class... Arguments>
+constexpr bool require_differentiable_loop(std::type_identity<loop_state<S...>>,
+                                           std::type_identity<tuple<const Arguments&...>>) {
+  constexpr bool are_flat = (!structured<S> && ...),
+                 has_derivative = (is_differentiated<S>() || ...);
+  static_assert(are_flat,
+                "the variables of iterate_gradient are arrays, views and scalars: instead of a "
+                "struct, give its members");
+  static_assert(!are_flat || has_derivative,
+                "a derivative is with respect to floating point numbers: none of the loop's "
+                "variables has any");
+  constexpr bool records = ((is_record<Arguments> || is_sample<Arguments> ||
+                             is_progress<Arguments> || std::is_same_v<Arguments, every>) ||
+                            ...);
+  static_assert(!records,
+                "iterate_gradient takes no record, every or progress: its loss may read the "
+                "history of each variable that is a scalar");
+  return are_flat && has_derivative && !records;
+}
+
+/// Whether a loss is a function of a loop's last variables, or of these and the histories of those
+/// that are scalars; if not, a compile-time error says so.
+template <class Loss, class... S>
+constexpr bool require_loss_of_state() {
+  using histories = scalar_histories<S...>;
+  constexpr bool is_function =
+      takes_last_alone<Loss, S...> || []<class... H>(std::type_identity<tuple<H...>>) {
+        return std::is_invocable_v<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>;
+      }(std::type_identity<histories>{});
+  static_assert(is_function,
+                "the loss of dsl::iterate_gradient is a function of the loop's variables: [](auto "
+                "x, ...) { return dsl::sum(...); }");
+  if constexpr (takes_last_alone<Loss, S...>)
+    return require_loss<std::invoke_result_t<const Loss&, operand_t<last_t<S>>...>>();
+  else return is_function;
+}
+
 /// The number of states that may be kept, of `bytes` each; at least 2.
 std::int64_t states_that_fit(std::int64_t bytes, std::int64_t limit, device where);
 void require_steps(std::int64_t steps);
@@ -56,69 +123,77 @@ struct loop_gradient {
 
 namespace detail {
 
-/// Whether a loss is a function of a loop's state; if not, a compile-time error says why.
-template <class Loss, class... S>
-constexpr bool require_loss_of_state() {
-  constexpr bool is_function =
-      requires(const Loss& loss, const S&... v) { loss(as_operand(v)...); };
-  static_assert(is_function,
-                "the loss of dsl::iterate_gradient is a function of the loop's variables: [](auto "
-                "x, ...) { return dsl::sum(...); }");
-  if constexpr (!is_function) return false;
-  else
-    return require_loss<decltype(std::declval<const Loss&>()(
-        as_operand(std::declval<const S&>())...))>();
-}
-
 template <class Name, class F, class Loss, class... S, class... Arguments>
-auto gradient_of_loop(std::int64_t count, const vectorized<Name, F>& f, const Loss& loss,
+auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Loss& loss,
                       const loop_state<S...>& s, const Arguments&... arguments) {
   const auto parameters = filter(only_loop_parameters{}, arguments...);
-  const auto variables = unpack(
+  auto variables = unpack(
       [](const auto&... v) {
         return tuple<decltype(copy_of_variable(v))...>{copy_of_variable(v)...};
       },
       s.variables);
-  using states = std::remove_const_t<decltype(variables)>;
+  using states = decltype(variables);
   using parameter_types = typename decltype(plain_types(identity_of(parameters)))::type;
-  const device_guard guard(get<0>(variables).where());
+  const device where = get<0>(variables).where();
+  const device_guard guard(where);
   const std::int64_t first = option_or(from_step(0), arguments...).number;
   require_steps(count);
-  reversed_loop<F, states, parameter_types> loop(parameters, first);
-  loop.require_parameters(variables);
+  constexpr bool with_histories = !takes_last_alone<Loss, S...>;
+  using histories_type = std::conditional_t<with_histories, scalar_histories<S...>, tuple<>>;
+  reversed_loop<F, states, parameter_types, histories_type> loop(parameters, first);
+  unpack([&](const auto&... v) { loop.require_parameters(v...); }, s.variables);
 
   // Forward: the caller's variables get the last state.
   const auto conditions = filter(only_conditions{}, arguments...);
   const auto run = [&](const auto&... options) {
-    unpack(
-        [&](const auto&... p) {
-          iterate(count, f, s, p..., from_step(first), no_histories{}, options...);
-        },
-        parameters);
+    return forward_loop<with_histories>(count, f, s, parameters, first, options...);
   };
   const auto options = filter(only_loop_options{}, arguments...);
-  if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
-    scalar<std::int64_t> ran(first);
-    auto condition = get<0>(conditions);
-    scalar<std::int64_t>* const wanted = condition.ran;
-    condition.ran = &ran;
-    unpack([&](const auto&... o) { run(condition, o...); }, options);
-    if (wanted != nullptr) *wanted = ran;
-    count = ran.value() - first;
-  } else {
-    unpack(run, options);
-  }
+  const auto recorded = [&] {
+    if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
+      scalar<std::int64_t> ran(first);
+      auto condition = get<0>(conditions);
+      scalar<std::int64_t>* const wanted = condition.ran;
+      condition.ran = &ran;
+      auto histories = unpack([&](const auto&... o) { return run(condition, o...); }, options);
+      if (wanted != nullptr) *wanted = ran;
+      count = ran.value() - first;
+      return histories;
+    } else {
+      return unpack(run, options);
+    }
+  }();
 
-  // The weights of the last state.
+  // The weights of the last state, and of the histories.
   const auto last = unpack(
       [](const auto&... v) {
         return tuple<decltype(last_of_variable(v))...>{last_of_variable(v)...};
       },
       s.variables);
-  const auto value = unpack([&](const auto&... v) { return loss(as_operand(v)...); }, last);
+  const histories_type histories = [&] {
+    if constexpr (with_histories) return as_histories(recorded, count);
+    else return tuple<>{};
+  }();
+  const auto value = unpack(
+      [&](const auto&... v) {
+        return unpack([&](const auto&... h) { return loss(as_operand(v)..., as_operand(h)...); },
+                      histories);
+      },
+      last);
   auto loss_value = eval(value);
-  loop.weights =
-      unpack([&](const auto&... v) { return weights_of_last(value, as_operand(v)...); }, last);
+  auto weights = unpack(
+      [&](const auto&... v) {
+        return unpack(
+            [&](const auto&... h) {
+              return weights_of_last(value, as_operand(v)..., as_operand(h)...);
+            },
+            histories);
+      },
+      last);
+  [&]<std::size_t... V, std::size_t... H>(std::index_sequence<V...>, std::index_sequence<H...>) {
+    ((get<V>(loop.weights) = std::move(get<V>(weights))), ...);
+    ((get<H>(loop.history_weights) = std::move(get<sizeof...(V) + H>(weights))), ...);
+  }(std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<histories_type>>{});
   loop.derivatives = unpack(
       [](const auto&... p) {
         return tuple<decltype(derivative_memory(p))...>{derivative_memory(p)...};
@@ -135,9 +210,9 @@ auto gradient_of_loop(std::int64_t count, const vectorized<Name, F>& f, const Lo
          ...);
       },
       variables);
-  const std::int64_t places = states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes,
-                                              get<0>(variables).where());
-  loop.states.push_back(variables);
+  const std::int64_t places =
+      states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes, where);
+  loop.states.push_back(std::move(variables));
   if (count > 0)
     reverse_steps(
         count, places,
@@ -157,7 +232,9 @@ auto gradient_of_loop(std::int64_t count, const vectorized<Name, F>& f, const Lo
 /// steps, f, s and the parameters are those of `iterate`; f is a lambda with `auto` parameters. A
 /// parameter is an array of the variables' shape or a dsl::scalar, in device memory, with respect
 /// to which there is a derivative; or a C++ number or an expression, which are constant. loss: a
-/// function of the variables that returns an expression with one value. Options: from_step,
+/// function of the variables that returns an expression with one value; or of the variables and,
+/// after them, of the history of each variable that is a scalar: an array of its values after each
+/// step. Options: from_step,
 /// memory_limit, until, and those of `iterate` that do not record. With `until` the loop that is
 /// differentiated has the steps that ran; it then waits for their number.
 ///
@@ -175,9 +252,24 @@ template <class Name, class F, class Loss, class... S, class... Arguments>
 auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, const Loss& loss,
                       const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
-  if constexpr (!require_loss_of_state<Loss, S...>()) return refused{};
-  else return gradient_of_loop(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+  if constexpr (!require_differentiable_loop(std::type_identity<loop_state<S...>>{},
+                                             std::type_identity<tuple<const Arguments&...>>{})) {
+    return refused{};
+  } else if constexpr (!require_loss_of_state<Loss, S...>()) {
+    return refused{};
+  } else {
+    using forward = decltype(unpack(
+        [&](const auto&... options) {
+          return forward_loop<!takes_last_alone<Loss, S...>>(
+              0, f, s, filter(only_loop_parameters{}, arguments...), 0, options...);
+        },
+        concatenate(filter(only_conditions{}, arguments...),
+                    filter(only_loop_options{}, arguments...))));
+    if constexpr (std::same_as<forward, refused>) return refused{};
+    else return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+  }
 }
+
 // Other calls: a compile-time error says what `iterate_gradient` takes.
 template <class Steps, class F, class Loss, class... Arguments>
   requires(!detail::begins_a_loop<Steps, F, Arguments...>)

@@ -165,11 +165,16 @@ auto step_of(const State& s, const Parameters& parameters, std::int64_t k) {
 /// Throws shape_error if a parameter with axes has another shape than the variables that have axes.
 void require_parameter_shape(int number, const operand& parameter, const operand* variables,
                              int count);
+/// Throws value_error if one of a parameter's leaves may have an element of a variable.
+void require_apart(int number, const operand* leaves, int leaf_count, const operand* variables,
+                   int count);
 
 /// A loop and its adjoint. `states`: copies of the variables before some steps.
-template <class F, class Variables, class Parameters> class reversed_loop;
-template <class F, class... V, class... P>
-class reversed_loop<F, tuple<V...>, tuple<P...>> {
+/// `history_weights`: if the loss reads the histories of the variables that are scalars, an array
+/// for each of these, with the weight of its value after each step.
+template <class F, class Variables, class Parameters, class HistoryWeights> class reversed_loop;
+template <class F, class... V, class... P, class HistoryWeights>
+class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
  public:
   using state = tuple<V...>;
 
@@ -178,13 +183,15 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
 
   std::vector<state> states;
   state weights;
+  HistoryWeights history_weights;
   tuple<decltype(derivative_memory(std::declval<const P&>()))...> derivatives;
 
-  /// Throws shape_error if a parameter with a derivative for each element has not the variables'
-  /// shape.
-  void require_parameters(const state& s) const {
-    operand of[sizeof...(V)], *at = of;
-    unpack([&](const auto&... v) { (add_leaves(as_operand(v), at), ...); }, s);
+  /// Checks the parameters beside the caller's variables. Throws shape_error if one with a
+  /// derivative for each element has another shape, value_error if one reads a variable.
+  template <class... X>
+  void require_parameters(const X&... variables) const {
+    operand of[sizeof...(X)], *at = of;
+    (add_leaves(as_operand(variables), at), ...);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (require_parameter<I>(of), ...);
     }(std::index_sequence_for<P...>{});
@@ -232,7 +239,7 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
               [&](const auto&... p) {
                 return concatenate(as_operands(s),
                                    tuple{at_step(as_operand(p), first_step_ + step)...},
-                                   as_operands(weights), tuple{as_operand(d)...});
+                                   weights_after(step, numbers{}), tuple{as_operand(d)...});
               },
               parameters_);
         },
@@ -266,6 +273,25 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
   static void copy(const state& from, state& to, std::index_sequence<I...>) {
     ((get<I>(to) = get<I>(from)), ...);
   }
+  // The weights of the variables after a step.
+  template <std::size_t... I>
+  auto weights_after([[maybe_unused]] std::int64_t step, std::index_sequence<I...>) const {
+    constexpr auto history = [](std::size_t i) {
+      const bool is_single[] = {is_scalar<V>...};
+      std::size_t n = 0;
+      for (std::size_t k = 0; k < i; ++k) n += is_single[k] ? 1 : 0;
+      return n;
+    };
+    const auto one = [&]<std::size_t K>() {
+      using variable = std::tuple_element_t<K, state>;
+      const auto of_last = as_operand(get<K>(weights));
+      constexpr bool has_history = std::tuple_size_v<HistoryWeights> > 0 && is_scalar<variable> &&
+                                   is_differentiated<variable>();
+      if constexpr (has_history) return of_last + get<history(K)>(history_weights)(step);
+      else return of_last;
+    };
+    return tuple{one.template operator()<I>()...};
+  }
   static auto as_operands(const state& s) {
     return unpack([](const auto&... v) { return tuple{as_operand(v)...}; }, s);
   }
@@ -285,11 +311,11 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
       ((inputs & ~takes::tables) >> (sizeof...(V) + I) & 1) != 0;
   template <std::size_t I>
   void require_parameter(const operand (&of)[sizeof...(V)]) const {
-    if constexpr (is_own<I>) {
-      operand o, *at = &o;
-      add_leaves(as_operand(get<I>(parameters_)), at);
-      require_parameter_shape(static_cast<int>(I), o, of, static_cast<int>(sizeof...(V)));
-    }
+    constexpr int number = static_cast<int>(I), count = static_cast<int>(sizeof...(V));
+    const auto& parameter = get<I>(parameters_);
+    const leaves_of<operand_t<std::tuple_element_t<I, tuple<P...>>>> leaves(as_operand(parameter));
+    require_apart(number, leaves.at, static_cast<int>(std::size(leaves.at)), of, count);
+    if constexpr (is_own<I>) require_parameter_shape(number, leaves.at[0], of, count);
   }
   template <std::size_t... I>
   auto of_parameters(std::index_sequence<I...>) {

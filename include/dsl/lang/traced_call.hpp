@@ -46,17 +46,22 @@ class differentiated_call {
     const op code = g_[id].code;
     return code == op::load || code == op::value || code == op::load_scalar;
   }
-  // Whether no other argument can be computed from this one.
+  // Whether no other argument is computed from this one.
   template <std::size_t N>
   constexpr bool is_alone(const int (&arguments)[N], std::size_t number) const {
-    for (std::size_t i = 0; i < N; ++i) {
-      if (i == number) continue;
-      const node& other = g_[arguments[i]];
-      if (other.code == op::constant) continue;
-      if (!is_operand(arguments[i]) || other.field(0) == g_[arguments[number]].field(0))
-        return false;
-    }
+    for (std::size_t i = 0; i < N; ++i)
+      if (i != number && reads(arguments[i], g_[arguments[number]].field(0))) return false;
     return true;
+  }
+  // Whether a node is computed from an operand.
+  constexpr bool reads(int id, int operand) const {
+    if (is_operand(id)) return g_[id].field(0) == operand;
+    sequence<char> root(g_.size(), 0);
+    root[id] = 1;
+    const sequence<char> needed = needed_in_pass(g_, std::move(root), sequence<char>(g_.size(), 0));
+    for (int i = 0; i < needed.size(); ++i)
+      if (needed[i] != 0 && leaf_of(g_[i]) == operand) return true;
+    return false;
   }
   constexpr int copy(int id, const sequence<int>& to) const {
     if (inputs_.is_mark(id) && inputs_.number_of(id) >= 0) return to[g_[id].field(0)];
