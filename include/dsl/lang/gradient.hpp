@@ -53,11 +53,14 @@ auto evaluate_gradient(const gradient_expression<Loss, V...>& e, bool all_occur 
   return results;
 }
 
-// A target with memory keeps it, and views of it see the gradient.
+// An array takes over the gradient's memory, unless something else refers to its own: that sees the
+// gradient then.
 template <class Target, class Found>
 void take_gradient(Target& target, Found& found) {
-  if constexpr (std::same_as<Target, Found>) {
-    if (!target.has_memory()) {
+  if constexpr (is_array<Target> && std::same_as<Target, Found>) {
+    const bool has_room = target.has_memory();
+    if (!has_room || (target.extents() == found.extents() && target.where() == found.where() &&
+                      is_owned_by_one(target.view().owner()))) {
       target = std::move(found);
       return;
     }

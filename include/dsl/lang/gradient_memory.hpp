@@ -59,6 +59,12 @@ void describe(variable_gradient& to, const view<const T, R>& variable, const vie
 void require_variables(const variable_gradient* all, int count);
 /// Fills the gradient with zeros if nothing contributed to it.
 void finish_gradient(variable_gradient& of);
+/// Throws value_error if some of `count` elements that may be taken, `stride` apart from the first
+/// ones, are not the variable's.
+void require_taken_within(const variable_gradient& of, const operand& first, std::int64_t count,
+                          std::int64_t stride);
+/// Whether memory that is seen through one view belongs to that view and one array alone.
+bool is_owned_by_one(const buffer_ref& of_view);
 /// Throws value_error for a shift whose transpose is not a shift.
 void require_linear(std::int64_t distance, boundary beyond);
 

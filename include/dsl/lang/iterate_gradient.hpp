@@ -164,7 +164,8 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
         [&](const auto&... d) {
           return unpack(
               [&](const auto&... p) {
-                return concatenate(as_operands(s), tuple{at_step(as_operand(p), first_step_ + step)...},
+                return concatenate(as_operands(s),
+                                   tuple{at_step(as_operand(p), first_step_ + step)...},
                                    as_operands(weights), tuple{as_operand(d)...});
               },
               parameters_);
@@ -174,9 +175,8 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
     const auto all = unpack(
         [](const auto&... x) { return make_checked_expression<formula<unnamed, adjoint>>(x...); },
         operands);
-    unpack(
-        [&](auto&... w) { unpack([&](auto&... d) { dsl::tie(w..., d...) = all; }, so_far); },
-        other_);
+    unpack([&](auto&... w) { unpack([&](auto&... d) { dsl::tie(w..., d...) = all; }, so_far); },
+           other_);
     std::swap(weights, other_);
   }
   static state like(const state& s) {
@@ -207,7 +207,8 @@ class reversed_loop<F, tuple<V...>, tuple<P...>> {
         [&](const auto&... v) {
           return unpack(
               [&](const auto&... p) {
-                return vectorized<unnamed, F>{}(v..., at_step(as_operand(p), first_step_ + step)...);
+                return vectorized<unnamed, F>{}(v...,
+                                                at_step(as_operand(p), first_step_ + step)...);
               },
               parameters_);
         },
@@ -301,8 +302,7 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
       },
       s.variables);
   using states = std::remove_const_t<decltype(variables)>;
-  using parameter_types =
-      typename decltype(plain_types(identity_of(parameters)))::type;
+  using parameter_types = typename decltype(plain_types(identity_of(parameters)))::type;
   const device_guard guard(get<0>(variables).where());
   const std::int64_t first = option_or(from_step(0), arguments...).number;
   std::int64_t count = static_cast<std::int64_t>(steps);
@@ -334,9 +334,9 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
   const auto value = unpack([&](const auto&... v) { return loss(as_operand(v)...); }, s.variables);
   auto loss_value = eval(value);
   reversed_loop<F, states, parameter_types> loop(parameters, first);
-  loop.weights = unpack(
-      [&](const auto&... v) { return evaluate_gradient(dsl::gradient(value, v...), false); },
-      s.variables);
+  loop.weights =
+      unpack([&](const auto&... v) { return evaluate_gradient(dsl::gradient(value, v...), false); },
+             s.variables);
   loop.derivatives = unpack(
       [](const auto&... p) {
         return tuple<decltype(derivative_memory(p))...>{derivative_memory(p)...};
@@ -347,15 +347,14 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
   std::int64_t bytes = 0;
   unpack(
       [&bytes](const auto&... v) {
-        ((bytes += static_cast<std::int64_t>(
-              sizeof(typename std::remove_cvref_t<decltype(v)>::value_type)) *
-                   as_operand(v).size()),
+        ((bytes +=
+          static_cast<std::int64_t>(sizeof(typename std::remove_cvref_t<decltype(v)>::value_type)) *
+          as_operand(v).size()),
          ...);
       },
       variables);
-  const std::int64_t places =
-      states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes,
-                      get<0>(variables).where());
+  const std::int64_t places = states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes,
+                                              get<0>(variables).where());
   loop.states.push_back(variables);
   if (count > 0)
     reverse_steps(

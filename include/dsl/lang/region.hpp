@@ -100,9 +100,27 @@ struct region_weights {
   }
 };
 
-/// One term for the gradient of an array: `previous`, plus the weights of those operands K of a
-/// region whose flag is set. Operands: previous, a flag for each K, a displacement for each K, the
-/// weight of the region's value, the region's operands. All K have dtype D.
+/// Whether the weight of operand K of a region depends on the value of operand I.
+template <class E, std::size_t I, std::size_t K>
+constexpr bool weights_read() {
+  constexpr bool reads = []<class... X>(std::type_identity<tuple<X...>>) {
+    graph g;
+    tracer t{&g};
+    const symbol<trace_t<E>::type.type> seed = operand_symbol<op::value, trace_t<E>::type.type>(t);
+    const tuple<trace_t<X>...> operands{stand_in<X>(t)...};
+    const sequence<term> weights = unpack(
+        [&](const auto&... x) { return region_weights<E, K>::trace(t, seed, x...); }, operands);
+    if (weights[0].is_zero()) return false;
+    sequence<int> root;
+    root.push_back(weights[0].id);
+    return needed_by(g, root)[get<I>(operands).id] != 0;
+  }(std::type_identity<region_operands_t<E>>{});
+  return reads;
+}
+
+/// A contribution to the gradient of an array: the sum of the weights of those operands K of a
+/// region whose flag is set. Operands: a flag for each K, a displacement for each K, the weight of
+/// the region's value, the region's operands. All K have dtype D.
 template <class E, dtype D, std::size_t... K>
 struct region_gradient {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -110,9 +128,8 @@ struct region_gradient {
 
   template <class... S> static constexpr symbol<D> trace(tracer& t, const S&... s) {
     constexpr std::size_t n = sizeof...(K);
-    const tuple<S...> all(s...);
-    return trace(t, all, std::make_index_sequence<n>{},
-                 std::make_index_sequence<sizeof...(S) - 2 * n - 2>{});
+    return trace(t, tuple<S...>(s...), std::make_index_sequence<n>{},
+                 std::make_index_sequence<sizeof...(S) - 2 * n - 1>{});
   }
 
  private:
@@ -121,14 +138,14 @@ struct region_gradient {
                                    std::index_sequence<X...>) {
     constexpr std::size_t n = sizeof...(J);
     const sequence<term> weights =
-        region_weights<E, K...>::trace(t, get<2 * n + 1>(all), get<2 * n + 2 + X>(all)...);
-    term sum{t.g, convert_symbol<D, false>(get<0>(all)).id};
-    (add(sum, weights[static_cast<int>(J)], {t.g, get<1 + J>(all).id},
+        region_weights<E, K...>::trace(t, get<2 * n>(all), get<2 * n + 1 + X>(all)...);
+    term sum;
+    (add(sum, weights[static_cast<int>(J)], {t.g, get<J>(all).id},
          is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
-             ? (*t.g)[get<1 + n + J>(all).id].field(0)
+             ? (*t.g)[get<n + J>(all).id].field(0)
              : -1),
      ...);
-    return {t.g, converted(sum, D).id};
+    return symbol_of<D>(t.g, sum);
   }
   static constexpr void add(term& sum, term weight, const term& flag, int displacement) {
     if (weight.is_zero()) return;
@@ -138,7 +155,9 @@ struct region_gradient {
       by.slot = displacement;
       weight = shifted(weight, by);
     }
-    sum = sum + terms::where(flag, weight, constant_term(sum.g, D, 0));
+    // A single operand contributes whenever the statement runs.
+    if (sizeof...(K) > 1) weight = terms::where(flag, weight, constant_term(weight.g, D, 0));
+    sum = terms::sum(sum, weight);
   }
 };
 
@@ -151,14 +170,14 @@ struct region_sums {
 
   template <class S, class... X> static constexpr auto trace(tracer& t, S seed, const X&... x) {
     const sequence<term> weights = region_weights<E, K...>::trace(t, seed, x...);
-    int k = 0;
-    return one_or_all(tuple{sum<K>(t, weights[k++])...});
+    return sums(t, weights, std::make_index_sequence<sizeof...(K)>{});
   }
 
  private:
-  template <std::size_t>
-  static constexpr symbol<D> sum(tracer& t, const term& weight) {
-    return sum_as<D>::trace(t, symbol_of<D>(t.g, weight));
+  template <std::size_t... J>
+  static constexpr auto sums(tracer& t, const sequence<term>& weights, std::index_sequence<J...>) {
+    return one_or_all(
+        tuple{sum_as<D>::trace(t, symbol_of<D>(t.g, weights[static_cast<int>(J)]))...});
   }
 };
 template <class E, dtype D, std::size_t... K>
