@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace {
 
@@ -181,6 +182,10 @@ TEST_P(positions, of_several_index_spaces) {
       });
       ASSERT_EQ(on_host(reduced), want) << k;
     }
+    const dsl::scalar<double> product =
+        dsl::vdot(dsl::apply_along_axis(at_greatest, axis(1), m), m);
+    ASSERT_EQ(product.value(),
+              std::inner_product(given.begin(), given.end(), along_1.begin(), 0.0));
     // Elements beside a reduction along another axis.
     dsl::array<double, 2> sums;
     dsl::tie(d, sums) =
