@@ -71,6 +71,35 @@ constexpr bool require_differentiable_loop(std::type_identity<loop_state<S...>>,
   return are_flat && has_derivative && !records;
 }
 
+template <class Step>
+constexpr bool require_step() {
+  constexpr bool takes = takes_possible<Step>;
+  static_assert(takes,
+                "the step of a loop that is differentiated takes no elements of neighbours or of "
+                "positions: dsl::take of variables and parameters, and of what is computed from "
+                "these");
+  return takes;
+}
+/// Whether a loss takes the variables S, and their histories or not, and has one value; if not, a
+/// compile-time error says why.
+template <class Loss, class... S>
+constexpr bool require_loss_of_loop() {
+  return [&]<class... H>(std::type_identity<tuple<H...>>) {
+    constexpr bool takes_variables =
+        takes_last_alone<Loss, S...> ||
+        std::is_invocable_v<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>;
+    static_assert(takes_variables,
+                  "a loop's loss is a function of its variables, or of these and of the history of "
+                  "each that is a scalar");
+    if constexpr (takes_last_alone<Loss, S...>)
+      return require_loss<std::invoke_result_t<const Loss&, operand_t<last_t<S>>...>>();
+    else if constexpr (takes_variables)
+      return require_loss<
+          std::invoke_result_t<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>>();
+    else return false;
+  }(std::type_identity<scalar_histories<S...>>{});
+}
+
 /// The number of states that may be kept, of `bytes` each; at least 2.
 std::int64_t states_that_fit(std::int64_t bytes, std::int64_t limit, device where);
 void require_steps(std::int64_t steps);
@@ -245,9 +274,27 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
         },
         concatenate(filter(only_conditions{}, arguments...),
                     filter(only_loop_options{}, arguments...))));
-    if constexpr (std::same_as<forward, refused>) return refused{};
-    else return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+    if constexpr (std::same_as<forward, refused>) {
+      return refused{};
+    } else {
+      using step =
+          decltype(step_of<F>(s.variables, filter(only_loop_parameters{}, arguments...), 0));
+      if constexpr (require_step<step>() && require_loss_of_loop<Loss, S...>())
+        return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+      else return refused{};
+    }
   }
+}
+// Other calls: a compile-time error says what it takes.
+template <class Steps, class F, class Loss, class... Arguments>
+  requires(!detail::begins_a_loop<Steps, F, Arguments...>)
+refused iterate_gradient(const Steps&, const F&, const Loss&, const Arguments&...) {
+  constexpr bool was_refused =
+      std::same_as<F, refused> || (std::same_as<Arguments, refused> || ...);
+  static_assert(was_refused,
+                "dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...), "
+                "parameters...) takes an integer number of steps");
+  return {};
 }
 
 }  // namespace dsl

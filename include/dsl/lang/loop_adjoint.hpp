@@ -205,17 +205,14 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     while (static_cast<std::int64_t>(states.size()) <= to) states.push_back(like(states[0]));
     state& source = states[static_cast<std::size_t>(from)];
     state& target = states[static_cast<std::size_t>(to)];
-    constexpr bool is_statement = takes_possible<step_formula>;
-    if constexpr (is_statement) {
-      if (steps == 1 || has_reductions<step_formula>) {
-        run_step(source, target, first);
-        for (std::int64_t k = 1; k < steps; ++k) {
-          state& last = spare();
-          run_step(target, last, first + k);
-          std::swap(target, last);
-        }
-        return;
+    if (steps == 1 || has_reductions<step_formula>) {
+      run_step(source, target, first);
+      for (std::int64_t k = 1; k < steps; ++k) {
+        state& last = spare();
+        run_step(target, last, first + k);
+        std::swap(target, last);
       }
+      return;
     }
     copy(source, target, numbers{});
     unpack(
