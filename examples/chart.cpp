@@ -169,17 +169,21 @@ void write_svg(const std::string& path, const chart& c) {
 
   for (const line& l : c.lines) {
     out << "<path fill=\"none\" stroke=\"" << l.colour << "\" stroke-width=\"" << l.width
-        << "\" stroke-linejoin=\"round\" d=\"";
+        << "\" stroke-linejoin=\"round\" stroke-linecap=\"round\" d=\"";
     bool pen_down = false;
     for (const std::size_t i : thinned(l.y)) {
       const bool draws = std::isfinite(l.y[i]);
-      if (draws) out << (pen_down ? "L" : "M") << at_x(c.x[i]) << ' ' << at_y(l.y[i]) << '\n';
+      // A line of length 0 is a dot.
+      if (draws)
+        out << (pen_down ? "L" : "M") << at_x(c.x[i]) << ' ' << at_y(l.y[i])
+            << (pen_down ? "\n" : "h0\n");
       pen_down = draws;
     }
     out << "\"/>\n";
   }
   double at = left;
   for (const line& l : c.lines) {
+    if (l.name.empty()) continue;
     out << "<path stroke=\"" << l.colour << "\" stroke-width=\"" << l.width + 1 << "\" d=\"M" << at
         << " 88h28\"/>\n"
         << text(at + 36, 93, "fill=\"#222\"", l.name);

@@ -5,9 +5,11 @@
 #include <vector>
 
 struct line {
-  std::string name, colour;  // The colour in CSS notation.
-  double width;              // In pixels.
-  // One for each x of the chart. The line has a gap where a value is not finite.
+  std::string name,
+      colour;    // Without a name it is not in the legend. The colour is in CSS notation.
+  double width;  // In pixels.
+  // One for each x of the chart. The line has a gap where a value is not finite;
+  // a value between two gaps is a dot.
   std::vector<double> y;
 };
 

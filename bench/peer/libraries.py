@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from . import drawn, loops, solvers
+from . import derivatives, drawn, loops, solvers
 from .operands import Operands
 from .works import functions, numpy_functions
 
@@ -114,6 +114,8 @@ class CuPy(OnGpu):
     def ways(self, work):
         if work.group == "random":
             return drawn.cupy_ways(work, self.cp)
+        if work.group == "derivatives":
+            return {}
         if work.group == "solver":
             return solvers.cupy_ways(work, self.cp)
         if work.steps or work.operands == "FGd":
@@ -215,7 +217,7 @@ class PyTorch(OnGpu):
     def ways(self, work):
         if work.group == "random":
             return drawn.torch_ways(work, self.torch, self.device)
-        if work.steps or work.operands == "FGd":
+        if work.steps or work.operands == "FGd" or work.group == "derivatives":
             return {}
         return {"PyTorch": lambda operands: plain_call(self.xp, work, operands)}
 
@@ -226,6 +228,8 @@ class Compiled(PyTorch):
             return {}
         if work.group == "random":
             return drawn.compiled_ways(work, self.torch, self.device)
+        if work.group == "derivatives":
+            return derivatives.torch_ways(work, self.torch, self.xp, self.device)
         if work.group == "solver":
             return solvers.torch_ways(work, self.torch, self.xp, self.device)
         if work.operands == "FGd":
@@ -285,6 +289,8 @@ class JAX(Library):
     def ways(self, work):
         if work.group == "random":
             return drawn.jax_ways(work, self.jax, self.jnp)
+        if work.group == "derivatives":
+            return derivatives.jax_ways(work, self.jax, self.xp)
         if work.group == "solver":
             return solvers.jax_ways(work, self.jax, self.xp)
         if work.operands == "FGd" or work.steps:

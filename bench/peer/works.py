@@ -60,14 +60,14 @@ class Work:
     @property
     def is_uniform(self):
         """Whether all its elements are equal, so that its result is the same at every size."""
-        return self.steps > 0 and self.group in ("loop", "mesh")
+        return self.steps > 0 and (self.group in ("loop", "mesh") or self.operands == "FGd")
 
 
 def functions(library, **more):
     """A module with a library's functions that the formulas use; torch.compile can look into
     modules, not into objects."""
     names = (
-        "abs add amax amin argmax argsort concatenate conj cumsum dot exp log mean "
+        "abs add amax amin argmax argsort concatenate conj cumsum dot exp log logaddexp mean "
         "multiply power roll searchsorted sin sort sqrt sum unique var"
     )
     module = types.ModuleType("functions")
@@ -441,6 +441,7 @@ def cuda_works():
     yield from works("reduction", ["sum(a)"], "float32", [n], [n])
     yield from loop_works(STEPS, (4, 512, 3162))
     yield from solver_works()
+    yield from derivative_works()
     yield from works("ode", ["RK4 step", "RK4 step with sum(F)"], "complex64", [big], [4096])
     yield from works(
         "axis",
@@ -557,6 +558,35 @@ def cuda_works():
     yield from works("alignment", ["a[1:] + b[:-1]", "exp(a[1:])"], "float32", [n])
     yield from drawn_works()
     yield from keyed_works()
+
+
+def derivative_works():
+    """The works of bench/derivatives.cu."""
+    from . import derivatives as of  # It uses this module.
+
+    def work(name, dtype, operands, shapes, bytes_an_element, steps=0):
+        for shape in shapes:
+            yield Work(
+                "derivatives",
+                name,
+                dtype,
+                shape,
+                operands,
+                of.REFERENCES[name],
+                compiled=True,
+                wall=steps > 0,
+                steps=steps,
+                bytes_an_element=bytes_an_element,
+            )
+
+    n = 1 << 27
+    yield from work(of.GREEKS, "float32", "abc", [(n,), (n + 1,)], 36)
+    yield from work(of.ENTROPY, "float32", "mk", [(8192, 8192), (8191, 8193)], 8)
+    for points, features in ((1_000_000, 50), (999_983, 51)):
+        moved = 4 * (features + 1) / features
+        yield from work(of.LOGISTIC, "float32", "mkr", [(points, features)], moved)
+    yield from work(of.FIELDS, "complex64", "FGd", [(512, 512), (513, 513)], 8000, 100)
+    yield from work(of.HEAT, "float32", "m", [(1024, 1024), (1025, 1025)], 16_000, 1000)
 
 
 def host_works():

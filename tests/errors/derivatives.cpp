@@ -122,3 +122,33 @@ void f(dsl::array<double>& x, dsl::array<int>& i) {
 void f(dsl::array<double>& x) {
   x = dsl::grad<0>([](auto x) { return dsl::shift(x, 40, dsl::boundary::clamp); })(x);
 }
+
+// case gradient_of_elements
+// says: dsl::gradient takes a loss with one value: dsl::sum or dsl::mean of it
+// lines: nvcc 8, g++ 10
+void f(dsl::array<double>& x) { x = dsl::gradient(x * x, x); }
+
+// case gradient_by_a_number
+// says: a variable of dsl::gradient is an array, a view or a scalar in device memory
+// lines: nvcc 8, g++ 10
+void f(dsl::array<double>& x) { x = dsl::gradient(dsl::sum(x), 3.0); }
+
+// case gradient_in_a_formula
+// says: a reduction by key, a selection or a gradient is no operand of a formula: evaluate it
+// lines: nvcc 9, g++ 10
+void f(dsl::array<double>& x) { x = x - 0.1 * dsl::gradient(dsl::sum(x * x), x); }
+
+// case gradient_by_several_variables_for_one_target
+// says: a gradient with respect to several variables has a target for each: dsl::tie(da,
+// lines: nvcc 8, g++ 11
+void f(dsl::array<double>& x, const dsl::array<double>& y) {
+  x = dsl::gradient(dsl::sum(x * y), x, y);
+}
+
+// case gradient_of_a_loop_of_a_lambda
+// says: dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...),
+// lines: nvcc 6, g++ 8
+void f(dsl::array<double>& x) {
+  dsl::iterate_gradient(
+      3, [](auto x) { return 2 * x; }, [](auto last) { return dsl::sum(last); }, dsl::state(x));
+}

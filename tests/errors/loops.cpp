@@ -197,7 +197,7 @@ void f(dsl::array<float>& x) {
 }
 
 // case loss_of_a_loop_of_too_many_arguments
-// says: a loop's loss is a function of its variables, or of these and of the history of each
+// says: the loss of dsl::iterate_gradient is a function of the loop's variables
 // lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x) {
   dsl::iterate_gradient(

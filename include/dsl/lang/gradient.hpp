@@ -151,6 +151,13 @@ void assign(Target&& target, const detail::gradient_expression<Loss, V>& e) {
   auto found = detail::evaluate_gradient(e);
   detail::take_gradient(target, detail::get<0>(found));
 }
+template <class Target, class Loss, class... V>
+  requires(sizeof...(V) > 1)
+void assign(Target&&, const detail::gradient_expression<Loss, V...>&) {
+  static_assert(sizeof...(V) == 1,
+                "a gradient with respect to several variables has a target for each: dsl::tie(da, "
+                "db) = dsl::gradient(loss, a, b)");
+}
 template <class Loss, class V>
 auto eval(const detail::gradient_expression<Loss, V>& e) {
   return std::move(detail::get<0>(detail::evaluate_gradient(e)));

@@ -80,20 +80,20 @@ constexpr bool require_step() {
                 "these");
   return takes;
 }
-/// Whether a loss takes the variables S, and their histories or not, and has one value; if not, a
-/// compile-time error says why.
+/// Whether a loss is a function of a loop's last variables, or of these and the histories of those
+/// that are scalars, with one value; if not, a compile-time error says why.
 template <class Loss, class... S>
-constexpr bool require_loss_of_loop() {
-  return [&]<class... H>(std::type_identity<tuple<H...>>) {
-    constexpr bool takes_variables =
+constexpr bool require_loss_of_state() {
+  return []<class... H>(std::type_identity<tuple<H...>>) {
+    constexpr bool is_function =
         takes_last_alone<Loss, S...> ||
         std::is_invocable_v<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>;
-    static_assert(takes_variables,
-                  "a loop's loss is a function of its variables, or of these and of the history of "
-                  "each that is a scalar");
+    static_assert(is_function,
+                  "the loss of dsl::iterate_gradient is a function of the loop's variables: "
+                  "[](auto x, ...) { return dsl::sum(...); }");
     if constexpr (takes_last_alone<Loss, S...>)
       return require_loss<std::invoke_result_t<const Loss&, operand_t<last_t<S>>...>>();
-    else if constexpr (takes_variables)
+    else if constexpr (is_function)
       return require_loss<
           std::invoke_result_t<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>>();
     else return false;
@@ -119,7 +119,7 @@ struct loop_gradient {
     return detail::get<I>(of_state);
   }
   /// The derivative with respect to parameter I: an array for an array, a dsl::scalar for one.
-  template <std::size_t I> const auto& parameter() const {
+  template <std::size_t I> decltype(auto) parameter() const {
     static_assert(I < std::tuple_size_v<Derivatives>,
                   "the loop has no parameter of this number, from 0");
     constexpr bool has_derivative =
@@ -128,7 +128,8 @@ struct loop_gradient {
                   "a derivative is with respect to an array or a dsl::scalar of floating point "
                   "numbers: a C++ number, an integer or an expression among a loop's parameters is "
                   "constant");
-    return detail::get<I>(of_parameters);
+    if constexpr (has_derivative) return (detail::get<I>(of_parameters));
+    else return refused{};
   }
 };
 
@@ -241,19 +242,19 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
 /// with respect to the variables before the first step and to the parameters.
 ///
 /// steps, f, s and the parameters are those of `iterate`; f is a lambda with `auto` parameters. A
-/// parameter is an array of the variables' shape or a dsl::scalar, in device memory, with respect
-/// to which there is a derivative; or a C++ number or an expression, which are constant. loss: a
-/// function of the variables that returns an expression with one value; or of the variables and,
-/// after them, of the history of each variable that is a scalar: an array of its values after each
-/// step. Options: from_step,
-/// memory_limit, until, and those of `iterate` that do not record. With `until` the loop that is
-/// differentiated has the steps that ran; it then waits for their number.
+/// derivative is with respect to a parameter in device memory: a dsl::scalar, an array of the
+/// variables' shape, or an array of any shape of which f only takes elements. C++ numbers and
+/// expressions are constant. loss: a function of the variables that returns an expression with one
+/// value; or of the variables and, after them, of the history of each variable that is a scalar: an
+/// array of its values after each step. Options: from_step, memory_limit, until, and those of
+/// `iterate` that do not record. With `until` the loop that is differentiated has the steps that
+/// ran; it then waits for their number.
 ///
 /// Afterwards the variables hold the last state, as after `iterate`. The derivatives are those of
 /// the steps as they are computed, the same bits in every run. States before steps are kept in
 /// device memory: all if they fit into memory_limit or half of the free memory, otherwise some,
-/// from which the steps between are run again. Throws as `iterate` and `gradient` do, and
-/// shape_error for a parameter of another shape.
+/// from which the steps between are run again. Throws as `iterate` and `gradient` do, shape_error
+/// for a parameter of another shape, and value_error for one that reads a variable.
 /// ```cpp
 /// const auto found = dsl::iterate_gradient(
 ///     100, decay, [](auto last) { return dsl::sum(last * last); }, dsl::state(s), rate, 0.01);
@@ -265,6 +266,8 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
   using namespace detail;
   if constexpr (!require_differentiable_loop(std::type_identity<loop_state<S...>>{},
                                              std::type_identity<tuple<const Arguments&...>>{})) {
+    return refused{};
+  } else if constexpr (!require_loss_of_state<Loss, S...>()) {
     return refused{};
   } else {
     using forward = decltype(unpack(
@@ -279,21 +282,23 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
     } else {
       using step =
           decltype(step_of<F>(s.variables, filter(only_loop_parameters{}, arguments...), 0));
-      if constexpr (require_step<step>() && require_loss_of_loop<Loss, S...>())
+      if constexpr (require_step<step>())
         return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
       else return refused{};
     }
   }
 }
-// Other calls: a compile-time error says what it takes.
+// Other calls: a compile-time error says what `iterate_gradient` takes.
 template <class Steps, class F, class Loss, class... Arguments>
   requires(!detail::begins_a_loop<Steps, F, Arguments...>)
 refused iterate_gradient(const Steps&, const F&, const Loss&, const Arguments&...) {
-  constexpr bool was_refused =
-      std::same_as<F, refused> || (std::same_as<Arguments, refused> || ...);
-  static_assert(was_refused,
-                "dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...), "
-                "parameters...) takes an integer number of steps");
+  if constexpr (!std::same_as<F, refused> && !(std::same_as<Arguments, refused> || ...)) {
+    constexpr bool begins = detail::begins_a_loop<Steps, F, Arguments...>;
+    static_assert(begins,
+                  "dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...), "
+                  "parameters...): an integer number of steps, the loop's formula, a function of "
+                  "the last state, and what iterate takes");
+  }
   return {};
 }
 

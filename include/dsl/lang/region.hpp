@@ -175,8 +175,8 @@ struct region_sums {
   template <class...> using calls = typename calls_of<E>::type;
 
   template <class S, class... X> static constexpr auto trace(tracer& t, S seed, const X&... x) {
-    const sequence<term> weights = region_weights<E, K...>::trace(t, seed, x...);
-    return sums(t, weights, std::make_index_sequence<sizeof...(K)>{});
+    return sums(t, region_weights<E, K...>::trace(t, seed, x...),
+                std::make_index_sequence<sizeof...(K)>{});
   }
 
  private:
