@@ -55,6 +55,7 @@ auto heat(std::int64_t n) {
 TEST(IterateGradient, OfFloats) {
   check(heat(5), 4, 3e-3);
   check(heat(31), 2, 3e-3);
+  check(heat(0), 2);
   for (const char* const name : devices) {
     const dsl::device_guard guard{dsl::device(name)};
     const auto run = [&](std::int64_t states) {

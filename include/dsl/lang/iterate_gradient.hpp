@@ -71,21 +71,33 @@ constexpr bool require_differentiable_loop(std::type_identity<loop_state<S...>>,
   return are_flat && has_derivative && !records;
 }
 
+template <class Step>
+constexpr bool require_step() {
+  constexpr bool takes = takes_possible<Step>;
+  static_assert(takes,
+                "the step of a loop that is differentiated takes no elements of neighbours or of "
+                "positions: dsl::take of variables and parameters, and of what is computed from "
+                "these");
+  return takes;
+}
 /// Whether a loss is a function of a loop's last variables, or of these and the histories of those
-/// that are scalars; if not, a compile-time error says so.
+/// that are scalars, with one value; if not, a compile-time error says why.
 template <class Loss, class... S>
 constexpr bool require_loss_of_state() {
-  using histories = scalar_histories<S...>;
-  constexpr bool is_function =
-      takes_last_alone<Loss, S...> || []<class... H>(std::type_identity<tuple<H...>>) {
-        return std::is_invocable_v<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>;
-      }(std::type_identity<histories>{});
-  static_assert(is_function,
-                "the loss of dsl::iterate_gradient is a function of the loop's variables: [](auto "
-                "x, ...) { return dsl::sum(...); }");
-  if constexpr (takes_last_alone<Loss, S...>)
-    return require_loss<std::invoke_result_t<const Loss&, operand_t<last_t<S>>...>>();
-  else return is_function;
+  return []<class... H>(std::type_identity<tuple<H...>>) {
+    constexpr bool is_function =
+        takes_last_alone<Loss, S...> ||
+        std::is_invocable_v<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>;
+    static_assert(is_function,
+                  "the loss of dsl::iterate_gradient is a function of the loop's variables: "
+                  "[](auto x, ...) { return dsl::sum(...); }");
+    if constexpr (takes_last_alone<Loss, S...>)
+      return require_loss<std::invoke_result_t<const Loss&, operand_t<last_t<S>>...>>();
+    else if constexpr (is_function)
+      return require_loss<
+          std::invoke_result_t<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>>();
+    else return false;
+  }(std::type_identity<scalar_histories<S...>>{});
 }
 
 /// The number of states that may be kept, of `bytes` each; at least 2.
@@ -230,19 +242,19 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
 /// with respect to the variables before the first step and to the parameters.
 ///
 /// steps, f, s and the parameters are those of `iterate`; f is a lambda with `auto` parameters. A
-/// parameter is an array of the variables' shape or a dsl::scalar, in device memory, with respect
-/// to which there is a derivative; or a C++ number or an expression, which are constant. loss: a
-/// function of the variables that returns an expression with one value; or of the variables and,
-/// after them, of the history of each variable that is a scalar: an array of its values after each
-/// step. Options: from_step,
-/// memory_limit, until, and those of `iterate` that do not record. With `until` the loop that is
-/// differentiated has the steps that ran; it then waits for their number.
+/// derivative is with respect to a parameter in device memory: a dsl::scalar, an array of the
+/// variables' shape, or an array of any shape of which f only takes elements. C++ numbers and
+/// expressions are constant. loss: a function of the variables that returns an expression with one
+/// value; or of the variables and, after them, of the history of each variable that is a scalar: an
+/// array of its values after each step. Options: from_step, memory_limit, until, and those of
+/// `iterate` that do not record. With `until` the loop that is differentiated has the steps that
+/// ran; it then waits for their number.
 ///
 /// Afterwards the variables hold the last state, as after `iterate`. The derivatives are those of
 /// the steps as they are computed, the same bits in every run. States before steps are kept in
 /// device memory: all if they fit into memory_limit or half of the free memory, otherwise some,
-/// from which the steps between are run again. Throws as `iterate` and `gradient` do, and
-/// shape_error for a parameter of another shape.
+/// from which the steps between are run again. Throws as `iterate` and `gradient` do, shape_error
+/// for a parameter of another shape, and value_error for one that reads a variable.
 /// ```cpp
 /// const auto found = dsl::iterate_gradient(
 ///     100, decay, [](auto last) { return dsl::sum(last * last); }, dsl::state(s), rate, 0.01);
@@ -265,11 +277,17 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
         },
         concatenate(filter(only_conditions{}, arguments...),
                     filter(only_loop_options{}, arguments...))));
-    if constexpr (std::same_as<forward, refused>) return refused{};
-    else return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+    if constexpr (std::same_as<forward, refused>) {
+      return refused{};
+    } else {
+      using step =
+          decltype(step_of<F>(s.variables, filter(only_loop_parameters{}, arguments...), 0));
+      if constexpr (require_step<step>())
+        return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+      else return refused{};
+    }
   }
 }
-
 // Other calls: a compile-time error says what `iterate_gradient` takes.
 template <class Steps, class F, class Loss, class... Arguments>
   requires(!detail::begins_a_loop<Steps, F, Arguments...>)

@@ -105,11 +105,8 @@ auto zeros_like(const X& x) {
 struct no_derivative_of_parameter {};
 template <class P>
 auto derivative_memory(const P& parameter) {
-  if constexpr (!is_differentiated<P>()) {
-    return no_derivative_of_parameter{};
-  } else {
-    return zeros_like(parameter);
-  }
+  if constexpr (is_differentiated<P>()) return zeros_like(parameter);
+  else return no_derivative_of_parameter{};
 }
 
 template <class V>
@@ -123,6 +120,15 @@ auto last_of_variable(const V& v) {
   else return as_operand(v);
 }
 
+/// The number of true values before number i.
+template <bool... Is>
+constexpr std::size_t count_before(std::size_t i) {
+  constexpr bool is[] = {Is...};
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < i; ++k) n += is[k] ? 1 : 0;
+  return n;
+}
+
 /// The weights of a loop's last variables, for a loss; zeros of those that have no derivative.
 template <class Loss, class... V>
 auto weights_of_last(const Loss& loss, const V&... variables) {
@@ -133,15 +139,10 @@ auto weights_of_last(const Loss& loss, const V&... variables) {
   auto found =
       unpack([&](const auto&... v) { return evaluate_gradient(gradient(loss, v...), false); },
              differentiated);
-  constexpr auto number = [](std::size_t i) {
-    const bool has_derivative[] = {is_differentiated<V>()...};
-    std::size_t n = 0;
-    for (std::size_t k = 0; k < i; ++k) n += has_derivative[k] ? 1 : 0;
-    return n;
-  };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     const auto one = [&]<std::size_t K, class X>(const X& x) {
-      if constexpr (is_differentiated<X>()) return std::move(get<number(K)>(found));
+      if constexpr (is_differentiated<X>())
+        return std::move(get<count_before<is_differentiated<V>()...>(K)>(found));
       else return zeros_like(x);
     };
     return tuple{one.template operator()<I>(variables)...};
@@ -205,17 +206,14 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     while (static_cast<std::int64_t>(states.size()) <= to) states.push_back(like(states[0]));
     state& source = states[static_cast<std::size_t>(from)];
     state& target = states[static_cast<std::size_t>(to)];
-    constexpr bool is_statement = takes_possible<step_formula>;
-    if constexpr (is_statement) {
-      if (steps == 1 || has_reductions<step_formula>) {
-        run_step(source, target, first);
-        for (std::int64_t k = 1; k < steps; ++k) {
-          state& last = spare();
-          run_step(target, last, first + k);
-          std::swap(target, last);
-        }
-        return;
+    if (steps == 1 || has_reductions<step_formula>) {
+      run_step(source, target, first);
+      for (std::int64_t k = 1; k < steps; ++k) {
+        state& last = spare();
+        run_step(target, last, first + k);
+        std::swap(target, last);
       }
+      return;
     }
     copy(source, target, numbers{});
     unpack(
@@ -276,18 +274,13 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   // The weights of the variables after a step.
   template <std::size_t... I>
   auto weights_after([[maybe_unused]] std::int64_t step, std::index_sequence<I...>) const {
-    constexpr auto history = [](std::size_t i) {
-      const bool is_single[] = {is_scalar<V>...};
-      std::size_t n = 0;
-      for (std::size_t k = 0; k < i; ++k) n += is_single[k] ? 1 : 0;
-      return n;
-    };
     const auto one = [&]<std::size_t K>() {
       using variable = std::tuple_element_t<K, state>;
       const auto of_last = as_operand(get<K>(weights));
       constexpr bool has_history = std::tuple_size_v<HistoryWeights> > 0 && is_scalar<variable> &&
                                    is_differentiated<variable>();
-      if constexpr (has_history) return of_last + get<history(K)>(history_weights)(step);
+      if constexpr (has_history)
+        return of_last + get<count_before<is_scalar<V>...>(K)>(history_weights)(step);
       else return of_last;
     };
     return tuple{one.template operator()<I>()...};
