@@ -2,25 +2,33 @@
 
 #include <dsl/lang/iterate_gradient.hpp>
 
+#include "exec/plan/layout.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
 
+namespace {
+
+// (s + r)! / (s! r!): the most steps that s states reverse with each step run at most r times. No
+// more than twice `most`, beyond which it does not matter.
+std::int64_t reversible_steps(std::int64_t s, std::int64_t r, std::int64_t most) {
+  const double enough = 2.0 * static_cast<double>(most);
+  double n = 1;
+  for (std::int64_t k = 1; k <= std::min(s, r) && n < enough; ++k)
+    n *= static_cast<double>(std::max(s, r) + k) / static_cast<double>(k);
+  return static_cast<std::int64_t>(std::min(n, enough) + 0.5);
+}
+
+}  // namespace
+
 std::int64_t checkpoint_after(std::int64_t steps, std::int64_t free) {
-  // beta(s, r) = (s + r)! / (s! r!): the most steps that s states reverse with each step run at
-  // most r times (Griewank and Walther, 2000). The first part must leave for the second no more
-  // steps than one state less reverses, and keep no more than the first can.
-  const auto most = [steps](std::int64_t s, std::int64_t r) {
-    double n = 1;
-    for (std::int64_t k = 1; k <= s && n < 2.0 * static_cast<double>(steps); ++k)
-      n *= static_cast<double>(r + k) / static_cast<double>(k);
-    return static_cast<std::int64_t>(std::min(n + 0.5, 2.0 * static_cast<double>(steps) + 1));
-  };
-  std::int64_t repetitions = 1;
-  while (most(free, repetitions) < steps) ++repetitions;
-  const std::int64_t first = std::min(most(free, repetitions - 1), steps - 1);
-  const std::int64_t least = steps - most(free - 1, repetitions);
-  return std::clamp<std::int64_t>(std::max(first, least), 1, steps - 1);
+  std::int64_t runs = 1;
+  while (reversible_steps(free, runs, steps) < steps) ++runs;
+  // The fewest steps are run if the part before the state is reversed with one run less, and the
+  // part after it needs all runs (or could do with one less, just so).
+  const std::int64_t before = reversible_steps(free, runs - 1, steps),
+                     after = runs > 1 ? reversible_steps(free - 1, runs - 1, steps) : 1;
+  return std::clamp<std::int64_t>(std::min(before, steps - after), 1, steps - 1);
 }
 
 std::int64_t states_that_fit(std::int64_t bytes, std::int64_t limit, device where) {
@@ -31,6 +39,31 @@ std::int64_t states_that_fit(std::int64_t bytes, std::int64_t limit, device wher
 
 void require_steps(std::int64_t steps) {
   if (steps < 0) raise<shape_error>("iterate_gradient: " + std::to_string(steps) + " steps");
+}
+
+void require_parameter_shape(int number, const operand& parameter, const operand* variables,
+                             int count) {
+  const operand* const end = variables + count;
+  const operand* const like =
+      std::find_if(variables, end, [](const operand& v) { return v.rank > 0; });
+  if (parameter.rank == 0 || like == end) return;
+  if (parameter.rank == like->rank &&
+      std::equal(parameter.extents, parameter.extents + parameter.rank, like->extents))
+    return;
+  raise<shape_error>("iterate_gradient: parameter number " + std::to_string(number) + " of shape " +
+                     spell_shape(parameter.extents, parameter.rank) +
+                     ": an array among the parameters has the shape of the loop's variables, " +
+                     spell_shape(like->extents, like->rank));
+}
+
+void require_apart(int number, const operand* leaves, int leaf_count, const operand* variables,
+                   int count) {
+  for (int i = 0; i < leaf_count; ++i)
+    for (int k = 0; k < count; ++k)
+      if (may_share_elements(leaves[i], variables[k]))
+        raise<value_error>("iterate_gradient: parameter number " + std::to_string(number) +
+                           " reads variable number " + std::to_string(k) +
+                           ", which the steps change: give its value, dsl::eval(...)");
 }
 
 }  // namespace dsl::detail

@@ -4,6 +4,7 @@
 #include <dsl/lang/gradient_memory.hpp>
 
 #include "exec/plan/layout.hpp"
+#include "mem/buffer.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -56,9 +57,11 @@ variable_gradient* variable_of(const operand& leaf, variable_gradient* all, int 
     const operand& v = all[i].variable;
     if (is_empty(v) || !share_memory(leaf.memory, v.memory)) continue;
     operand read = leaf;
-    if (leaf.kind == operand_kind::address) read.type = v.type;
+    const bool is_taken = leaf.kind == operand_kind::address;
+    if (is_taken && leaf.size == size_of(v.type)) read.type = v.type;
     const byte_range mine = bytes_of(read), whole = bytes_of(v);
-    if (mine.last <= whole.first || whole.last <= mine.first) continue;
+    // Elements that are taken may be any of the memory.
+    if (!is_taken && (mine.last <= whole.first || whole.last <= mine.first)) continue;
     const std::uint64_t from = mine.first - whole.first;
     const bool is_within = mine.first >= whole.first && mine.last <= whole.last &&
                            from % static_cast<std::uint64_t>(size_of(v.type)) == 0;
@@ -131,6 +134,27 @@ void finish_gradient(variable_gradient& of) {
   if (!of.is_written && of.elements > 0)
     fill(of.memory, of.origin, zero, static_cast<std::size_t>(size_of(of.variable.type)),
          of.elements);
+}
+
+void require_taken_within(const variable_gradient& of, const operand& first, std::int64_t count,
+                          std::int64_t stride) {
+  operand all = first;
+  all.type = of.variable.type;
+  std::int64_t least = stride < 0 ? stride * (count - 1) : 0,
+               most = stride < 0 ? 0 : stride * (count - 1);
+  for (int d = 0; d < all.rank; ++d)
+    (all.strides[d] < 0 ? least : most) += all.strides[d] * (all.extents[d] - 1);
+  const std::int64_t origin =
+      static_cast<std::int64_t>(first.word[0] - of.variable.word[0]) / size_of(all.type);
+  if (origin + least < 0 || origin + most >= of.elements)
+    raise<value_error>(
+        "gradient: dsl::take reads elements of an array of which the variable of shape " +
+        spell_shape(of.variable.extents, of.variable.rank) + " is a part");
+}
+
+bool is_owned_by_one(const buffer_ref& of_view) {
+  const buffer& memory = *of_view.get();
+  return memory.owners.load(std::memory_order_acquire) == 2 && !memory.is_foreign;
 }
 
 void require_linear(std::int64_t distance, boundary beyond) {

@@ -159,3 +159,31 @@ void f(dsl::array<float>& x) {
 // says: dsl::step is the number of a loop's step
 // lines: nvcc 9, g++ 10, clang++ 15
 void f(dsl::array<float>& x) { x = x + 0.5f * dsl::step; }
+
+// case derivative_of_a_number
+// says: a derivative is with respect to an array or a dsl::scalar of floating point numbers
+// lines: nvcc 6, g++ 8, clang++ 9
+void f(dsl::array<float>& x) {
+  const auto found = dsl::iterate_gradient(
+      10, dsl::vectorize([](auto x, auto h) { return x + h * x; }),
+      [](auto last) { return dsl::sum(last); }, dsl::state(x), 0.1f);
+  (void)found.parameter<0>();
+}
+
+// case gradient_of_a_loop_that_records
+// says: iterate_gradient takes no record, every or progress
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<float>& x) {
+  dsl::iterate_gradient(
+      10, dsl::vectorize([](auto x) { return x + 1; }), [](auto last) { return dsl::sum(last); },
+      dsl::state(x), dsl::every(2));
+}
+
+// case gradient_of_a_loop_of_integers
+// says: a derivative is with respect to floating point numbers: none of the loop's variables has any
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<int>& x) {
+  dsl::iterate_gradient(
+      10, dsl::vectorize([](auto x) { return x + 1; }), [](auto last) { return dsl::sum(last); },
+      dsl::state(x));
+}

@@ -90,3 +90,12 @@ struct mixed {
   float b[3];
 } __attribute__((packed));
 void f(dsl::structured_array<mixed>& a) { auto first = a.at<double>(0); }
+
+// case gradient_of_a_loop_of_structs
+// says: the variables of iterate_gradient are arrays, views and scalars
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(particle<dsl::array<float>, dsl::array<float>>& p) {
+  dsl::iterate_gradient(
+      10, dsl::vectorize([](auto p) { return p; }),
+      [](auto last) { return dsl::sum(last.position); }, dsl::state(p));
+}

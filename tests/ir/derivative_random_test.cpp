@@ -314,9 +314,10 @@ TEST(random_derivatives, are_transposed_to_each_other) {
 
 // Nominal operations of a gradient, and of what it needs of the formula, by the formula's own.
 TEST(random_derivatives, take_few_operations) {
-  const auto uses_gamma = [](const random_formula& f) {
+  // The derivative of digamma is no row: of_digamma computes it in 82 operations.
+  const auto uses_digamma = [](const random_formula& f) {
     for (int i = 0; i < f.size; ++i)
-      if (f.g[i].code == op::tgamma || f.g[i].code == op::lgamma) return true;
+      if (f.g[i].code == op::digamma) return true;
     return false;
   };
   // A quotient alone takes four times as many operations, and |x| has none.
@@ -328,7 +329,7 @@ TEST(random_derivatives, take_few_operations) {
     for (const term& x : d.back)
       if (!x.is_zero()) nodes.push_back(x.id);
     const int own = flops_of_nodes(d.f.g, d.f.outputs);
-    if (nodes.empty() || own < least || uses_gamma(d.f)) continue;
+    if (nodes.empty() || own < least || uses_digamma(d.f)) continue;
     ratios.push_back(static_cast<double>(flops_of_nodes(d.f.g, nodes)) / own);
     EXPECT_LE(ratios.back(), 4) << "formula " << seed;
   }
@@ -353,10 +354,10 @@ TEST(random_derivatives, are_of_every_row) {
   for (const op code : rows_with_derivatives) {
     if (code == op::positive) continue;  // It makes no node.
     const auto k = static_cast<std::size_t>(code);
-    EXPECT_GE(real_uses[k] + complex_uses[k], 20) << dsl::info(code).name;
+    EXPECT_GE(real_uses[k] + complex_uses[k], 5) << dsl::info(code).name;
     dsl::weak_dtype types[] = {{dtype::complex128}, {dtype::complex128}, {dtype::complex128}};
     if (code != op::where && !dsl::resolve(code, types[0], types[1], types[2]).valid) continue;
-    EXPECT_GE(complex_uses[k], 10) << dsl::info(code).name;
+    EXPECT_GE(complex_uses[k], 5) << dsl::info(code).name;
   }
 }
 

@@ -1,6 +1,6 @@
 // The number of elements in formulas of elements: derivatives of means, each one pass. Compared
 // with double precision.
-#include "../on_device.hpp"
+#include "iterate_loops.hpp"
 
 #include <dsl/by_key.hpp>
 #include <dsl/scan.hpp>
@@ -187,22 +187,6 @@ constexpr auto descend_and_spread = dsl::vectorize([](auto a, auto, auto h) {
              left = dsl::shift(a, -2, dsl::boundary::zero, 1);
   return std::tuple{(a + up + left) / 3 - h * slope(a), dsl::mean(a)};
 });
-
-// Calls use(strategy) with each strategy that this device has.
-template <class Use>
-void with_strategies(std::initializer_list<strategy> all, const Use& use) {
-  use(strategy::automatic);
-  use(strategy::launches);
-  if (dsl::device::current().kind == dsl::backend::host) return;
-  for (const strategy how : all) {
-    SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(how)));
-    try {
-      use(how);
-    } catch (const dsl::device_error& e) {
-      EXPECT_TRUE(std::string(on_device::name()).ends_with("-3")) << e.what();
-    }
-  }
-}
 
 TEST_P(counts, loops) {
   for (const std::int64_t n : {1, 31, 1024}) {

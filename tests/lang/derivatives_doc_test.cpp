@@ -137,4 +137,14 @@ TEST_P(derivatives_doc, of_a_loss) {
   EXPECT_NEAR(k.value(), 0.7, 1e-6);
 }
 
+TEST_P(derivatives_doc, of_a_time_loop) {
+  const auto start = numbers(0.1, 0.6);
+  std::vector<double> host = start.copy_to_host();
+  for (double& u : host)
+    for (int step = 0; step < 50; ++step) u += 0.1 * 0.8 * u * (1 - u);
+  const auto wanted = dsl::to_device(host);
+#include <docs/derivatives/of-a-time-loop.inc>
+  EXPECT_NEAR(rate.value(), 0.8, 1e-6);
+}
+
 }  // namespace

@@ -22,3 +22,19 @@ struct iterate : on_device {
 
 inline constexpr auto grow =
     dsl::vectorize([](auto x, auto, auto h) { return std::tuple{x + h, dsl::sum(x)}; });
+
+/// Calls use(strategy) with each strategy that this device has.
+template <class Use>
+void with_strategies(std::initializer_list<dsl::strategy> all, const Use& use) {
+  use(dsl::strategy::automatic);
+  use(dsl::strategy::launches);
+  if (dsl::device::current().kind == dsl::backend::host) return;
+  for (const dsl::strategy how : all) {
+    SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(how)));
+    try {
+      use(how);
+    } catch (const dsl::device_error& e) {
+      EXPECT_TRUE(std::string(on_device::name()).ends_with("-3")) << e.what();
+    }
+  }
+}

@@ -30,6 +30,7 @@ const auto packed = dsl::vectorize(
     [](auto x, auto low, auto high) { return dsl::cast<std::int64_t>(x) * 0 + low + high; });
 const auto mixed = dsl::vectorize(
     [](auto z, auto keep, auto a, auto b) { return dsl::where(keep, z, 0 * z) * a + b; });
+const auto bell = dsl::value_and_grad<0>([](auto x, auto k) { return exp(-k * x * x); });
 const auto busy = dsl::vectorize([](auto x) { return sin(cos(sin(cos(sin(cos(sin(cos(x)))))))); });
 
 DSL_PYTHON_MODULE(formulas, m) {
@@ -62,6 +63,7 @@ DSL_PYTHON_MODULE(formulas, m) {
   m.kernel<vector<std::int32_t>, std::uint8_t, std::int64_t>("packed", packed);
   m.kernel<vector<c32>, bool, float, c32>("mixed", mixed);
   m.kernel<vector<double>>("busy", busy);
+  m.kernel<vector<double>, double>("bell", bell);
   m.loop<dsl::python::any_rank<float>, float>("decay", decay, "x * (1 - rate), again and again.");
   m.loop<vector<c32>, dsl::scalar<c32>, float>("rotate", rotate);
   m.loop<matrix<float>, float>("diffuse", diffuse);

@@ -89,6 +89,12 @@ class Dtypes(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, r"float32\[:, :, :\]"):
             formulas.largest(np.zeros((1, 1, 1), np.float32))
 
+    def test_derivatives(self):
+        x = np.linspace(-2, 2, 101)
+        value, slope = formulas.bell(x, 0.75)
+        np.testing.assert_allclose(value, np.exp(-0.75 * x * x), rtol=1e-14)
+        np.testing.assert_allclose(slope, -1.5 * x * np.exp(-0.75 * x * x), rtol=1e-14)
+
     def test_any_rank(self):
         for shape in [(), (37,), (3, 4), (2, 3, 4), (1,) * 8, (2, 1, 0), (2,) * 8]:
             x = np.random.default_rng(1).random(shape).astype(np.float32)

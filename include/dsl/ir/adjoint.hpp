@@ -44,15 +44,32 @@ class derivative_inputs {
     return i;
   }
 
-  /// For each node, whether it depends on an input by operations that have derivatives.
-  constexpr sequence<char> active(int size) const {
+  /// The number of the input from which a node takes the element at a position, or -1.
+  constexpr int taken_from(const node& n) const {
+    if (n.code != op::gather) return -1;
+    const int address = n.field(0);
+    int leaf = is_stored_address(g_[address]) ? -1 : g_[address].field(0);
+    for (int i = 0; i < g_.taken_sources.size(); ++i)
+      if (g_.taken_sources[i].address == address) leaf = g_.taken_sources[i].leaf;
+    int i = nodes_.size() - 1;
+    while (i >= 0 && !(g_[nodes_[i]].code == op::load && g_[nodes_[i]].field(0) == leaf)) --i;
+    return i;
+  }
+
+  /// For each node, whether it depends on an input by operations that have derivatives. `takes`:
+  /// the elements of inputs that are taken have weights of their own; otherwise they are refused.
+  constexpr sequence<char> active(int size, bool takes = false) const {
     sequence<char> marks(size, 0);
     for (int i = 0; i < size; ++i) {
       if (number_of(i) >= 0 || read_by(i) >= 0) marks[i] = 1;
       const node& n = g_[i];
       if (marks[i] != 0 || !may_have_derivative(n.type)) continue;
       if (is_mark(i) && moves_mark(i)) g_.refuse_derivative(no_derivative::neighbours);
-      if (takes_input(n)) g_.refuse_derivative(no_derivative::taken);
+      if (taken_from(n) >= 0) {
+        if (!takes) g_.refuse_derivative(no_derivative::taken);
+        marks[i] = 1;
+        continue;
+      }
       if (n.code == op::reduced) {
         const traced_reduction& f = g_.reduction_at(n.field(0));
         for (int k = 0; k < f.values.size(); ++k)
@@ -76,21 +93,22 @@ class derivative_inputs {
       if (is_mark(nodes_[i]) && g_[nodes_[i]].field(1) == g_[id].field(1)) return true;
     return false;
   }
-  // Whether a node is the element of an input that a position chooses.
-  constexpr bool takes_input(const node& n) const {
-    if (n.code != op::gather) return false;
-    const int address = n.field(0);
-    int leaf = is_stored_address(g_[address]) ? -1 : g_[address].field(0);
-    for (int i = 0; i < g_.taken_sources.size(); ++i)
-      if (g_.taken_sources[i].address == address) leaf = g_.taken_sources[i].leaf;
-    for (int i = 0; i < nodes_.size(); ++i)
-      if (g_[nodes_[i]].code == op::load && g_[nodes_[i]].field(0) == leaf) return true;
-    return false;
-  }
-
   graph& g_;
   sequence<int> nodes_;
 };
+
+/// The position at which a node op::gather takes an element.
+constexpr term taken_position(graph& g, int gather) {
+  const node& n = g[gather];
+  const node& offset = g[n.field(1)];
+  for (int i = 0; i < g.taken_sources.size(); ++i) {
+    const taken_source& s = g.taken_sources[i];
+    if (s.address != n.field(0) || offset.code != op::multiply) continue;
+    if (offset.field(1) == s.stride) return {&g, offset.field(0)};
+    if (offset.field(0) == s.stride) return {&g, offset.field(1)};
+  }
+  return {&g, n.field(1)};
+}
 
 /// The way in which a reduction of one value combines elements, if it has a derivative.
 /// other_elements: the product of the elements but one, which is a product's derivative.
@@ -148,7 +166,7 @@ constexpr partial derivative_of_reduction(graph& g, const term& result, const tr
   if (kind == combination::extremum) {
     // The first element that attains it.
     constexpr literal none{0x7fffffffffffffff};
-    const term position{&g, g.add(op::index, dtype::int64, fields(position_in_reduction, space))};
+    const term position{&g, g.add(op::index, dtype::int64, fields(position_in(space)))};
     const term last{&g, g.add(op::constant, dtype::int64, none)};
     const term first = reduce_term(where(x == result, position, last), space, op::min, none);
     return when(position == first, 1.0);
@@ -227,6 +245,12 @@ constexpr term shifted_back(const term& w, const path_step& by, const term& oper
   return where(is_alone, w, count == 1 ? sum : where(is_long, sum, nan));
 }
 
+/// A term that depends on an element, although not on its value: a choice between two equal values.
+constexpr term beside_element(const term& w, int element) {
+  const term itself = term{w.g, element} == term{w.g, element};
+  return {w.g, w.g->add(op::where, w.type(), fields(itself.id, w.id, w.id))};
+}
+
 /// Whether nodes are computed with reductions, apart from those by which their arguments are.
 constexpr bool reduces_between(const graph& g, const sequence<int>& arguments,
                                const sequence<int>& nodes) {
@@ -249,12 +273,13 @@ class adjoint_sweep {
  public:
   /// `size`: the number of the nodes that are differentiated, the first ones. `sums`: the weight of
   /// a value that all elements share is the sum over the elements; otherwise each element has its
-  /// own.
-  constexpr adjoint_sweep(graph& g, const derivative_inputs& inputs, int size, bool sums)
+  /// own. `takes`: `of_taken` is used.
+  constexpr adjoint_sweep(graph& g, const derivative_inputs& inputs, int size, bool sums,
+                          bool takes = false)
       : g_(g),
         inputs_(inputs),
         size_(size),
-        active_(inputs.active(size_)),
+        active_(inputs.active(size_, takes)),
         is_element_(find_elements()),
         sums_(sums),
         own_(size_, weight{}),
@@ -285,6 +310,13 @@ class adjoint_sweep {
     const term w = terms::sum(masked(own_[inputs_[i]]), neighbours_[i]);
     return sums_ && is_element(inputs_[i]) ? of_each_element(w, inputs_[i]) : w;
   }
+  /// The weight of an element that is taken, and its position, as values of each element.
+  constexpr term of_taken(int gather) const {
+    return of_each_element(masked(own_[gather]), gather);
+  }
+  constexpr term position_of_taken(int gather) const {
+    return of_each_element(taken_position(g_, gather), gather);
+  }
 
  private:
   /// A weight, and where it applies: elsewhere it is zero, whatever the value is. So no infinite
@@ -305,13 +337,11 @@ class adjoint_sweep {
     }
     return marks;
   }
-  // A value that all elements share, as one for each element: a choice that does not depend on the
-  // element, although it looks at it.
+  // A value that all elements share, as one for each element.
   constexpr term of_each_element(term w, int element) const {
     if (w.is_zero()) w = constant_term(&g_, g_[element].type, 0);
     if (node_origins<graph>(g_)[w.id].kind == origin::element) return w;
-    const term itself = term{&g_, element} == term{&g_, element};
-    return {&g_, g_.add(op::where, w.type(), fields(itself.id, w.id, w.id))};
+    return beside_element(w, element);
   }
 
   static constexpr term masked(const weight& w) {
@@ -357,7 +387,7 @@ class adjoint_sweep {
 
   constexpr void propagate(int id, const weight& w) {
     const node n = g_[id];
-    if (inputs_.number_of(id) >= 0) return;
+    if (inputs_.number_of(id) >= 0 || inputs_.taken_from(n) >= 0) return;
     if (n.code == op::reduced) return propagate_reduction(id, w);
     if (const int input = inputs_.read_by(id); input >= 0) {
       const neighbour_path path = path_of(g_, id);

@@ -58,7 +58,7 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
       n = node{places.codes[i], n.type, fields(places.of_node[i])};
     } else if (n.code == op::count) {
       n.word = literal{};
-    } else if (n.code == op::index && n.field(0) == position_in_reduction) {
+    } else if (is_position(n)) {
       n.word = fields(position_in_reduction);
     } else if (is_placed(n.code)) {
       n.word = placed_word(n, places, copied);

@@ -1,5 +1,6 @@
-// Numbers of elements: of a pass's results they are a word of the kernel's parameters, op::count;
-// elsewhere they are operands.
+// Numbers and positions of elements that are reduced together. Results of a pass read the number as
+// a word of the kernel's parameters, op::count, and its reductions the position as an operand of
+// the pass; elsewhere both are operands of the statement.
 #pragma once
 
 #include <dsl/ir/origin.hpp>
@@ -92,17 +93,59 @@ class counts_outside_results {
   sequence<char> is_outside_;
 };
 
-/// Makes each count that is used outside the results of its index space an operand, after all
-/// others: the same scalar for all elements of all passes. `set_counts`
-/// (exec/statement/counts.hpp) computes it when the statement runs.
-constexpr void make_counts_operands(graph& g) {
-  if (!has_counts(g)) return;
-  for (int k = 0; k < g.outputs.size(); ++k) g.outputs[k] = result_of_counts(g, g.outputs[k]);
-  const counts_outside_results outside(g);
-  for (int i = 0; i < g.size(); ++i) {
-    if (!outside.contains(i)) continue;
-    g.counted.push_back(g[i].field(0));
-    g.replace(i, node{op::value, dtype::int64, fields(g.operands++)});
+/// Marks each index space (0: the whole statement) whose positions are used outside its reductions,
+/// or at other elements than their own.
+constexpr sequence<char> positions_outside_reductions(const graph& g) {
+  sequence<char> outside(g.spaces.size() + 1, 0);
+  bool any = false;
+  for (int i = 0; i < g.size(); ++i) any = any || is_position(g[i]);
+  if (!any) return outside;
+  // The index space of the reductions that are computed from each node.
+  constexpr int none = -1, several = -2;
+  sequence<int> readers(g.size(), none);
+  const auto note = [&readers](int node, int reader) {
+    int& known = readers[node];
+    if (reader != none) known = known == none || known == reader ? reader : several;
+  };
+  for (int i = 0; i < g.outputs.size(); ++i) note(g.outputs[i], several);
+  for (int i = g.size() - 1; i >= 0; --i) {
+    const node& n = g[i];
+    if (is_position(n) && readers[i] != none &&
+        (n.code != op::index || readers[i] != space_of_position(n)))
+      outside[space_of_position(n)] = 1;
+    for (int k = 0; k < count_inputs(n); ++k) note(input_node(n, k), readers[i]);
+    if (n.code != op::reduced || readers[i] == none) continue;
+    const traced_reduction& f = g.reduction_at(n.field(0));
+    for (int k = 0; k < f.values.size(); ++k) note(f.values[k], f.space);
+  }
+  return outside;
+}
+
+/// Makes operands, after all others, of each count that is used outside the results of its index
+/// space, the same scalar for all elements of all passes, and of each position that is used outside
+/// the reductions of its own, computed numbers of that space's shape. `set_space_operands`
+/// (exec/statement/counts.hpp) makes them when the statement runs.
+constexpr void make_space_operands(graph& g) {
+  if (has_counts(g)) {
+    for (int k = 0; k < g.outputs.size(); ++k) g.outputs[k] = result_of_counts(g, g.outputs[k]);
+    const counts_outside_results outside(g);
+    for (int i = 0; i < g.size(); ++i) {
+      if (!outside.contains(i)) continue;
+      g.of_spaces.push_back({g[i].field(0), false});
+      g.replace(i, node{op::value, dtype::int64, fields(g.operands++)});
+    }
+  }
+  const sequence<char> outside = positions_outside_reductions(g);
+  for (int space = 0; space < outside.size(); ++space) {
+    if (outside[space] == 0) continue;
+    for (int i = 0; i < g.size(); ++i) {
+      node n = g[i];
+      if (!is_position(n) || space_of_position(n) != space) continue;
+      n.word.bits = (n.word.bits & ~std::uint64_t{0xffff}) | static_cast<std::uint64_t>(g.operands);
+      g.replace(i, n);
+    }
+    g.of_spaces.push_back({space, true});
+    ++g.operands;
   }
 }
 

@@ -14,11 +14,11 @@ namespace dsl::detail {
 /// Fields that name operands are numbers of earlier nodes. Other fields depend on the operation:
 ///  load, address, index, value, load_scalar: operand number
 ///  address of a stored value: its node, 0, op::reduced
-///  index of a position: `position`, index space
 ///  neighbour, inside: operand number, first path step, what is read there
 ///    (`neighbour_path::base`; its axis from bit 40 on)
 ///  coordinate: operand number, axis counted from the right, kind of operand (load)
 ///    (if the third field of these three is op::reduced, a node takes the operand's place)
+///  operand number of index and of these three: also that of a position (`position_in`)
 ///  step, given_step: next path step or `no_step`, then see `word_of`
 ///  reduced: reduction, number of its value
 ///  count: index space
@@ -54,6 +54,17 @@ constexpr bool is_placed_value(const node& n) {
   return is_placed(n.code) && static_cast<op>(n.field(2) & 0xff) == op::reduced;
 }
 
+/// The operand numbers, from the last one down, of the positions among the elements that an index
+/// space reduces together. `make_space_operands` (ir/counts.hpp) makes operands of some; any other
+/// is the operand of its pass.
+inline constexpr int position_in_reduction = 0xffff, most_spaces = 0xfff;
+constexpr int position_in(int space) { return position_in_reduction - space; }
+constexpr bool is_position(const node& n) {
+  return (n.code == op::index || is_placed(n.code)) && !is_placed_value(n) &&
+         n.field(0) > position_in(most_spaces);
+}
+constexpr int space_of_position(const node& n) { return position_in_reduction - n.field(0); }
+
 struct reduction_rule;
 
 /// A reduction of a tuple of values over many elements: the nodes of the values, the rule that
@@ -76,6 +87,13 @@ struct index_space {
   sequence<int> outputs;
   // Outside this space, its reductions' results lack the reduced axes.
   bool of_rows = false;
+};
+
+/// An operand that an index space gives: the number of elements that it reduces to one value, or
+/// the position of each element among these.
+struct space_operand {
+  int space = 0;
+  bool is_position = false;
 };
 
 /// An operand whose elements a formula takes: the number of the leaf, the axis along which
@@ -134,6 +152,7 @@ class graph {
   /// Opens an index space within the current one and makes it current. `rank` is the rank of its
   /// reductions' results.
   constexpr int open_space(int first, bool reduces, int rank, bool of_rows = false) {
+    if (spaces.size() + 1 == most_spaces) throw "a statement has too many formulas";
     spaces.push_back(index_space{space, first, first, reduces, rank, {}, of_rows});
     return space = spaces.size();
   }
@@ -171,7 +190,7 @@ class graph {
   sequence<int> outputs;
   // Bit i: output i is a single value, not one for each element.
   std::uint32_t scalar_outputs = 0;
-  // Number of operands; `position` gets the next number.
+  // Number of operands; `position_in_reduction` gets the next number.
   int operands = 0;
   bool notes_literals = false, literal_outside = false, axis_missing = false, take_refused = false;
   no_derivative refused_derivative{};
@@ -181,8 +200,8 @@ class graph {
   bool has_variance = false;
   // Elements are reduced by a key: the size of a group is itself a reduction.
   bool counts_groups = false;
-  // The index spaces whose numbers of elements are operands: the last ones, in this order.
-  sequence<int> counted;
+  // The last operands, in this order: what index spaces give.
+  sequence<space_operand> of_spaces;
   // Lets symbols convert to C++ numbers, in order to find other errors.
   bool notes_numbers = false;
   // Ranks of the operands that are arrays, if their types give them; otherwise -1.
@@ -228,9 +247,8 @@ class graph {
     ranks[operand] = rank;
   }
   constexpr int rank_of(int operand) const { return operand < ranks.size() ? ranks[operand] : -1; }
-  /// Whether an operand is the number of elements of an index space.
-  constexpr bool is_count(int operand) const {
-    return counted.size() > 0 && operand >= operands - counted.size();
+  constexpr bool is_of_space(int operand) const {
+    return of_spaces.size() > 0 && operand >= operands - of_spaces.size();
   }
   constexpr void restrict_scalar(int operand, integer_range to) {
     while (scalars.size() <= operand) scalars.push_back(integer_range{});

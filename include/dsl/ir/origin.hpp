@@ -20,7 +20,7 @@ struct origin {
 constexpr int leaf_of(const node& n) {
   if (n.code == op::given_step) return n.field(1);
   if (n.code > op::load_scalar || is_placed_value(n) || is_stored_address(n)) return -1;
-  return n.code == op::index && n.field(0) == position_in_reduction ? -1 : n.field(0);
+  return is_position(n) ? -1 : n.field(0);
 }
 
 /// Marks the nodes from which a pass computes those that are `needed`, through its reductions too.

@@ -299,7 +299,7 @@ class statement_parts {
     sequence<char> reads(origins_.leaf_count() + values_.size(), 0);
     for (int i = 0; i < origins_.leaf_count(); ++i) {
       bool mine = (p.reductions.size() == 0 || p.elements.size() > 0) && holds_arrays(p) &&
-                  origins_.is_leaf_of(i, 0) && !g_.is_count(i);
+                  origins_.is_leaf_of(i, 0) && !g_.is_of_space(i);
       for (int k = 0; k < p.reductions.size(); ++k)
         mine = mine || origins_.is_leaf_of(i, p.reductions[k].space);
       if (mine) reads[i] = 1;

@@ -192,9 +192,6 @@ struct frozen_programs {
   sequence<int> ends;  // for each program: the end of its nodes, the end of its outputs
 };
 
-/// The operand number of an op::index that counts the elements which are reduced together.
-inline constexpr int position_in_reduction = 0xffff;
-
 /// Adds a program: the nodes that `roots` need, in order, with slots numbered for each dtype.
 /// `reductions` maps the graph's reductions to their new numbers. Returns the place of each node,
 /// or `no_reference` if it is not needed.
@@ -226,8 +223,7 @@ constexpr sequence<reference> freeze(const graph& g, const sequence<int>& roots,
       continue;
     }
     std::uint64_t payload = n.word.bits;
-    if (n.code == op::index && n.field(0) == position_in_reduction)
-      payload = static_cast<std::uint64_t>(g.operands);
+    if (is_position(n)) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
     const auto refer = [&](int k) {

@@ -10,8 +10,7 @@ namespace dsl::detail {
 /// Whether a node has axes of its own: it reads an operand, asks for the position of an operand's
 /// element, or is the value of a reduction.
 constexpr bool has_axes(const node& n) {
-  return n.code == op::reduced || (n.code <= op::load_scalar && !is_stored_address(n) &&
-                                   !(n.code == op::index && n.field(0) == position_in_reduction));
+  return n.code == op::reduced || (n.code <= op::load_scalar && !is_stored_address(n));
 }
 /// The number of axes of such a node.
 constexpr int rank_of_leaf(const graph& g, const node& n) {
@@ -107,8 +106,9 @@ class graph_shift {
   constexpr int operand_of(int id) const {
     return g_[id].code == op::reduced ? id : g_[id].field(0);
   }
+  // A position has all axes of its index space, whose rank is not known here.
   constexpr bool has_axis(int id) const {
-    return rank_of_leaf(g_, g_[id]) > (by_.slot >= 0 ? 0 : by_.axis);
+    return is_position(g_[id]) || rank_of_leaf(g_, g_[id]) > (by_.slot >= 0 ? 0 : by_.axis);
   }
   constexpr bool is_same_operand(int a, int b) const {
     return operand_of(a) == operand_of(b) && of_value(a) == of_value(b);

@@ -44,6 +44,7 @@ class graph_take {
  private:
   constexpr int taken(int id, const sequence<int>& to, int value) {
     const node n = g_[id];
+    if (is_position(n)) g_.refuse_take();
     if (has_axes(n) && rank_of_leaf(g_, n) <= (axis_ == taken_leaf::flat ? 0 : axis_)) return id;
     if (n.code == op::load) return element(n, value);
     // In place of an array, where only dtypes matter (`scalar_ranges`).
@@ -86,7 +87,8 @@ class graph_take {
     int last = -1, source = -1;
     for (int i = 0; i <= id; ++i) {
       const node n = g_[i];
-      const bool is_leaf = n.code == op::load || (n.code == op::neighbour && !is_placed_value(n));
+      const bool is_leaf =
+          n.code == op::load || (n.code == op::neighbour && !is_placed_value(n) && !is_position(n));
       if (needed[i] == 0 || !is_leaf) continue;
       // If the value is stored, it is computed at each element's own position.
       if (g_.notes_literals)

@@ -195,7 +195,7 @@ class assigned<tuple<Targets&...>, E...> {
   operand* operands() { return all_; }
   /// Sets the operands that are numbers of elements, from the shapes of the leaves.
   void count_elements(const E&... e) {
-    add_counts_of<typename lowered<types, E...>::trace, counts>(all_, e...);
+    add_space_operands_of<typename lowered<types, E...>::trace, counts>(all_, e...);
   }
 
  private:
@@ -270,7 +270,7 @@ class assigned_in_passes {
         codes_(codes_for(kernel_name(e...), typename Scheduled::chain{})),
         passes({Scheduled::view, codes_.data(), leaves_.all, leaves_.spaces, leaves_.space_count,
                 leaves_.ranges, leaves_.count, targets}) {
-    add_counts<typename Scheduled::trace, counts, E...>(leaves_.all, leaves_.spaces);
+    add_space_operands<typename Scheduled::trace, counts, E...>(leaves_.all, leaves_.spaces);
   }
 
   const operand* leaves() const { return leaves_.all; }

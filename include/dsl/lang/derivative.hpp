@@ -1,7 +1,7 @@
 // Derivatives of formulas: grad, value_and_grad, jvp, vjp, jacobian, hessian.
 #pragma once
 
-#include <dsl/lang/traced_call.hpp>
+#include <dsl/lang/derivative_checks.hpp>
 
 namespace dsl {
 
@@ -25,54 +25,24 @@ constexpr auto first_symbols(const tuple<S...>& s, std::index_sequence<I...>) {
   return tuple{get<I>(s)...};
 }
 
-template <class... S>
-constexpr bool has_complex_parts(std::type_identity<tuple<S...>> = {}) {
-  return ((kind_of(S::type.type) == kind::complex) || ...);
-}
-template <class... Y>
-constexpr bool require_one_value(std::type_identity<tuple<Y...>>) {
-  constexpr bool is_one = sizeof...(Y) == 1;
-  static_assert(is_one,
-                "the formula has several outputs: dsl::jacobian and dsl::vjp differentiate all of "
-                "them");
-  return is_one;
-}
-template <class... Y>
-constexpr bool require_derivatives(std::type_identity<tuple<Y...>>) {
-  constexpr bool have_derivatives = (may_have_derivative(Y::type.type) && ...);
-  static_assert(have_derivatives,
-                "a derivative is that of floating point values: integers and booleans have none");
-  return have_derivatives;
-}
-template <std::size_t Arguments, std::size_t... I>
-constexpr bool require_argument_numbers() {
-  constexpr bool exist = ((I < Arguments) && ...);
-  static_assert(exist, "dsl::grad<I...>: the function has no argument of this number, from 0");
-  return exist;
-}
-
-/// What a functor gives as its derivatives: one for each argument.
-template <class R>
-DSL_DETAIL_FN constexpr auto partials_of(const R& r) {
-  if constexpr (is_tuple<R>) return r;
-  else return std::tuple<R>(r);
-}
-template <class F, class... T>
-constexpr bool require_derivative() {
-  constexpr bool has_derivative = requires(const F f, T... x) { f.derivative(x...); };
-  static_assert(has_derivative,
-                "a functor that is called for each element needs a member DSL_FN derivative, which "
-                "takes the same arguments and returns the derivative with respect to each; or "
-                "write a lambda");
-  return has_derivative;
-}
-
 // The functions of functions. F is a formula, or a functor with a derivative of its own.
 
 /// The derivatives of one value with respect to arguments I; before them the value, if `WithValue`.
 template <bool WithValue, class F, std::size_t... I>
 struct gradient_function {
+  using primal = F;
+  template <class... S>
+  static constexpr std::size_t primal_arguments() {
+    return sizeof...(S);
+  }
+
   [[no_unique_address]] F f{};
+
+  template <dtype... D> static constexpr bool require_call() {
+    if constexpr (!require_functor<F, D...>()) return false;
+    else if constexpr (!require_argument_numbers<sizeof...(D), I...>()) return false;
+    else return require_derivative<F, argument_t<D>...>();
+  }
 
   template <class... S>
     requires(is_symbol<S> && ...) && is_callable<F, S...>
@@ -103,25 +73,35 @@ struct gradient_function {
 
   /// A functor's, for one element.
   template <class... T>
-    requires(element<T> && ...)
+    requires(element<T> && ...) && gives_derivative<F, T...>
   DSL_DETAIL_FN constexpr auto operator()(T... x) const {
-    if constexpr (!require_argument_numbers<sizeof...(T), I...>() ||
-                  !require_derivative<F, T...>()) {
-      return refused{};
-    } else {
-      const auto d = partials_of(f.derivative(x...));
-      if constexpr (WithValue) return std::tuple{f(x...), std::get<I>(d)...};
-      else if constexpr (sizeof...(I) == 1) return std::get<(I, ...)>(d);
-      else return std::tuple{std::get<I>(d)...};
-    }
+    const auto d = partials_of(f.derivative(x...));
+    if constexpr (WithValue) return std::tuple{f(x...), std::get<I>(d)...};
+    else if constexpr (sizeof...(I) == 1) return std::get<(I, ...)>(d);
+    else return std::tuple{std::get<I>(d)...};
   }
 };
+template <bool WithValue, class F, std::size_t... I>
+inline constexpr bool is_given_by_value<gradient_function<WithValue, F, I...>> =
+    is_given_by_value<F>;
 
 /// The values and their changes. The arguments are F's, then their changes.
 template <class F>
-struct jvp_function {
+struct jvp_function : of_lambda<F> {
   template <class... S>
-    requires(is_symbol<S> && ...) && (sizeof...(S) % 2 == 0)
+  static constexpr std::size_t primal_arguments() {
+    return sizeof...(S) / 2;
+  }
+  template <dtype... D> static constexpr bool require_call() {
+    constexpr int takes = count_parameters<F>().all;
+    constexpr bool has_changes = takes < 0 || sizeof...(D) == 2 * takes;
+    static_assert(has_changes || !is_closure<F>,
+                  "dsl::jvp(f) takes f's arguments, then a change of each");
+    if constexpr (!has_changes && is_closure<F>) return false;
+    else return of_lambda<F>::template require_call<D...>();
+  }
+  template <class... S>
+    requires(is_symbol<S> && ...) && takes_first_half<F, S...>
   constexpr auto operator()(S... s) const {
     return differentiate(tuple<S...>(s...), std::make_index_sequence<sizeof...(S) / 2>{});
   }
@@ -162,36 +142,26 @@ struct jvp_function {
 /// The derivative with respect to each argument of the outputs' sum with given weights. The
 /// arguments are F's, then a weight for each output.
 template <class F>
-struct vjp_function {
+struct vjp_function : of_lambda<F> {
+  /// The number of F's arguments: the others are weights.
   template <class... S>
-    requires(is_symbol<S> && ...)
+  static constexpr std::size_t primal_arguments() {
+    return arguments_before_weights<F, S...>;
+  }
+  template <dtype... D> static constexpr bool require_call() {
+    static_assert(!is_closure<F>,
+                  "dsl::vjp(f) takes f's arguments, then a weight for each of its values");
+    if constexpr (is_closure<F>) return false;
+    else return of_lambda<F>::template require_call<D...>();
+  }
+  template <class... S>
+    requires(is_symbol<S> && ...) && (arguments_before_weights<F, S...> > 0)
   constexpr auto operator()(S... s) const {
-    constexpr std::size_t n = arguments<S...>();
-    static_assert(n > 0, "dsl::vjp takes the formula's arguments, then a weight for each output");
-    if constexpr (n == 0) return refused{};
-    else
-      return differentiate(tuple<S...>(s...), std::make_index_sequence<n>{},
-                           std::make_index_sequence<sizeof...(S) - n>{});
+    constexpr std::size_t n = arguments_before_weights<F, S...>;
+    return differentiate(tuple<S...>(s...), std::make_index_sequence<n>{},
+                         std::make_index_sequence<sizeof...(S) - n>{});
   }
 
- private:
-  template <class... S, std::size_t... I>
-  static constexpr bool takes(std::index_sequence<I...>) {
-    using all = tuple<S...>;
-    if constexpr (is_callable<F, std::tuple_element_t<I, all>...>)
-      return sizeof...(I) + std::tuple_size_v<decltype(result_symbols(
-                                nullptr, F{}(std::declval<std::tuple_element_t<I, all>&>()...)))> ==
-             sizeof...(S);
-    else return false;
-  }
-  template <class... S>
-  static constexpr std::size_t arguments() {
-    return []<std::size_t... N>(std::index_sequence<N...>) {
-      std::size_t n = 0;
-      ((n = n == 0 && takes<S...>(std::make_index_sequence<N + 1>{}) ? N + 1 : n), ...);
-      return n;
-    }(std::make_index_sequence<sizeof...(S) - 1>{});
-  }
   template <class... S, std::size_t... I, std::size_t... K>
   static constexpr auto differentiate(const tuple<S...>& s, std::index_sequence<I...> first,
                                       std::index_sequence<K...>) {
@@ -213,7 +183,7 @@ struct vjp_function {
 
 /// The derivatives of all outputs with respect to all arguments, output by output.
 template <class F>
-struct jacobian_function {
+struct jacobian_function : of_lambda<F> {
   template <class... S>
     requires(is_symbol<S> && ...) && is_callable<F, S...>
   constexpr auto operator()(S... s) const {
@@ -263,7 +233,7 @@ struct jacobian_function {
 /// The second derivatives of one value, row by row. The matrix is symmetric: what is below the
 /// diagonal is above it as well.
 template <class F>
-struct hessian_function {
+struct hessian_function : of_lambda<F> {
   template <class... S>
     requires(is_symbol<S> && ...) && is_callable<F, S...>
   constexpr auto operator()(S... s) const {
@@ -302,7 +272,7 @@ struct hessian_function {
 template <class F> struct plain_function {
   using name = unnamed;
   using type = F;
-  static constexpr F of(const F& f) { return f; }
+  static constexpr const F& of(const F& f) { return f; }
 };
 template <class Name, class F> struct plain_function<vectorized<Name, F>> {
   using name = Name;
@@ -317,8 +287,16 @@ template <class F> using name_t = typename plain_function<F>::name;
 
 template <bool WithValue, std::size_t... I, class F>
 constexpr auto gradient_of(const F& f) {
-  return vectorize<name_t<F>>(
-      gradient_function<WithValue, plain_t<F>, I...>{plain_function<F>::of(f)});
+  if constexpr (!require_function<plain_t<F>>()) return refused{};
+  else
+    return vectorize<name_t<F>>(
+        gradient_function<WithValue, plain_t<F>, I...>{plain_function<F>::of(f)});
+}
+/// The same of a function of formulas alone.
+template <template <class> class Function, class F>
+constexpr auto function_of(const F&) {
+  if constexpr (!require_function<plain_t<F>>()) return refused{};
+  else return vectorize<name_t<F>>(Function<plain_t<F>>{});
 }
 
 }  // namespace detail
@@ -361,26 +339,26 @@ constexpr auto value_and_grad(const F& f) {
 /// outputs, then for each the sum over the arguments of derivative times dx. f may have several
 /// outputs.
 template <class F>
-constexpr auto jvp(const F&) {
-  return vectorize<detail::name_t<F>>(detail::jvp_function<detail::plain_t<F>>{});
+constexpr auto jvp(const F& f) {
+  return detail::function_of<detail::jvp_function>(f);
 }
 /// The transposed derivative: vjp(f)(x..., w...) with a weight w for each output gives, for each
 /// argument, the sum over the outputs of w times derivative. Zero for integer arguments.
 template <class F>
-constexpr auto vjp(const F&) {
-  return vectorize<detail::name_t<F>>(detail::vjp_function<detail::plain_t<F>>{});
+constexpr auto vjp(const F& f) {
+  return detail::function_of<detail::vjp_function>(f);
 }
 /// All derivatives of all outputs, a row for each output: jacobian(f)(x, y) of f with two outputs
 /// is the tuple df0/dx, df0/dy, df1/dx, df1/dy.
 template <class F>
-constexpr auto jacobian(const F&) {
-  return vectorize<detail::name_t<F>>(detail::jacobian_function<detail::plain_t<F>>{});
+constexpr auto jacobian(const F& f) {
+  return detail::function_of<detail::jacobian_function>(f);
 }
 /// The second derivatives of a formula with one value, row by row: d2f/dx2, d2f/dxdy, d2f/dydx,
 /// d2f/dy2.
 template <class F>
-constexpr auto hessian(const F&) {
-  return vectorize<detail::name_t<F>>(detail::hessian_function<detail::plain_t<F>>{});
+constexpr auto hessian(const F& f) {
+  return detail::function_of<detail::hessian_function>(f);
 }
 
 }  // namespace dsl

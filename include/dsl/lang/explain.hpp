@@ -3,6 +3,8 @@
 
 #include <dsl/exec/explain/explanation.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/derivative_cost.hpp>
+#include <dsl/lang/gradient.hpp>
 #include <dsl/lang/iterate.hpp>
 
 namespace dsl {
@@ -35,13 +37,24 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   }
 }
 
+/// The statements of a gradient. They run, because later ones are made of what earlier ones give;
+/// the gradient is dropped.
+template <class Loss, class... V>
+explanation explain_gradient(const gradient_expression<Loss, V...>& e) {
+  const explained_runs runs;
+  static_cast<void>(evaluate_gradient(e));
+  return explanation(runs);
+}
+
 }  // namespace detail
 
 /// Describes what an assignment would do: its kernels and why there are several; for each kernel
 /// the program in the formula's notation, how each operand is accessed and why it misses the fast
 /// path, the launch, the cost, the predicted time, and the resource that limits it.
 ///
-/// Takes the arguments of `assign`; for `tie` also a tuple of expressions. Runs nothing. The first
+/// Takes the arguments of `assign`; for `tie` also a tuple of expressions. A derivative of a
+/// formula has a line that compares its operations with the formula's. Runs nothing, apart from the
+/// statements of a `gradient`, whose results are dropped. The first
 /// call for a device measures the device, which takes about a third of a second; a thread must not
 /// make that first call while it captures a stream. Throws as the assignment would.
 /// ```cpp
@@ -50,7 +63,8 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
 template <class... Targets, detail::lazy E>
 explanation explain(const tied<Targets...>& targets, const E& expression,
                     const launch& fixed = {}) {
-  return detail::explain_all(fixed, targets.targets, expression);
+  if constexpr (detail::stands_alone<E>) return detail::explain_gradient(expression);
+  else return detail::with_primal<E>(detail::explain_all(fixed, targets.targets, expression));
 }
 template <class... Targets, class... E>
   requires((detail::lazy<E> || detail::viewable<E>) && ...)

@@ -23,12 +23,6 @@ struct traced<gradient_expression<Loss, V...>> {
   }
 };
 
-template <class T, int R>
-auto gradient_like(const view<const T, R>& variable, device where) {
-  if constexpr (R == 0) return scalar<T>(T{}, where);
-  else return array<T, R>(variable.extents(), where);
-}
-
 /// Evaluates a gradient: an array or a scalar for each variable. Throws value_error if one does not
 /// occur in the loss and all must.
 template <class Loss, class... V>
@@ -53,11 +47,14 @@ auto evaluate_gradient(const gradient_expression<Loss, V...>& e, bool all_occur 
   return results;
 }
 
-// A target with memory keeps it, and views of it see the gradient.
+// An array takes over the gradient's memory, unless something else refers to its own: that sees the
+// gradient then.
 template <class Target, class Found>
 void take_gradient(Target& target, Found& found) {
-  if constexpr (std::same_as<Target, Found>) {
-    if (!target.has_memory()) {
+  if constexpr (is_array<Target> && std::same_as<Target, Found>) {
+    const bool has_room = target.has_memory();
+    if (!has_room || (target.extents() == found.extents() && target.where() == found.where() &&
+                      is_owned_by_one(target.view().owner()))) {
       target = std::move(found);
       return;
     }
@@ -153,6 +150,13 @@ template <class Target, class Loss, class V>
 void assign(Target&& target, const detail::gradient_expression<Loss, V>& e) {
   auto found = detail::evaluate_gradient(e);
   detail::take_gradient(target, detail::get<0>(found));
+}
+template <class Target, class Loss, class... V>
+  requires(sizeof...(V) > 1)
+void assign(Target&&, const detail::gradient_expression<Loss, V...>&) {
+  static_assert(sizeof...(V) == 1,
+                "a gradient with respect to several variables has a target for each: dsl::tie(da, "
+                "db) = dsl::gradient(loss, a, b)");
 }
 template <class Loss, class V>
 auto eval(const detail::gradient_expression<Loss, V>& e) {

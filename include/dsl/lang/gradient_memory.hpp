@@ -21,6 +21,13 @@ struct variable_gradient {
 /// broadcasting.
 variable_gradient* variable_of(const operand& leaf, variable_gradient* all, int count);
 
+/// New memory for the gradient of a variable: an array or a scalar.
+template <class T, int R>
+auto gradient_like(const view<const T, R>& variable, device where) {
+  if constexpr (R == 0) return scalar<T>(T{}, where);
+  else return array<T, R>(variable.extents(), where);
+}
+
 /// A part of a gradient, aligned with a region of `rank` axes: its origin, its extents, and its
 /// strides (in elements). Along an axis where the region's extent is larger it is summed.
 struct gradient_part {
@@ -59,6 +66,12 @@ void describe(variable_gradient& to, const view<const T, R>& variable, const vie
 void require_variables(const variable_gradient* all, int count);
 /// Fills the gradient with zeros if nothing contributed to it.
 void finish_gradient(variable_gradient& of);
+/// Throws value_error if some of `count` elements that may be taken, `stride` apart from the first
+/// ones, are not the variable's.
+void require_taken_within(const variable_gradient& of, const operand& first, std::int64_t count,
+                          std::int64_t stride);
+/// Whether memory that is seen through one view belongs to that view and one array alone.
+bool is_owned_by_one(const buffer_ref& of_view);
 /// Throws value_error for a shift whose transpose is not a shift.
 void require_linear(std::int64_t distance, boundary beyond);
 

@@ -23,41 +23,6 @@ inline constexpr bool may_read<expression<F, X...>, V...> =
 template <class F, int R, class... X, class... V>
 inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
 
-template <std::size_t... A, std::size_t... B>
-constexpr std::index_sequence<A..., B...> join(std::index_sequence<A...>,
-                                               std::index_sequence<B...>) {
-  return {};
-}
-constexpr std::index_sequence<> join() { return {}; }
-template <class A> constexpr A join(A a) { return a; }
-template <class A, class B, class C, class... Rest>
-constexpr auto join(A a, B b, C c, Rest... rest) {
-  return join(join(a, b), c, rest...);
-}
-/// The numbers K of a region's operands for which a condition on K holds.
-template <class Condition, std::size_t... K>
-constexpr auto chosen(std::index_sequence<K...>) {
-  return join(std::conditional_t<Condition::template holds<K>, std::index_sequence<K>,
-                                 std::index_sequence<>>{}...);
-}
-
-/// A value that a statement computed, for as long as its weight is needed: itself in memory.
-template <class E>
-auto evaluated_operand(const E& e) {
-  if constexpr (is_cut<E>) return eval(e);
-  else return e;
-}
-
-/// The same for anything that is not a leaf.
-template <class E>
-auto in_memory_operand(const E& e) {
-  if constexpr (requires { e.operands; }) return as_operand(eval(e));
-  else return e;
-}
-
-template <class F> inline constexpr bool is_sum = std::same_as<F, sum_function>;
-template <dtype D> inline constexpr bool is_sum<sum_as<D>> = true;
-
 /// Computes the gradients of a loss, part by part: backwards from its value through the regions
 /// between its reductions. V: views of the variables.
 template <class... V>
@@ -106,6 +71,23 @@ class gradient_sweep {
     }();
   };
   template <class E>
+  struct of_variables {
+    template <std::size_t K> static constexpr bool holds =
+        may_read<std::tuple_element_t<K, region_operands_t<E>>, V...>;
+  };
+  template <class X>
+  bool is_wanted(const X& x) {
+    if constexpr (may_read<X, V...>) return reads_variable(x);
+    else return false;
+  }
+  // Whether the weight of a wanted operand depends on the value of operand I.
+  template <class E, std::size_t I, std::size_t... K>
+  static bool reads_value([[maybe_unused]] const bool* wanted, std::index_sequence<K...>) {
+    if constexpr (is_cut<std::tuple_element_t<I, region_operands_t<E>>>)
+      return ((wanted[K] && weights_read<E, I, K>()) || ...);
+    else return true;
+  }
+  template <class E>
   struct of_cut {
     template <std::size_t K> static constexpr bool holds =
         is_cut<std::tuple_element_t<K, region_operands_t<E>>> &&
@@ -123,8 +105,14 @@ class gradient_sweep {
   void add_region(const E& e, const Weight& weight, const std::array<std::int64_t, R>& shape) {
     constexpr std::size_t count = region_size<E>;
     const auto operands = region_operands(e);
-    const auto held =
-        unpack([](const auto&... x) { return tuple{evaluated_operand(x)...}; }, operands);
+    bool wanted[count]{};
+    using numbers = std::make_index_sequence<count>;
+    const auto held = [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((wanted[K] = is_wanted(get<K>(operands))), ...);
+      return tuple{evaluated_operand(get<K>(operands),
+                                     reads_value<E, K>(wanted, chosen<of_variables<E>>(numbers{})),
+                                     where_)...};
+    }(numbers{});
     const auto values = unpack([](const auto&... x) { return tuple{as_operand(x)...}; }, held);
     receivers<count> to;
     std::int64_t own[max_rank];
@@ -177,17 +165,6 @@ class gradient_sweep {
     return {p.of->memory, reinterpret_cast<T*>(p.origin), first_of<R>(p.extents),
             first_of<R>(p.strides)};
   }
-  template <class T, int R>
-  view<const T, R> zeros() {
-    if (!zero_) {
-      zero_ = buffer_ref::allocate(16, where_);
-      const std::uint64_t none[2]{};
-      fill(zero_, zero_.data(), none, 16, 1);
-    }
-    dsl::extents<R> ones, still{};
-    ones.fill(1);
-    return {zero_, static_cast<const T*>(zero_.data()), ones, still};
-  }
 
   // Contributions to arrays: one statement for all operands that contribute to the same part.
   template <class E, dtype D, int R, class Weight, class Values, class To, std::size_t... K>
@@ -209,29 +186,39 @@ class gradient_sweep {
   void add_part(const gradient_part& part, const bool (&flags)[N], const Weight& weight,
                 const Values& values) {
     using T = element_t<D>;
-    const bool adds = begin_part(part);
-    const view<T, R> target = elements_of_part<T, R>(part);
-    const view<const T, R> previous = adds ? view<const T, R>(target) : zeros<T, R>();
-    const auto term = [&](const view<const T, R>& from) {
-      return [&]<std::size_t... J>(std::index_sequence<J...>) {
-        return unpack(
-            [&](const auto&... x) {
-              return make_checked_expression<region_gradient<E, D, K...>>(
-                  from, value_leaf<bool>{flags[J]}..., displacement_of(get<K>(values))..., weight,
-                  x...);
-            },
-            values);
-      }(std::make_index_sequence<N>{});
-    };
+    const auto term = [&]<std::size_t... J>(std::index_sequence<J...>) {
+      return unpack(
+          [&](const auto&... x) {
+            return make_checked_expression<region_gradient<E, D, K...>>(
+                value_leaf<bool>{flags[J]}..., displacement_of(get<K>(values))..., weight, x...);
+          },
+          values);
+    }(std::make_index_sequence<N>{});
     if constexpr (R > 0) {
       if (part.summed != 0) {
-        const auto all = term(zeros<T, R>());
-        const reduction<sum_function, R, std::remove_const_t<decltype(all)>> sum{
-            {}, {all}, part.summed};
-        return assign(target, make_checked_expression<table_function<op::add>>(previous, sum));
+        const reduction<sum_function, R, std::remove_const_t<decltype(term)>> sum{
+            {}, {term}, part.summed};
+        return add_to_part<T, R>(part, sum);
       }
     }
-    assign(target, term(previous));
+    add_to_part<T, R>(part, term);
+  }
+  // The first contribution is written; others are added, from memory of their own, so that there
+  // is one kernel for both.
+  template <class T, int R, class Contribution>
+  void add_to_part(const gradient_part& part, const Contribution& contribution) {
+    const bool adds = begin_part(part);
+    const view<T, R> target = elements_of_part<T, R>(part);
+    if (!adds) return assign(target, contribution);
+    if constexpr (R == 0) {
+      scalar<T> added(T{}, where_);
+      assign(added.view(), contribution);
+      assign(target, apply_function<op::add>(target, added));
+    } else {
+      array<T, R> added(target.extents(), where_);
+      assign(added.view(), contribution);
+      assign(target, apply_function<op::add>(target, added));
+    }
   }
   // The shift back.
   template <class T, int R>
@@ -269,9 +256,7 @@ class gradient_sweep {
     if (part.of == nullptr) return;
     gradient_part one = part;
     one.rank = 0;
-    const bool adds = begin_part(one);
-    const view<T, 0> target = elements_of_part<T, 0>(one);
-    assign(target, apply_function<op::add>(adds ? view<const T, 0>(target) : zeros<T, 0>(), value));
+    add_to_part<T, 0>(one, as_operand(value));
   }
 
   // ---- from the weight of a cut to the regions before it
@@ -299,7 +284,7 @@ class gradient_sweep {
     } else if constexpr (std::same_as<F, mean_function>) {
       std::int64_t count = 1;
       for (std::size_t d = 0; d < rank; ++d) count *= (e.axes >> d & 1) != 0 ? shape[d] : 1;
-      add(x, apply_function<op::multiply>(aligned, 1.0 / static_cast<double>(count)), shape);
+      add(x, scaled(aligned, 1.0 / static_cast<double>(count)), shape);
     } else {
       const auto adjoint = unpack(
           [&](const auto&, const auto&... p) {
@@ -329,6 +314,14 @@ class gradient_sweep {
       return reduction<rows, X::rank, X, Weight, P...>{{}, {x, weight, parameters...}, axes};
     }
   }
+  template <class T>
+  static value_leaf<T> scaled(const value_leaf<T>& weight, double by) {
+    return {static_cast<T>(weight.value * static_cast<T>(by))};
+  }
+  template <class Weight>
+  static auto scaled(const Weight& weight, double by) {
+    return apply_function<op::multiply>(weight, by);
+  }
   // The weight of a reduction's value beside the elements: with extent 1 along reduced axes.
   template <int Rank, class Weight>
   static auto beside_elements(const Weight& weight, std::uint32_t axes) {
@@ -349,27 +342,63 @@ class gradient_sweep {
     }
   }
 
-  // A formula that reduces.
+  // A formula that reduces its arguments, or takes elements of them.
   template <class Name, class F, class... X, class Weight>
   void cross(const expression<formula<Name, F>, X...>& e, const Weight& weight) {
-    const auto shape = shape_of_elements(e);
-    const auto held =
-        unpack([](const auto&... x) { return tuple{in_memory_operand(x)...}; }, e.operands);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (add_argument<F, I>(get<I>(e.operands), held, weight, shape), ...);
-    }(std::index_sequence_for<X...>{});
+    cross_formula<F>(e.operands, weight, shape_of_elements(e), std::index_sequence_for<X...>{});
   }
-  template <class F, std::size_t I, class X, class Held, class Weight, class Shape>
-  void add_argument(const X& x, const Held& held, const Weight& weight, const Shape& shape) {
-    if constexpr (may_read<X, V...>) {
-      const auto adjoint = unpack(
-          [&](const auto&... h) {
-            return make_checked_expression<formula<unnamed, argument_adjoint<F, I>>>(weight, h...);
-          },
-          held);
-      if constexpr (X::rank == 0) add(x, adjoint, std::array<std::int64_t, 0>{});
-      else add(x, adjoint, shape);
+  template <class Name, class F, auto Takes, class... X, class Weight>
+  void cross(const expression<formula<Name, taking<F, Takes>>, X...>& e, const Weight& weight) {
+    constexpr std::size_t own = sizeof...(X) - 3 * static_cast<std::size_t>(Takes.taken_count);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      cross_formula<F>(tuple{argument_of_taking(get<I>(e.operands))...}, weight,
+                       shape_of_elements(e), std::index_sequence<I...>{});
+    }(std::make_index_sequence<own>{});
+  }
+  template <class X>
+  static X argument_of_taking(const X& x) {
+    return x;
+  }
+  template <class T, int R>
+  static view<const T, R> argument_of_taking(const table_leaf<T, R>& x) {
+    return x.of;
+  }
+  template <class F, class... X, class Weight, class Shape, std::size_t... I>
+  void cross_formula(const tuple<X...>& arguments, const Weight& weight, const Shape& shape,
+                     std::index_sequence<I...>) {
+    const auto held =
+        unpack([](const auto&... x) { return tuple{in_memory_operand(x)...}; }, arguments);
+    const auto call = [&]<class G>(std::type_identity<G>, const auto&... first) {
+      return unpack([&](const auto&... h) { return vectorized<unnamed, G>{}(first..., h...); },
+                    held);
+    };
+    using takes = takes_of<decltype(call(std::type_identity<F>{})),
+                           ((may_read<X, V...> ? std::uint64_t{1} << I : std::uint64_t{0}) | ...)>;
+    if constexpr (takes::reads.count > 0) {
+      const auto adjoint = call(std::type_identity<taken_adjoint<F, takes>>{}, weight);
+      all_taken_weights<takes, std::tuple_size_v<Shape>> taken;
+      unpack([&](auto&... to) { dsl::tie(to...) = adjoint; }, targets_of_taken(taken));
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        const auto add_one = [&]<std::size_t N>() {
+          constexpr auto argument = static_cast<std::size_t>(takes::reads.at[N].argument);
+          const auto& x = get<argument>(held);
+          auto sum = gradient_like(x, where_);
+          sum = typename decltype(sum)::value_type{};
+          add_taken<takes::reads.at[N].axis>(sum, get<N>(taken));
+          add(get<argument>(arguments), as_operand(sum), x.extents());
+        };
+        (add_one.template operator()<K>(), ...);
+      }(takes::numbers);
     }
+    const auto add_own = [&]<std::size_t K>(const auto& x) {
+      using type = std::remove_cvref_t<decltype(x)>;
+      if constexpr (may_read<type, V...> && (takes::tables >> K & 1) == 0) {
+        const auto adjoint = call(std::type_identity<argument_adjoint<F, K, true>>{}, weight);
+        if constexpr (type::rank == 0) add(x, adjoint, std::array<std::int64_t, 0>{});
+        else add(x, adjoint, shape);
+      }
+    };
+    (add_own.template operator()<I>(get<I>(arguments)), ...);
   }
   // A value that is shifted: its weight is the shift back.
   template <class X, class Weight>
@@ -386,11 +415,14 @@ class gradient_sweep {
     const view<const T, R>& from = get<0>(e.operands).of;
     operand o, *at = &o;
     add_leaves(get<0>(e.operands), at);
-    variable_gradient& of = *find(o);
+    variable_gradient* const found = find(o);
+    if (found == nullptr) return;  // Only the positions depend on a variable.
+    variable_gradient& of = *found;
+    const std::int64_t count = get<2>(e.operands).value, stride = get<3>(e.operands).value;
+    require_taken_within(of, o, count, stride);
     gradient_part whole;
     whole.of = &of;
     begin_part_of_any(whole);
-    const std::int64_t count = get<2>(e.operands).value, stride = get<3>(e.operands).value;
     const auto origin = static_cast<std::int64_t>((o.word[0] - of.variable.word[0]) / sizeof(T));
     const auto within = vectorize([](auto first, auto i, auto n, auto step) {
       const auto from_start = where(i < 0, i + n, i);
@@ -411,7 +443,6 @@ class gradient_sweep {
 
   variable_gradient* variables_;
   device where_;
-  buffer_ref zero_;
 };
 
 }  // namespace dsl::detail

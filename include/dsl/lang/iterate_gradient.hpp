@@ -1,229 +1,12 @@
 // The gradient of a loss of a time loop's last state: iterate_gradient.
 #pragma once
 
-#include <vector>
-
-#include <dsl/lang/checkpoints.hpp>
-#include <dsl/lang/gradient.hpp>
-#include <dsl/lang/iterate.hpp>
+#include <dsl/lang/loop_adjoint.hpp>
 
 namespace dsl {
 
 namespace detail {
 
-/// The adjoint of one step of a loop. The arguments are the step's variables and parameters, then
-/// the weights of the new variables, then the derivatives so far with respect to the parameters
-/// that have a bit in `Inputs`. The results are the weights of the variables before the step, and
-/// these derivatives with the step's added.
-template <class F, std::size_t Variables, std::size_t Parameters, std::uint64_t Inputs>
-struct step_adjoint {
-  template <class... S> constexpr auto operator()(S... s) const {
-    constexpr std::size_t arguments = Variables + Parameters;
-    return differentiate(tuple<S...>(s...), std::make_index_sequence<arguments>{},
-                         std::make_index_sequence<Variables>{},
-                         std::make_index_sequence<sizeof...(S) - arguments - Variables>{});
-  }
-
- private:
-  static constexpr std::size_t first_weight = Variables + Parameters,
-                               first_derivative = first_weight + Variables;
-  // The parameter of derivative number d.
-  static constexpr std::size_t parameter_of(std::size_t d) {
-    std::size_t at = 0;
-    for (std::size_t k = 0;; ++at)
-      if ((Inputs >> at & 1) != 0 && k++ == d) return at;
-  }
-  template <class... S, std::size_t... A, std::size_t... V, std::size_t... D>
-  static constexpr auto differentiate(const tuple<S...>& s, std::index_sequence<A...>,
-                                      std::index_sequence<V...>, std::index_sequence<D...>) {
-    using all = tuple<S...>;
-    constexpr std::uint64_t variables = (std::uint64_t{1} << Variables) - 1;
-    constexpr std::uint64_t differentiable =
-        ((may_have_derivative(std::tuple_element_t<V, all>::type.type) ? std::uint64_t{1} << V
-                                                                       : std::uint64_t{0}) |
-         ... | std::uint64_t{0});
-    using call_type = traced_call<F, (differentiable & variables) | Inputs << Variables,
-                                  std::tuple_element_t<A, all>...>;
-    graph* const g = get<0>(s).owner;
-    call_type made(g, tuple<std::tuple_element_t<A, all>...>(get<A>(s)...));
-    made.sums = true;
-    sequence<int> nodes;
-    sequence<term> weights;
-    ((nodes.push_back(made.ids[V]), weights.push_back(weight_of(*g, get<first_weight + V>(s)))),
-     ...);
-    const sequence<term> found = made.weights(nodes, weights);
-    const auto weight = [&](std::size_t argument) {
-      const int number = made.call.input_number(argument);
-      return number < 0 ? term{} : found[number];
-    };
-    return tuple{
-        made.template result<std::tuple_element_t<first_weight + V, all>::type.type>(weight(V))...,
-        added(made, get<first_derivative + D>(s), weight(Variables + parameter_of(D)))...};
-  }
-  template <class S>
-  static constexpr term weight_of(graph& g, const S& s) {
-    return may_have_derivative(S::type.type) ? term{&g, s.id} : term{};
-  }
-  template <class Call, class S>
-  static constexpr symbol<S::type.type> added(const Call& made, const S& so_far,
-                                              const term& weight) {
-    if (weight.is_zero()) return so_far;
-    return symbol_of<S::type.type>(
-        made.g, term{made.g, so_far.id} + converted(made.call.without_marks(weight), S::type.type));
-  }
-};
-
-/// A parameter of a loop in a given step: its number takes the place of dsl::step.
-template <class E>
-auto at_step(const E& e, std::int64_t) {
-  return e;
-}
-inline value_leaf<std::int64_t> at_step(const step_number&, std::int64_t k) { return {k}; }
-template <class F, class... X>
-auto at_step(const expression<F, X...>& e, std::int64_t k) {
-  return unpack(
-      [k](const auto&... x) {
-        return expression<F, decltype(at_step(x, k))...>{{}, {at_step(x, k)...}};
-      },
-      e.operands);
-}
-
-/// Whether a derivative with respect to a loop's parameter is computed: it is in device memory, of
-/// floating point numbers.
-template <class P> inline constexpr bool is_differentiated =
-    (is_array<P> || is_scalar<P> || is_view_leaf<P>) && may_have_derivative([] {
-      if constexpr (requires { typename P::value_type; }) return dtype_v<typename P::value_type>;
-      else return dtype::boolean;
-    }());
-template <class... P>
-constexpr std::uint64_t differentiated_parameters() {
-  std::uint64_t bits = 0, bit = 1;
-  ((bits |= is_differentiated<P> ? bit : 0, bit <<= 1), ...);
-  return bits;
-}
-/// What there is instead of the derivative of a parameter that has none.
-struct no_derivative_of_parameter {};
-template <class P>
-auto derivative_memory(const P& parameter) {
-  if constexpr (!is_differentiated<P>) {
-    return no_derivative_of_parameter{};
-  } else {
-    auto made = gradient_like(as_operand(parameter), parameter.view().owner().where());
-    made = typename P::value_type{};
-    return made;
-  }
-}
-
-template <class V>
-auto copy_of_variable(const V& v) {
-  return eval(as_operand(v));
-}
-
-/// A loop and its adjoint. `states`: copies of the variables before some steps.
-template <class F, class Variables, class Parameters> class reversed_loop;
-template <class F, class... V, class... P>
-class reversed_loop<F, tuple<V...>, tuple<P...>> {
- public:
-  using state = tuple<V...>;
-  static constexpr std::uint64_t inputs = differentiated_parameters<P...>();
-
-  reversed_loop(const tuple<const P&...>& parameters, std::int64_t first_step)
-      : parameters_(parameters), first_step_(first_step) {}
-
-  std::vector<state> states;
-  state weights;
-  tuple<decltype(derivative_memory(std::declval<const P&>()))...> derivatives;
-
-  /// Runs `steps` steps from the state at place `from` to that at place `to`.
-  void advance(std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t steps) {
-    while (static_cast<std::int64_t>(states.size()) <= to) states.push_back(like(states[0]));
-    state& source = states[static_cast<std::size_t>(from)];
-    state& target = states[static_cast<std::size_t>(to)];
-    if (steps == 1) return run_step(source, target, first);
-    copy(source, target, numbers{});
-    unpack(
-        [&](auto&... v) {
-          unpack(
-              [&](const auto&... p) {
-                iterate(steps, vectorized<unnamed, F>{}, dsl::state(v...), p...,
-                        from_step(first_step_ + first), no_histories{});
-              },
-              parameters_);
-        },
-        target);
-  }
-  /// Runs the adjoint of a step, whose state is at a place.
-  void adjoin(std::int64_t at, std::int64_t step) {
-    if (!has_other_) {
-      other_ = like(weights);
-      has_other_ = true;
-    }
-    const state& s = states[static_cast<std::size_t>(at)];
-    auto so_far = unpack([](auto&... d) { return concatenate(derivative(d)...); }, derivatives);
-    const auto operands = unpack(
-        [&](const auto&... d) {
-          return unpack(
-              [&](const auto&... p) {
-                return concatenate(as_operands(s), tuple{at_step(as_operand(p), first_step_ + step)...},
-                                   as_operands(weights), tuple{as_operand(d)...});
-              },
-              parameters_);
-        },
-        so_far);
-    using adjoint = step_adjoint<F, sizeof...(V), sizeof...(P), inputs>;
-    const auto all = unpack(
-        [](const auto&... x) { return make_checked_expression<formula<unnamed, adjoint>>(x...); },
-        operands);
-    unpack(
-        [&](auto&... w) { unpack([&](auto&... d) { dsl::tie(w..., d...) = all; }, so_far); },
-        other_);
-    std::swap(weights, other_);
-  }
-  static state like(const state& s) {
-    return unpack([](const auto&... v) { return state{like_variable(v)...}; }, s);
-  }
-
- private:
-  using numbers = std::index_sequence_for<V...>;
-  template <class X>
-  static X like_variable(const X& v) {
-    if constexpr (X::rank == 0) return X(typename X::value_type{}, v.where());
-    else return X(v.extents(), v.where());
-  }
-  template <std::size_t... I>
-  static void copy(const state& from, state& to, std::index_sequence<I...>) {
-    ((get<I>(to) = get<I>(from)), ...);
-  }
-  static auto as_operands(const state& s) {
-    return unpack([](const auto&... v) { return tuple{as_operand(v)...}; }, s);
-  }
-  template <class D>
-  static auto derivative(D& d) {
-    if constexpr (std::same_as<D, no_derivative_of_parameter>) return tuple<>{};
-    else return tuple<D&>(d);
-  }
-  void run_step(const state& from, state& to, std::int64_t step) {
-    const auto next = unpack(
-        [&](const auto&... v) {
-          return unpack(
-              [&](const auto&... p) {
-                return vectorized<unnamed, F>{}(v..., at_step(as_operand(p), first_step_ + step)...);
-              },
-              parameters_);
-        },
-        from);
-    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
-  }
-
-  tuple<const P&...> parameters_;
-  std::int64_t first_step_;
-  state other_;
-  bool has_other_ = false;
-};
-
-struct only_memory_limit {
-  template <class T> static constexpr bool passes = std::is_same_v<T, memory_limit>;
-};
 template <class T>
 inline constexpr bool is_gradient_option = is_loop_option<T> || std::is_same_v<T, memory_limit>;
 struct only_loop_parameters {
@@ -236,6 +19,73 @@ struct only_loop_options {
 template <class... T>
 constexpr std::type_identity<tuple<T...>> plain_types(std::type_identity<tuple<const T&...>>) {
   return {};
+}
+
+// The histories that `iterate` returns, of the first `steps` steps.
+template <class T>
+auto as_histories(const array<T, 1>& one, std::int64_t steps) {
+  return tuple<array<T, 1>>(one(slice(0, steps)));
+}
+template <class... H>
+auto as_histories(const std::tuple<H...>& all, std::int64_t steps) {
+  return std::apply([steps](const auto&... h) { return tuple<H...>(H(h(slice(0, steps)))...); },
+                    all);
+}
+inline tuple<> as_histories(const tuple<>&, std::int64_t) { return {}; }
+
+template <class T> using last_t = decltype(last_of_variable(std::declval<const T&>()));
+/// Whether a loss takes the variables alone, without the histories of those that are scalars.
+template <class Loss, class... V>
+inline constexpr bool takes_last_alone = std::is_invocable_v<const Loss&, operand_t<last_t<V>>...>;
+
+/// Runs the loop; returns the histories if the loss reads them.
+template <bool Histories, class F, class S, class Parameters, class... Options>
+auto forward_loop(std::int64_t steps, const F& f, const S& s, const Parameters& parameters,
+                  std::int64_t first, const Options&... options) {
+  return unpack(
+      [&](const auto&... p) {
+        if constexpr (Histories) return iterate(steps, f, s, p..., from_step(first), options...);
+        else return iterate(steps, f, s, p..., from_step(first), no_histories{}, options...);
+      },
+      parameters);
+}
+
+/// Whether a loop has these variables and options; if not, a compile-time error says why.
+template <class... S, class... Arguments>
+constexpr bool require_differentiable_loop(std::type_identity<loop_state<S...>>,
+                                           std::type_identity<tuple<const Arguments&...>>) {
+  constexpr bool are_flat = (!structured<S> && ...),
+                 has_derivative = (is_differentiated<S>() || ...);
+  static_assert(are_flat,
+                "the variables of iterate_gradient are arrays, views and scalars: instead of a "
+                "struct, give its members");
+  static_assert(!are_flat || has_derivative,
+                "a derivative is with respect to floating point numbers: none of the loop's "
+                "variables has any");
+  constexpr bool records = ((is_record<Arguments> || is_sample<Arguments> ||
+                             is_progress<Arguments> || std::is_same_v<Arguments, every>) ||
+                            ...);
+  static_assert(!records,
+                "iterate_gradient takes no record, every or progress: its loss may read the "
+                "history of each variable that is a scalar");
+  return are_flat && has_derivative && !records;
+}
+
+/// Whether a loss is a function of a loop's last variables, or of these and the histories of those
+/// that are scalars; if not, a compile-time error says so.
+template <class Loss, class... S>
+constexpr bool require_loss_of_state() {
+  using histories = scalar_histories<S...>;
+  constexpr bool is_function =
+      takes_last_alone<Loss, S...> || []<class... H>(std::type_identity<tuple<H...>>) {
+        return std::is_invocable_v<const Loss&, operand_t<last_t<S>>..., operand_t<H>...>;
+      }(std::type_identity<histories>{});
+  static_assert(is_function,
+                "the loss of dsl::iterate_gradient is a function of the loop's variables: [](auto "
+                "x, ...) { return dsl::sum(...); }");
+  if constexpr (takes_last_alone<Loss, S...>)
+    return require_loss<std::invoke_result_t<const Loss&, operand_t<last_t<S>>...>>();
+  else return is_function;
 }
 
 /// The number of states that may be kept, of `bytes` each; at least 2.
@@ -257,7 +107,7 @@ struct loop_gradient {
     return detail::get<I>(of_state);
   }
   /// The derivative with respect to parameter I: an array for an array, a dsl::scalar for one.
-  template <std::size_t I> const auto& parameter() const {
+  template <std::size_t I> decltype(auto) parameter() const {
     static_assert(I < std::tuple_size_v<Derivatives>,
                   "the loop has no parameter of this number, from 0");
     constexpr bool has_derivative =
@@ -266,9 +116,115 @@ struct loop_gradient {
                   "a derivative is with respect to an array or a dsl::scalar of floating point "
                   "numbers: a C++ number, an integer or an expression among a loop's parameters is "
                   "constant");
-    return detail::get<I>(of_parameters);
+    if constexpr (has_derivative) return (detail::get<I>(of_parameters));
+    else return refused{};
   }
 };
+
+namespace detail {
+
+template <class Name, class F, class Loss, class... S, class... Arguments>
+auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Loss& loss,
+                      const loop_state<S...>& s, const Arguments&... arguments) {
+  const auto parameters = filter(only_loop_parameters{}, arguments...);
+  auto variables = unpack(
+      [](const auto&... v) {
+        return tuple<decltype(copy_of_variable(v))...>{copy_of_variable(v)...};
+      },
+      s.variables);
+  using states = decltype(variables);
+  using parameter_types = typename decltype(plain_types(identity_of(parameters)))::type;
+  const device where = get<0>(variables).where();
+  const device_guard guard(where);
+  const std::int64_t first = option_or(from_step(0), arguments...).number;
+  require_steps(count);
+  constexpr bool with_histories = !takes_last_alone<Loss, S...>;
+  using histories_type = std::conditional_t<with_histories, scalar_histories<S...>, tuple<>>;
+  reversed_loop<F, states, parameter_types, histories_type> loop(parameters, first);
+  unpack([&](const auto&... v) { loop.require_parameters(v...); }, s.variables);
+
+  // Forward: the caller's variables get the last state.
+  const auto conditions = filter(only_conditions{}, arguments...);
+  const auto run = [&](const auto&... options) {
+    return forward_loop<with_histories>(count, f, s, parameters, first, options...);
+  };
+  const auto options = filter(only_loop_options{}, arguments...);
+  const auto recorded = [&] {
+    if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
+      scalar<std::int64_t> ran(first);
+      auto condition = get<0>(conditions);
+      scalar<std::int64_t>* const wanted = condition.ran;
+      condition.ran = &ran;
+      auto histories = unpack([&](const auto&... o) { return run(condition, o...); }, options);
+      if (wanted != nullptr) *wanted = ran;
+      count = ran.value() - first;
+      return histories;
+    } else {
+      return unpack(run, options);
+    }
+  }();
+
+  // The weights of the last state, and of the histories.
+  const auto last = unpack(
+      [](const auto&... v) {
+        return tuple<decltype(last_of_variable(v))...>{last_of_variable(v)...};
+      },
+      s.variables);
+  const histories_type histories = [&] {
+    if constexpr (with_histories) return as_histories(recorded, count);
+    else return tuple<>{};
+  }();
+  const auto value = unpack(
+      [&](const auto&... v) {
+        return unpack([&](const auto&... h) { return loss(as_operand(v)..., as_operand(h)...); },
+                      histories);
+      },
+      last);
+  auto loss_value = eval(value);
+  auto weights = unpack(
+      [&](const auto&... v) {
+        return unpack(
+            [&](const auto&... h) {
+              return weights_of_last(value, as_operand(v)..., as_operand(h)...);
+            },
+            histories);
+      },
+      last);
+  [&]<std::size_t... V, std::size_t... H>(std::index_sequence<V...>, std::index_sequence<H...>) {
+    ((get<V>(loop.weights) = std::move(get<V>(weights))), ...);
+    ((get<H>(loop.history_weights) = std::move(get<sizeof...(V) + H>(weights))), ...);
+  }(std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<histories_type>>{});
+  loop.derivatives = unpack(
+      [](const auto&... p) {
+        return tuple<decltype(derivative_memory(p))...>{derivative_memory(p)...};
+      },
+      parameters);
+
+  // Backward.
+  std::int64_t bytes = 0;
+  unpack(
+      [&bytes](const auto&... v) {
+        ((bytes +=
+          static_cast<std::int64_t>(sizeof(typename std::remove_cvref_t<decltype(v)>::value_type)) *
+          as_operand(v).size()),
+         ...);
+      },
+      variables);
+  const std::int64_t places =
+      states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes, where);
+  loop.states.push_back(std::move(variables));
+  if (count > 0)
+    reverse_steps(
+        count, places,
+        [&](std::int64_t from, std::int64_t to, std::int64_t step, std::int64_t n) {
+          loop.advance(from, to, step, n);
+        },
+        [&](std::int64_t at, std::int64_t step) { loop.adjoin(at, step); });
+  return loop_gradient<decltype(loss_value), states, decltype(loop.derivatives)>{
+      std::move(loss_value), std::move(loop.weights), std::move(loop.derivatives)};
+}
+
+}  // namespace detail
 
 /// Runs the loop of `iterate`, and computes a loss of its last state and the loss's derivatives
 /// with respect to the variables before the first step and to the parameters.
@@ -276,7 +232,9 @@ struct loop_gradient {
 /// steps, f, s and the parameters are those of `iterate`; f is a lambda with `auto` parameters. A
 /// parameter is an array of the variables' shape or a dsl::scalar, in device memory, with respect
 /// to which there is a derivative; or a C++ number or an expression, which are constant. loss: a
-/// function of the variables that returns an expression with one value. Options: from_step,
+/// function of the variables that returns an expression with one value; or of the variables and,
+/// after them, of the history of each variable that is a scalar: an array of its values after each
+/// step. Options: from_step,
 /// memory_limit, until, and those of `iterate` that do not record. With `until` the loop that is
 /// differentiated has the steps that ran; it then waits for their number.
 ///
@@ -294,78 +252,36 @@ template <class Name, class F, class Loss, class... S, class... Arguments>
 auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, const Loss& loss,
                       const loop_state<S...>& s, const Arguments&... arguments) {
   using namespace detail;
-  const auto parameters = filter(only_loop_parameters{}, arguments...);
-  const auto variables = unpack(
-      [](const auto&... v) {
-        return tuple<decltype(copy_of_variable(v))...>{copy_of_variable(v)...};
-      },
-      s.variables);
-  using states = std::remove_const_t<decltype(variables)>;
-  using parameter_types =
-      typename decltype(plain_types(identity_of(parameters)))::type;
-  const device_guard guard(get<0>(variables).where());
-  const std::int64_t first = option_or(from_step(0), arguments...).number;
-  std::int64_t count = static_cast<std::int64_t>(steps);
-  require_steps(count);
-
-  // Forward: the caller's variables get the last state.
-  const auto conditions = filter(only_conditions{}, arguments...);
-  const auto run = [&](const auto&... options) {
-    unpack(
-        [&](const auto&... p) {
-          iterate(count, f, s, p..., from_step(first), no_histories{}, options...);
-        },
-        parameters);
-  };
-  const auto options = filter(only_loop_options{}, arguments...);
-  if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
-    scalar<std::int64_t> ran(first);
-    auto condition = get<0>(conditions);
-    scalar<std::int64_t>* const wanted = condition.ran;
-    condition.ran = &ran;
-    unpack([&](const auto&... o) { run(condition, o...); }, options);
-    if (wanted != nullptr) *wanted = ran;
-    count = ran.value() - first;
+  if constexpr (!require_differentiable_loop(std::type_identity<loop_state<S...>>{},
+                                             std::type_identity<tuple<const Arguments&...>>{})) {
+    return refused{};
+  } else if constexpr (!require_loss_of_state<Loss, S...>()) {
+    return refused{};
   } else {
-    unpack(run, options);
-  }
-
-  // The weights of the last state.
-  const auto value = unpack([&](const auto&... v) { return loss(as_operand(v)...); }, s.variables);
-  auto loss_value = eval(value);
-  reversed_loop<F, states, parameter_types> loop(parameters, first);
-  loop.weights = unpack(
-      [&](const auto&... v) { return evaluate_gradient(dsl::gradient(value, v...), false); },
-      s.variables);
-  loop.derivatives = unpack(
-      [](const auto&... p) {
-        return tuple<decltype(derivative_memory(p))...>{derivative_memory(p)...};
-      },
-      parameters);
-
-  // Backward.
-  std::int64_t bytes = 0;
-  unpack(
-      [&bytes](const auto&... v) {
-        ((bytes += static_cast<std::int64_t>(
-              sizeof(typename std::remove_cvref_t<decltype(v)>::value_type)) *
-                   as_operand(v).size()),
-         ...);
-      },
-      variables);
-  const std::int64_t places =
-      states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes,
-                      get<0>(variables).where());
-  loop.states.push_back(variables);
-  if (count > 0)
-    reverse_steps(
-        count, places,
-        [&](std::int64_t from, std::int64_t to, std::int64_t step, std::int64_t n) {
-          loop.advance(from, to, step, n);
+    using forward = decltype(unpack(
+        [&](const auto&... options) {
+          return forward_loop<!takes_last_alone<Loss, S...>>(
+              0, f, s, filter(only_loop_parameters{}, arguments...), 0, options...);
         },
-        [&](std::int64_t at, std::int64_t step) { loop.adjoin(at, step); });
-  return loop_gradient<decltype(loss_value), states, decltype(loop.derivatives)>{
-      std::move(loss_value), std::move(loop.weights), std::move(loop.derivatives)};
+        concatenate(filter(only_conditions{}, arguments...),
+                    filter(only_loop_options{}, arguments...))));
+    if constexpr (std::same_as<forward, refused>) return refused{};
+    else return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
+  }
+}
+
+// Other calls: a compile-time error says what `iterate_gradient` takes.
+template <class Steps, class F, class Loss, class... Arguments>
+  requires(!detail::begins_a_loop<Steps, F, Arguments...>)
+refused iterate_gradient(const Steps&, const F&, const Loss&, const Arguments&...) {
+  if constexpr (!std::same_as<F, refused> && !(std::same_as<Arguments, refused> || ...)) {
+    constexpr bool begins = detail::begins_a_loop<Steps, F, Arguments...>;
+    static_assert(begins,
+                  "dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...), "
+                  "parameters...): an integer number of steps, the loop's formula, a function of "
+                  "the last state, and what iterate takes");
+  }
+  return {};
 }
 
 }  // namespace dsl

@@ -63,7 +63,8 @@ class operands_of_phases {
     add_leaves(step, at);
     bind_variables(variables, all_);
     require_leaves_fit<types_of_targets<Targets...>, Step>(all_);
-    add_counts_of<typename lowered<types_of_targets<Targets...>, Step>::trace, counts>(all_, step);
+    add_space_operands_of<typename lowered<types_of_targets<Targets...>, Step>::trace, counts>(
+        all_, step);
     at += counts;
     add_values(at, where);
     if (has_positions) *at++ = position_operand();

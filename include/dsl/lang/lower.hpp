@@ -189,7 +189,7 @@ struct assignment<target_types<Targets...>, E...> {
     const auto all = unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, results);
     unpack([&g](const auto&... o) { (add_output<Targets>(g, o), ...); }, all);
     g.operands = t.operands;
-    make_counts_operands(g);
+    make_space_operands(g);
     return g;
   }
 };

@@ -139,7 +139,8 @@ constexpr bool require_operand() {
   static_assert(!is_scan<T>,
                 "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
   static_assert(!stands_alone<T>,
-                "a reduction by key or a selection is no operand of a formula: evaluate it first, "
+                "a reduction by key, a selection or a gradient is no operand of a formula: "
+                "evaluate it first, "
                 "dsl::eval(...)");
   static_assert(any_operand<T> || structured<T>,
                 "an operand is an array, a view, a scalar, an expression, a C++ number or a "

@@ -61,7 +61,7 @@ constexpr symbol<R> named(const packed_name& name, symbol<R> result, const S& of
 /// Number of elements that are reduced to one value.
 constexpr symbol<dtype::int64> count_of(graph* g) { return {g, count_elements(*g, g->space)}; }
 constexpr symbol<dtype::int64> position_of(graph* g) {
-  return {g, g->add(op::index, dtype::int64, fields(position_in_reduction, g->space))};
+  return {g, g->add(op::index, dtype::int64, fields(position_in(g->space)))};
 }
 
 /// NumPy's accumulator dtype for sums and products: integers and booleans widen to 64 bits.

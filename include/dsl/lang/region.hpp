@@ -4,7 +4,7 @@
 #include <dsl/lang/apply_along_axis.hpp>
 #include <dsl/lang/evaluated_reductions.hpp>
 #include <dsl/lang/shift.hpp>
-#include <dsl/lang/traced_call.hpp>
+#include <dsl/lang/taken_gradient.hpp>
 
 namespace dsl::detail {
 
@@ -29,6 +29,9 @@ inline constexpr bool is_cut<expression<gather_function<D>, X...>> = true;
 template <class Name, class F, class... X>
 inline constexpr bool is_cut<expression<formula<Name, F>, X...>> =
     formula_reduces<formula<Name, F>, X...>();
+
+template <class Name, class F, auto Takes, class... X>
+inline constexpr bool is_cut<expression<formula<Name, taking<F, Takes>>, X...>> = true;
 
 /// The operands of the region that ends with an expression's value, in order: leaves and cuts.
 /// A cut itself is the only operand of its region.
@@ -100,9 +103,27 @@ struct region_weights {
   }
 };
 
-/// One term for the gradient of an array: `previous`, plus the weights of those operands K of a
-/// region whose flag is set. Operands: previous, a flag for each K, a displacement for each K, the
-/// weight of the region's value, the region's operands. All K have dtype D.
+/// Whether the weight of operand K of a region depends on the value of operand I.
+template <class E, std::size_t I, std::size_t K>
+constexpr bool weights_read() {
+  constexpr bool reads = []<class... X>(std::type_identity<tuple<X...>>) {
+    graph g;
+    tracer t{&g};
+    const symbol<trace_t<E>::type.type> seed = operand_symbol<op::value, trace_t<E>::type.type>(t);
+    const tuple<trace_t<X>...> operands{stand_in<X>(t)...};
+    const sequence<term> weights = unpack(
+        [&](const auto&... x) { return region_weights<E, K>::trace(t, seed, x...); }, operands);
+    if (weights[0].is_zero()) return false;
+    sequence<int> root;
+    root.push_back(weights[0].id);
+    return needed_by(g, root)[get<I>(operands).id] != 0;
+  }(std::type_identity<region_operands_t<E>>{});
+  return reads;
+}
+
+/// A contribution to the gradient of an array: the sum of the weights of those operands K of a
+/// region whose flag is set. Operands: a flag for each K, a displacement for each K, the weight of
+/// the region's value, the region's operands. All K have dtype D.
 template <class E, dtype D, std::size_t... K>
 struct region_gradient {
   template <class... Operands> static constexpr int rank = broadcast_rank<Operands...>();
@@ -110,9 +131,8 @@ struct region_gradient {
 
   template <class... S> static constexpr symbol<D> trace(tracer& t, const S&... s) {
     constexpr std::size_t n = sizeof...(K);
-    const tuple<S...> all(s...);
-    return trace(t, all, std::make_index_sequence<n>{},
-                 std::make_index_sequence<sizeof...(S) - 2 * n - 2>{});
+    return trace(t, tuple<S...>(s...), std::make_index_sequence<n>{},
+                 std::make_index_sequence<sizeof...(S) - 2 * n - 1>{});
   }
 
  private:
@@ -121,24 +141,29 @@ struct region_gradient {
                                    std::index_sequence<X...>) {
     constexpr std::size_t n = sizeof...(J);
     const sequence<term> weights =
-        region_weights<E, K...>::trace(t, get<2 * n + 1>(all), get<2 * n + 2 + X>(all)...);
-    term sum{t.g, convert_symbol<D, false>(get<0>(all)).id};
-    (add(sum, weights[static_cast<int>(J)], {t.g, get<1 + J>(all).id},
+        region_weights<E, K...>::trace(t, get<2 * n>(all), get<2 * n + 1 + X>(all)...);
+    term sum;
+    (add(sum, weights[static_cast<int>(J)], {t.g, get<J>(all).id},
          is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
-             ? (*t.g)[get<1 + n + J>(all).id].field(0)
-             : -1),
+             ? (*t.g)[get<n + J>(all).id].field(0)
+             : -1,
+         get<2 * n + 1 + K>(all).id),
      ...);
-    return {t.g, converted(sum, D).id};
+    return symbol_of<D>(t.g, sum);
   }
-  static constexpr void add(term& sum, term weight, const term& flag, int displacement) {
+  static constexpr void add(term& sum, term weight, const term& flag, int displacement,
+                            int element) {
     if (weight.is_zero()) return;
     weight = converted(weight, D);
     if (displacement >= 0) {
+      if (rank_of_node(*weight.g, weight.id) == 0) weight = beside_element(weight, element);
       path_step by;
       by.slot = displacement;
       weight = shifted(weight, by);
     }
-    sum = sum + terms::where(flag, weight, constant_term(sum.g, D, 0));
+    // A single operand contributes whenever the statement runs.
+    if (sizeof...(K) > 1) weight = terms::where(flag, weight, constant_term(weight.g, D, 0));
+    sum = terms::sum(sum, weight);
   }
 };
 
@@ -186,8 +211,8 @@ struct reduction_adjoint {
 };
 
 /// The weight of argument I of a formula that reduces. The arguments are the weight of its value,
-/// then its own.
-template <class F, std::size_t I>
+/// then its own. `Takes`: what the formula takes of the argument is added elsewhere.
+template <class F, std::size_t I, bool Takes = false>
 struct argument_adjoint {
   template <class W, class... S> constexpr auto operator()(W w, S... s) const {
     using call_type = traced_call<F, std::uint64_t{1} << I, S...>;
@@ -198,8 +223,26 @@ struct argument_adjoint {
     sequence<term> weights;
     nodes.push_back(made.ids[0]);
     weights.push_back(converted({w.owner, w.id}, (*w.owner)[made.ids[0]].type));
+    sequence<term> taken;
     return made.template result<std::tuple_element_t<I, tuple<S...>>::type.type>(
-        made.weights(nodes, weights)[0]);
+        made.weights_and_taken(nodes, weights, Takes ? &taken : nullptr)[0]);
+  }
+};
+
+/// The weights and the positions of the elements that a formula takes (Takes: `takes_of`). The
+/// arguments are those of argument_adjoint.
+template <class F, class Takes>
+struct taken_adjoint {
+  template <class W, class... S> constexpr auto operator()(W w, S... s) const {
+    using call_type = traced_call<F, Takes::inputs, S...>;
+    call_type made(w.owner, tuple<S...>(s...));
+    made.sums = true;
+    sequence<int> nodes;
+    sequence<term> weights, taken;
+    nodes.push_back(made.ids[0]);
+    weights.push_back(converted({w.owner, w.id}, (*w.owner)[made.ids[0]].type));
+    (void)made.weights_and_taken(nodes, weights, &taken);
+    return taken_results<Takes>(made, taken);
   }
 };
 
@@ -213,5 +256,48 @@ struct adjoint_of_rows<row_formula<Name, F, Rank, Left, Values>> {
     return argument_adjoint<F, 0>{}(w, x, p...);
   }
 };
+
+template <std::size_t... A, std::size_t... B>
+constexpr std::index_sequence<A..., B...> join(std::index_sequence<A...>,
+                                               std::index_sequence<B...>) {
+  return {};
+}
+constexpr std::index_sequence<> join() { return {}; }
+template <class A> constexpr A join(A a) { return a; }
+template <class A, class B, class C, class... Rest>
+constexpr auto join(A a, B b, C c, Rest... rest) {
+  return join(join(a, b), c, rest...);
+}
+/// The numbers K of a region's operands for which a condition on K holds.
+template <class Condition, std::size_t... K>
+constexpr auto chosen(std::index_sequence<K...>) {
+  return join(std::conditional_t<Condition::template holds<K>, std::index_sequence<K>,
+                                 std::index_sequence<>>{}...);
+}
+
+/// A value as an operand in memory: of a reduction and the like that is evaluated. If only its
+/// shape is needed, it is not evaluated.
+template <class E>
+auto evaluated_operand(const E& e, [[maybe_unused]] bool is_needed, [[maybe_unused]] device where) {
+  if constexpr (!is_cut<E>) {
+    return e;
+  } else {
+    using value = decltype(eval(e));
+    using T = typename value::value_type;
+    if (is_needed) return eval(e);
+    if constexpr (value::rank == 0) return value(T{}, where);
+    else return value(shape_of_expression(e), where);
+  }
+}
+
+/// A value as an operand that is a leaf.
+template <class E>
+auto in_memory_operand(const E& e) {
+  if constexpr (requires { e.operands; }) return as_operand(eval(e));
+  else return e;
+}
+
+template <class F> inline constexpr bool is_sum = std::same_as<F, sum_function>;
+template <dtype D> inline constexpr bool is_sum<sum_as<D>> = true;
 
 }  // namespace dsl::detail

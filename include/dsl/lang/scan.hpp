@@ -95,7 +95,7 @@ struct element_trace {
         "a complex number has no real value: take real(x), imag(x) or abs(x)");
     g.outputs.push_back(convert_symbol<A, false>(element).id);
     g.operands = t.operands;
-    make_counts_operands(g);
+    make_space_operands(g);
     return g;
   }
 };
@@ -315,7 +315,7 @@ void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R,
                 inputs = inputs_of_kernel<leaves + counts>();
   operand all[inputs + 1], *at = all;
   add_leaves(e.operand, at);
-  add_counts_of<element_trace<Operand, A>, counts>(all, e.operand);
+  add_space_operands_of<element_trace<Operand, A>, counts>(all, e.operand);
   with_scan<inputs>(target, e, all, pass_type{}, use);
 }
 

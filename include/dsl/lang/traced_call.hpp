@@ -46,17 +46,22 @@ class differentiated_call {
     const op code = g_[id].code;
     return code == op::load || code == op::value || code == op::load_scalar;
   }
-  // Whether no other argument can be computed from this one.
+  // Whether no other argument is computed from this one.
   template <std::size_t N>
   constexpr bool is_alone(const int (&arguments)[N], std::size_t number) const {
-    for (std::size_t i = 0; i < N; ++i) {
-      if (i == number) continue;
-      const node& other = g_[arguments[i]];
-      if (other.code == op::constant) continue;
-      if (!is_operand(arguments[i]) || other.field(0) == g_[arguments[number]].field(0))
-        return false;
-    }
+    for (std::size_t i = 0; i < N; ++i)
+      if (i != number && reads(arguments[i], g_[arguments[number]].field(0))) return false;
     return true;
+  }
+  // Whether a node is computed from an operand.
+  constexpr bool reads(int id, int operand) const {
+    if (is_operand(id)) return g_[id].field(0) == operand;
+    sequence<char> root(g_.size(), 0);
+    root[id] = 1;
+    const sequence<char> needed = needed_in_pass(g_, std::move(root), sequence<char>(g_.size(), 0));
+    for (int i = 0; i < needed.size(); ++i)
+      if (needed[i] != 0 && leaf_of(g_[i]) == operand) return true;
+    return false;
   }
   constexpr int copy(int id, const sequence<int>& to) const {
     if (inputs_.is_mark(id) && inputs_.number_of(id) >= 0) return to[g_[id].field(0)];
@@ -135,10 +140,23 @@ struct traced_call {
   /// The weights of all inputs, for weights of some nodes (zero: none).
   constexpr sequence<term> weights(const sequence<int>& nodes,
                                    const sequence<term>& of_nodes) const {
-    adjoint_sweep sweep(*g, call.inputs(), g->size(), sums);
+    return weights_and_taken(nodes, of_nodes, nullptr);
+  }
+  /// The same; and if `taken` is given, for each element that the formula takes of an input, in the
+  /// nodes' order, adds its weight and its position.
+  constexpr sequence<term> weights_and_taken(const sequence<int>& nodes,
+                                             const sequence<term>& of_nodes,
+                                             sequence<term>* taken) const {
+    const int before = g->size();
+    adjoint_sweep sweep(*g, call.inputs(), before, sums, taken != nullptr);
     for (int k = 0; k < nodes.size(); ++k)
       if (!of_nodes[k].is_zero()) sweep.seed(nodes[k], of_nodes[k]);
     sweep.run();
+    for (int i = 0; taken != nullptr && i < before; ++i)
+      if (call.inputs().taken_from((*g)[i]) >= 0) {
+        taken->push_back(sweep.of_taken(i));
+        taken->push_back(sweep.position_of_taken(i));
+      }
     sequence<term> found;
     for (int i = 0; i < call.inputs().count(); ++i) found.push_back(sweep.of(i));
     return found;

@@ -107,6 +107,23 @@ template <structured S> inline constexpr bool is_symbolic<S> =
       return (is_symbolic<M> && ...);
     }(std::type_identity<member_types_t<S>>{});
 
+/// A function of a function checks its calls itself.
+template <class F>
+concept checks_calls = requires { typename F::primal; };
+/// Whether F can be called for elements of dtypes D; if not, a compile-time error says why.
+template <class F, dtype... D>
+constexpr bool require_call() {
+  if constexpr (checks_calls<F>) return F::template require_call<D...>();
+  else return require_functor<F, D...>();
+}
+template <class F, class... T>
+constexpr bool require_call_in_formula() {
+  if constexpr (checks_calls<F> && (is_of_formula<T> && ...))
+    return F::template require_call<decltype(lift(nullptr,
+                                                  std::declval<const T&>()))::type.type...>();
+  else return require_number<F, sizeof...(T)>();
+}
+
 /// Whether F takes these arguments once their C++ numbers are weak constants: F differentiates, and
 /// needs a symbol for each argument.
 template <class F, class... T>
@@ -154,7 +171,7 @@ struct vectorized {
     } else if constexpr ((detail::is_symbolic<T> || ...)) {
       if constexpr (detail::is_callable<F, T...>) return F{}(x...);
       else if constexpr (detail::takes_symbols_alone<F, T...>) return detail::call_lifted<F>(x...);
-      else if constexpr (!detail::require_number<F, sizeof...(T)>()) return refused{};
+      else if constexpr (!detail::require_call_in_formula<F, T...>()) return refused{};
       else return refuse_inside<T...>();
     } else if constexpr (detail::is_callable<F, detail::trace_t<detail::operand_t<T>>...>) {
       if constexpr (detail::require_results<decltype(F{}(
@@ -167,7 +184,7 @@ struct vectorized {
           takes_elements,
           "a struct is an argument of a formula, a lambda with auto parameters for all of them");
       return refused{};
-    } else if constexpr (detail::require_functor<
+    } else if constexpr (detail::require_call<
                              F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       detail::require_marked<F, detail::trace_t<detail::operand_t<T>>::type.type...>();
       return detail::make_expression<detail::functor<Name, F>>(x...);
@@ -217,7 +234,7 @@ struct vectorized<Name, F> {
           !(detail::structured<T> || ...),
           "a struct is an argument of a formula, a lambda with auto parameters for all of them");
       return refused{};
-    } else if constexpr (detail::require_functor<
+    } else if constexpr (detail::require_call<
                              F, detail::trace_t<detail::operand_t<T>>::type.type...>()) {
       return with_words(std::make_index_sequence<detail::object_words<F>::count>{}, x...);
     } else {

@@ -64,3 +64,26 @@ void run_notes::end(const explanation& made) {
 }
 
 }  // namespace dsl::detail
+
+namespace dsl {
+
+explanation::explanation(const detail::explained_runs& all) : seconds_(0) {
+  std::string words, graphs;
+  for (int i = 0; i < all.count(); ++i) {
+    words += std::string(i > 0 ? "\n" : "") + all[i].text().c_str();
+    graphs += all[i].dot().c_str();
+    seconds_ += all[i].seconds();
+  }
+  text_ = dsl::text(words.c_str());
+  dot_ = dsl::text(graphs.c_str());
+}
+
+void explanation::compare_operations(int derivative, int formula) {
+  char line[120];
+  std::snprintf(line, sizeof line,
+                "  derivative %d operations an element, %.1f times the formula's %d\n", derivative,
+                formula > 0 ? derivative / static_cast<double>(formula) : 0.0, formula);
+  text_ = dsl::text((std::string(text_.c_str()) + line).c_str());
+}
+
+}  // namespace dsl

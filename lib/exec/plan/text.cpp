@@ -47,7 +47,7 @@ void operand_names::add(const operand* all, int count) {
   for (int k = 0; k < count; ++k) {
     const operand& o = all[k];
     if (o.kind == operand_kind::value || o.kind == operand_kind::step ||
-        o.kind == operand_kind::position || o.source != nullptr)
+        o.kind == operand_kind::position || o.is_position || o.source != nullptr)
       continue;
     const auto same = std::find_if(all_.begin(), all_.end(),
                                    [&o](const named& other) { return is_same(other.of, o); });
@@ -62,6 +62,7 @@ std::string operand_names::letter(std::uint64_t number) {
 }
 
 std::string operand_names::of(const operand& o) const {
+  if (o.kind == operand_kind::position || o.is_position) return "position";
   const auto same = std::find_if(all_.begin(), all_.end(),
                                  [&o](const named& other) { return is_same(other.of, o); });
   if (same == all_.end()) return "?";
@@ -158,10 +159,6 @@ void formula_speller::operand_of(op code, dtype type, std::uint64_t number, int 
   const operand& o = operands_[number];
   if (code == op::value) return literal_of(type, o.word[0], o.word[1]);
   if (o.source != nullptr) return value(*o.source, outer);
-  if (o.kind == operand_kind::position) {
-    text_ += "position";
-    return;
-  }
   text_ += names_->of(o);
 }
 

@@ -20,11 +20,25 @@ struct shape {
     rank = std::max(rank, axes);
   }
   bool is_reduced(int k, std::uint32_t axes) const { return (axes >> (rank - 1 - k) & 1) != 0; }
-  std::int64_t count(std::uint32_t axes) const {
+  // The number of elements that are reduced along axes.
+  void set_count(operand& o, std::uint32_t axes) const {
     std::int64_t n = 1;
     for (int k = 0; k < rank; ++k)
       if (is_reduced(k, axes)) n *= extents[k];
-    return n;
+    o.kind = operand_kind::value;
+    o.type = dtype::int64;
+    o.word[0] = static_cast<std::uint64_t>(n);
+  }
+  // Each element's position among these.
+  void set_positions(operand& o, std::uint32_t axes) const {
+    std::int64_t sizes[max_rank], strides[max_rank], step = 1;
+    for (int k = 0; k < rank; ++k) {
+      sizes[rank - 1 - k] = extents[k];
+      strides[rank - 1 - k] = is_reduced(k, axes) ? step : 0;
+      if (is_reduced(k, axes)) step *= extents[k];
+    }
+    set_index(o, rank, 0, sizes, strides);
+    o.is_position = true;
   }
 };
 
@@ -83,13 +97,15 @@ class shapes {
 
 }  // namespace
 
-void set_counts(operand* counts, const int* spaces, int count, const leaves_of_spaces& of) {
+void set_space_operands(operand* operands, const space_operand* given, int count,
+                        const leaves_of_spaces& of) {
   const shapes all(of);
   for (int i = 0; i < count; ++i) {
-    operand& o = counts[i] = {};
-    o.kind = operand_kind::value;
-    o.type = dtype::int64;
-    o.word[0] = static_cast<std::uint64_t>(all.of(spaces[i]).count(all.axes_of(spaces[i])));
+    const shape space = all.of(given[i].space);
+    const std::uint32_t axes = all.axes_of(given[i].space);
+    operands[i] = {};
+    if (given[i].is_position) space.set_positions(operands[i], axes);
+    else space.set_count(operands[i], axes);
   }
 }
 

@@ -7,6 +7,7 @@ namespace dsl {
 
 namespace detail {
 struct explained_statement;
+class explained_runs;
 }  // namespace detail
 
 /// Describes what a statement would do; returned by `explain`.
@@ -14,6 +15,8 @@ class explanation {
  public:
   explanation() = default;
   explicit explanation(const detail::explained_statement& of);
+  /// The explanations of all statements, one after another.
+  explicit explanation(const detail::explained_runs& all);
 
   /// The formula; for each kernel its program, operands, path, launch and cost, why it is one of
   /// several, and the predicted time.
@@ -23,6 +26,10 @@ class explanation {
   /// The predicted time in seconds of one of many consecutive calls; for a loop, of one step. NaN
   /// without a prediction: in the simulator, and if functors are called.
   double seconds() const { return seconds_; }
+
+  /// Adds a line: the operations of a derivative, for each element, and those of the formula that
+  /// it is of.
+  void compare_operations(int derivative, int formula);
 
  private:
   dsl::text text_{""}, dot_{""};

@@ -55,6 +55,7 @@ struct operand {
   buffer* memory = nullptr;
   std::int64_t extents[max_rank] = {}, strides[max_rank] = {};  // In elements.
   int size = 0;                                                 // address: an element's bytes.
+  bool is_position = false;  // index: positions among the elements that are reduced together.
   // The array has had its memory replaced since the formula was made.
   bool out_of_date = false;
   bool counts_steps = false;     // value: the number of a loop's step.

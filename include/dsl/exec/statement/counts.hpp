@@ -1,4 +1,4 @@
-// Numbers of elements that a statement's elements are computed from, as operands.
+// Numbers and positions of elements that a statement's elements are computed from, as operands.
 #pragma once
 
 #include <dsl/exec/statement/evaluation.hpp>
@@ -21,8 +21,10 @@ struct leaves_of_spaces {
   int space_count;
 };
 
-/// Sets operands to the numbers of elements that index spaces reduce to one value: on a mesh those
-/// of all devices. Shapes that do not broadcast are left to those who use them.
-void set_counts(operand* counts, const int* spaces, int count, const leaves_of_spaces& of);
+/// Sets operands to the numbers of elements that index spaces reduce to one value, on a mesh those
+/// of all devices, and to the positions among these. Shapes that do not broadcast are left to those
+/// who use them.
+void set_space_operands(operand* operands, const space_operand* given, int count,
+                        const leaves_of_spaces& of);
 
 }  // namespace dsl::detail
