@@ -626,6 +626,41 @@ TEST_P(derivatives, of_paths_and_sums_of_neighbours) {
   }
 }
 
+// The first of equal extrema, whose weight goes to neighbours.
+TEST_P(derivatives, of_an_extremum_of_neighbours) {
+  using dsl::boundary;
+  const auto slope = dsl::grad<0>([](auto x) {
+    return dsl::max(x * dsl::shift(x, 1, boundary::wrap, 1) +
+                    dsl::shift(x, -1, boundary::clamp, 0));
+  });
+  for (const grid shape : {grid{1, 1}, grid{3, 4}, grid{5, 37}}) {
+    std::vector<double> host;
+    for (std::int64_t i = 0; i < shape.rows * shape.columns; ++i)
+      host.push_back(static_cast<double>(i * 7 % 3));  // Many are equal.
+    const dsl::array<double, 2> made =
+        slope(dsl::reshape(dsl::to_device(host), shape.rows, shape.columns));
+    std::vector<double> want(host.size(), 0);
+    double greatest = -1;
+    std::size_t at[3]{};
+    for (std::int64_t r = 0; r < shape.rows; ++r)
+      for (std::int64_t c = 0; c < shape.columns; ++c) {
+        const std::size_t here = shape.at(r, c),
+                          left = shape.at(r, (c + shape.columns - 1) % shape.columns),
+                          below = shape.at(std::min(r + 1, shape.rows - 1), c);
+        const double value = host[here] * host[left] + host[below];
+        if (value <= greatest) continue;
+        greatest = value;
+        at[0] = here;
+        at[1] = left;
+        at[2] = below;
+      }
+    want[at[0]] += host[at[1]];
+    want[at[1]] += host[at[0]];
+    want[at[2]] += 1;
+    EXPECT_EQ(made.copy_to_host(), want) << shape.rows << " x " << shape.columns;
+  }
+}
+
 // ---- Functors, loops
 
 // Fast operations have the derivatives of those that they approximate.

@@ -143,8 +143,31 @@ constexpr term sum_of_elements(const term& x, int space) {
   return reduce_term(x, space, op::add, literal{});
 }
 
-/// The derivative of a reduction's result with respect to an element x.
-constexpr partial derivative_of_reduction(graph& g, const term& result, const traced_reduction& f) {
+/// Whether x is the first element that attains an extremum, in row-major order. `by_axis`: the
+/// condition may be shifted to neighbours, and so compares positions along axes.
+constexpr term is_first(const term& x, const term& result, int space, bool by_axis) {
+  graph& g = *x.g;
+  constexpr literal none{0x7fffffffffffffff};
+  const term last{&g, g.add(op::constant, dtype::int64, none)};
+  term attains = x == result;
+  const auto at_least = [&](const term& position) {
+    return position == reduce_term(terms::where(attains, position, last), space, op::min, none);
+  };
+  const int rank = by_axis ? rank_of_node(g, x.id) : 0;
+  if (rank == 0)
+    return at_least({&g, g.add(op::index, dtype::int64, fields(position_in(space)))});
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    path_step along;
+    along.axis = axis;
+    attains = attains && at_least({&g, graph_shift(g, along).coordinate_of(x.id)});
+  }
+  return attains;
+}
+
+/// The derivative of a reduction's result with respect to an element x. `shifts`: weights of
+/// elements may be shifted to neighbours.
+constexpr partial derivative_of_reduction(graph& g, const term& result, const traced_reduction& f,
+                                          bool shifts) {
   using namespace terms;
   const combination kind = combination_of(g, f);
   const int space = f.space;
@@ -163,14 +186,7 @@ constexpr partial derivative_of_reduction(graph& g, const term& result, const tr
     return when(zeros == where(is_zero, constant_term(&g, dtype::int64, 1), number),
                 where(is_zero, others, others / x));
   }
-  if (kind == combination::extremum) {
-    // The first element that attains it.
-    constexpr literal none{0x7fffffffffffffff};
-    const term position{&g, g.add(op::index, dtype::int64, fields(position_in(space)))};
-    const term last{&g, g.add(op::constant, dtype::int64, none)};
-    const term first = reduce_term(where(x == result, position, last), space, op::min, none);
-    return when(position == first, 1.0);
-  }
+  if (kind == combination::extremum) return when(is_first(x, result, space, shifts), 1.0);
   g.refuse_derivative(kind == combination::other_elements ? no_derivative::product
                                                           : no_derivative::reduction);
   return none;
@@ -282,6 +298,7 @@ class adjoint_sweep {
         active_(inputs.active(size_, takes)),
         is_element_(find_elements()),
         sums_(sums),
+        shifts_(reads_neighbours()),
         own_(size_, weight{}),
         spaces_(size_, g.space),
         of_elements_(sums_ ? size_ : 0, weight{}),
@@ -385,6 +402,11 @@ class adjoint_sweep {
     give(from, to, {value, w.condition});
   }
 
+  constexpr bool reads_neighbours() const {
+    for (int i = 0; i < size_; ++i)
+      if (active_[i] != 0 && inputs_.read_by(i) >= 0) return true;
+    return false;
+  }
   constexpr void propagate(int id, const weight& w) {
     const node n = g_[id];
     if (inputs_.number_of(id) >= 0 || inputs_.taken_from(n) >= 0) return;
@@ -405,7 +427,7 @@ class adjoint_sweep {
     const traced_reduction& f = g_.reduction_at(n.field(0));
     const int x = f.values[0], space = f.space;
     if (is_element(x)) {
-      const partial p = derivative_of_reduction(g_, {&g_, id}, f);
+      const partial p = derivative_of_reduction(g_, {&g_, id}, f, shifts_);
       spaces_[x] = space;
       // The elements share the weight: nothing is summed.
       return give(x, x, {masked(w), term{}}, p);
@@ -421,7 +443,7 @@ class adjoint_sweep {
   int size_;
   sequence<char> active_;
   sequence<char> is_element_;
-  bool sums_;
+  bool sums_, shifts_;
   // Of each node: its weight; the index space of its elements. Of a node that all elements share:
   // the weights that they give it, and their index space.
   sequence<weight> own_;

@@ -36,7 +36,7 @@ class tangent_sweep {
     if (n.code == op::reduced) {
       const traced_reduction& f = g_.reduction_at(n.field(0));
       const int x = f.values[0], space = f.space;
-      const partial p = derivative_of_reduction(g_, {&g_, id}, f);
+      const partial p = derivative_of_reduction(g_, {&g_, id}, f, false);
       const term change = mapped(p, change_[x], g_[x].type);
       return change.is_zero() ? change : sum_of_elements(converted(change, n.type), space);
     }
