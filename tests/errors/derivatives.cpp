@@ -150,8 +150,8 @@ void f(dsl::array<double>& x, const dsl::array<double>& y) {
 // lines: nvcc 6, g++ 8
 constexpr auto decay = dsl::vectorize([](auto x, auto h) { return x - h * x; });
 void f(dsl::array<double>& x) {
-  const auto found = dsl::iterate_gradient(
-      3, decay, [](auto last) { return dsl::sum(last); }, dsl::state(x), 0.5);
+  const auto found =
+      dsl::iterate_gradient(3, decay, [](auto last) { return dsl::sum(last); }, dsl::state(x), 0.5);
   x = found.parameter<0>();
 }
 

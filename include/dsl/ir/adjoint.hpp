@@ -154,8 +154,7 @@ constexpr term is_first(const term& x, const term& result, int space, bool by_ax
     return position == reduce_term(terms::where(attains, position, last), space, op::min, none);
   };
   const int rank = by_axis ? rank_of_node(g, x.id) : 0;
-  if (rank == 0)
-    return at_least({&g, g.add(op::index, dtype::int64, fields(position_in(space)))});
+  if (rank == 0) return at_least({&g, g.add(op::index, dtype::int64, fields(position_in(space)))});
   for (int axis = rank - 1; axis >= 0; --axis) {
     path_step along;
     along.axis = axis;
