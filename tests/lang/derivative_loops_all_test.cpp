@@ -1,5 +1,5 @@
 // Derivatives that functors give, inside fast_math, in loops and in right-hand sides.
-#include "../on_device.hpp"
+#include "derivative_check.hpp"
 
 #include <dsl/ode.hpp>
 
@@ -16,24 +16,19 @@ struct cube_by_loop {
   DSL_FN double derivative(double x) const { return 3 * x * x; }
 };
 struct scaled_power {
-  double scale;
-  DSL_FN float operator()(float x, float y) const { return static_cast<float>(scale) * x * y * y; }
+  float scale;
+  DSL_FN float operator()(float x, float y) const { return scale * x * y * y; }
   DSL_FN std::tuple<float, float> derivative(float x, float y) const {
-    return {static_cast<float>(scale) * y * y, 2 * static_cast<float>(scale) * x * y};
+    return {scale * y * y, 2 * scale * x * y};
   }
 };
 
 namespace {
 
-using precise = long double;
+using namespace derivative_check;
 
 struct derivatives_in_use : on_device {};
 ON_EVERY_DEVICE(derivatives_in_use);
-
-std::vector<double> random_numbers(std::int64_t n, double low, double high, unsigned seed) {
-  const auto drawn = random_floats(n, static_cast<float>(low), static_cast<float>(high), seed);
-  return {drawn.begin(), drawn.end()};
-}
 
 // Fast operations have the derivatives of those that they approximate.
 TEST_P(derivatives_in_use, inside_fast_math) {
