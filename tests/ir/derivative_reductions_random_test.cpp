@@ -58,11 +58,10 @@ std::vector<elements> evaluated(const graph& g, int end, std::size_t n,
         case op::neighbour: {
           const neighbour_path path = path_of(g, id);
           const std::int64_t there = end_of(path, here, count);
-          made[i] = path.base == op::coordinate ? static_cast<real>(there) : read(there);
+          made[i] = path.base == op::index ? static_cast<real>(there) : read(there);
           break;
         }
         case op::inside: made[i] = end_of(path_of(g, id), here, count) >= 0; break;
-        case op::coordinate:
         case op::index: made[i] = static_cast<real>(i); break;
         case op::count: made[i] = static_cast<real>(n); break;
         case op::constant: made[i] = wide::constant(at).real(); break;

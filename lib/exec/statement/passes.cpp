@@ -118,9 +118,9 @@ void evaluation::passes::check_shapes(const pass_of_space& of, const pass_use& u
   if (use.space > 0) {
     const reduced_space& space = spaces_[use.space - 1];
     if (space.same_elements == nullptr) return;
-    const int second = first_from(space.second);
+    const int second = first_from(space.second), end = first_from(space.end);
     require_same_elements(space.same_elements, inputs.data(), second, inputs.data() + second,
-                          use.inputs - second);
+                          end - second);
   } else if (const pass_view& pass = codes_[of.number]->pass.view; pass.reduces_beside_arrays()) {
     std::vector<operand_range> ranges;
     std::vector<reduction_axes> results;
