@@ -147,7 +147,7 @@ void f(dsl::array<double>& x, const dsl::array<double>& y) {
 
 // case gradient_of_a_loop_of_a_lambda
 // says: dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...),
-// lines: nvcc 6, g++ 8
+// lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<double>& x) {
   dsl::iterate_gradient(
       3, [](auto x) { return 2 * x; }, [](auto last) { return dsl::sum(last); }, dsl::state(x));

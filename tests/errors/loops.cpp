@@ -188,14 +188,6 @@ void f(dsl::array<int>& x) {
       dsl::state(x));
 }
 
-// case gradient_of_a_loop_of_a_lambda
-// says: dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...), parameters...)
-// lines: nvcc 6, g++ 8, clang++ 9
-void f(dsl::array<float>& x) {
-  dsl::iterate_gradient(
-      10, [](auto x) { return x + 1; }, [](auto last) { return dsl::sum(last); }, dsl::state(x));
-}
-
 // case loss_of_a_loop_of_too_many_arguments
 // says: the loss of dsl::iterate_gradient is a function of the loop's variables
 // lines: nvcc 9, g++ 10, clang++ 15
