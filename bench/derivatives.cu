@@ -83,8 +83,7 @@ const rows of_rows_on_chip([] {
               const auto most = dsl::max(x.m, dsl::axis(1), dsl::keep_dims);
               const auto total = dsl::sum(exp(x.m - most), dsl::axis(1), dsl::keep_dims);
               x.out = dsl::gradient(
-                  dsl::sum(most + log(total)) - dsl::sum(where(place(x) == label(x), x.m, 0)),
-                  x.m);
+                  dsl::sum(most + log(total)) - dsl::sum(where(place(x) == label(x), x.m, 0)), x.m);
             })
         .by("dsl closed form", [=](const matrix& x) {
           const auto shifted = exp(x.m - dsl::max(x.m, dsl::axis(1), dsl::keep_dims));
