@@ -87,6 +87,24 @@ TEST_P(derivatives, no_infinity_of_what_where_does_not_choose) {
       });
 }
 
+TEST_P(derivatives, of_values_that_count_as_constants) {
+  const std::vector<double> host{-1.5, 0, 2};
+  const auto x = dsl::to_device(host);
+  const auto slope = dsl::grad<0>([](auto a) { return a * dsl::stop_gradient(a * a); });
+  const auto got = dsl::eval(slope(x)).copy_to_host(),
+             of_loss =
+                 dsl::eval(dsl::gradient(dsl::sum(x * dsl::stop_gradient(x)), x)).copy_to_host();
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    EXPECT_EQ(got[i], host[i] * host[i]);
+    EXPECT_EQ(of_loss[i], host[i]);
+  }
+  // An argument that is computed from others keeps its derivative inside fast_math.
+  const auto inside = dsl::vectorize([](auto w) {
+    return dsl::grad<0>([](auto a) { return dsl::fast_math(a * a + exp(0 * a)); })(2 * w);
+  });
+  EXPECT_EQ(dsl::eval(inside(x)).copy_to_host(), dsl::eval(4 * x).copy_to_host());
+}
+
 TEST_P(derivatives, at_kinks_and_ends) {
   const std::vector<double> x{-2, -0.0, 0, 1, 3}, y{3, 0, 0, 1, -2};
   const auto formula = [](auto x, auto y) {

@@ -19,12 +19,10 @@ class derivative_inputs {
   constexpr void add(int id) { nodes_.push_back(id); }
   /// Adds an input that is marked, and returns the mark.
   constexpr int add_marked(int id) {
-    add(g_.add(op::positive, g_[id].type, fields(id, g_.size(), marked)));
+    add(g_.add(op::positive, g_[id].type, fields(id, g_.size(), static_cast<int>(mark::marked))));
     return nodes_[nodes_.size() - 1];
   }
-  constexpr bool is_mark(int id) const {
-    return g_[id].code == op::positive && g_[id].field(2) == marked;
-  }
+  constexpr bool is_mark(int id) const { return is_marked(g_[id]); }
   constexpr int count() const { return nodes_.size(); }
   constexpr int operator[](int i) const { return nodes_[i]; }
   /// The number of the input that a node is, or -1.
@@ -63,7 +61,7 @@ class derivative_inputs {
     for (int i = 0; i < size; ++i) {
       if (number_of(i) >= 0 || read_by(i) >= 0) marks[i] = 1;
       const node& n = g_[i];
-      if (marks[i] != 0 || !may_have_derivative(n.type)) continue;
+      if (marks[i] != 0 || !may_have_derivative(n.type) || has_mark(n, mark::stopped)) continue;
       if (is_mark(i) && moves_mark(i)) g_.refuse_derivative(no_derivative::neighbours);
       if (taken_from(n) >= 0) {
         if (!takes) g_.refuse_derivative(no_derivative::taken);
@@ -86,7 +84,6 @@ class derivative_inputs {
   }
 
  private:
-  static constexpr int marked = 1;
   // Whether a mark is that of an input at another place.
   constexpr bool moves_mark(int id) const {
     for (int i = 0; i < nodes_.size(); ++i)

@@ -40,12 +40,18 @@ constexpr int make_fast(graph& g, int node) {
       continue;
     }
     const int arity = info(n.code).arity;
-    int operands[3] = {};
-    for (int k = 0; k < arity; ++k) operands[k] = fast[n.field(k)];
+    // The mark of a derivative's input stays that node.
+    if (arity == 0 || is_marked(n)) {
+      fast[i] = i;
+      continue;
+    }
+    literal word = n.word;
+    for (int k = 0; k < arity; ++k) {
+      word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
+      word.bits |= static_cast<std::uint64_t>(fast[n.field(k)]) << 16 * k;
+    }
     const bool computes_in_float = kind_of(n.type) == kind::real && size_of(n.type) <= 4;
-    fast[i] = arity == 0 ? i
-                         : g.add(computes_in_float ? fast_form(n.code) : n.code, n.type,
-                                 fields(operands[0], operands[1], operands[2]));
+    fast[i] = g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, word);
   }
   return fast[node];
 }

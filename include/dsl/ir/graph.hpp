@@ -43,6 +43,14 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
           static_cast<std::uint64_t>(c) << 32};
 }
 
+/// The third field of a node op::positive. marked: an input of a derivative. stopped: a value that
+/// counts as a constant in derivatives.
+enum class mark { none, marked, stopped };
+constexpr bool has_mark(const node& n, mark m) {
+  return n.code == op::positive && n.field(2) == static_cast<int>(m);
+}
+constexpr bool is_marked(const node& n) { return has_mark(n, mark::marked); }
+
 inline constexpr int no_step = 0xffff;
 constexpr bool is_step(op code) { return code == op::step || code == op::given_step; }
 /// Whether the node reads a neighbour or asks for a position, and so needs its operand's axes.

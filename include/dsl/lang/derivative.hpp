@@ -299,6 +299,16 @@ constexpr auto function_of(const F&) {
   else return vectorize<name_t<F>>(Function<plain_t<F>>{});
 }
 
+/// A value as it is, which derivatives take for a constant.
+struct stop_gradient_function {
+  template <class Operand> static constexpr int rank = Operand::rank;
+  template <class...> using calls = tuple<>;
+  template <dtype D, bool W> static constexpr auto trace(tracer& t, symbol<D, W> x) {
+    return symbol<D, W>{
+        t.g, t.g->add(op::positive, D, fields(x.id, 0, static_cast<int>(mark::stopped)))};
+  }
+};
+
 }  // namespace detail
 
 /// The derivative of a formula, as a vectorized function of the same arguments: with respect to
@@ -359,6 +369,20 @@ constexpr auto jacobian(const F& f) {
 template <class F>
 constexpr auto hessian(const F& f) {
   return detail::function_of<detail::hessian_function>(f);
+}
+
+/// The value of x, which is a constant for derivatives: in exp(x - stop_gradient(max(x))) the
+/// maximum only keeps the exponential from overflowing, and its derivative need not be computed. x
+/// is an array, an expression or a symbol.
+template <class X>
+  requires detail::operands<X>
+constexpr auto stop_gradient(const X& x) {
+  if constexpr (is_symbol<X>) {
+    detail::tracer none{x.owner};
+    return detail::stop_gradient_function::trace(none, x);
+  } else {
+    return detail::make_expression<detail::stop_gradient_function>(x);
+  }
 }
 
 }  // namespace dsl

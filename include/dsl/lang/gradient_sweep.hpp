@@ -1,6 +1,7 @@
 // Backwards through a loss: from the weight of its value to the gradients of its variables.
 #pragma once
 
+#include <dsl/lang/derivative.hpp>
 #include <dsl/lang/expression_shape.hpp>
 #include <dsl/lang/gradient_memory.hpp>
 #include <dsl/lang/region.hpp>
@@ -20,6 +21,8 @@ inline constexpr bool may_read<address_leaf<T, R>, V...> =
 template <class F, class... X, class... V>
 inline constexpr bool may_read<expression<F, X...>, V...> =
     may_have_derivative(trace_t<expression<F, X...>>::type.type) && (may_read<X, V...> || ...);
+template <class X, class... V>
+inline constexpr bool may_read<expression<stop_gradient_function, X>, V...> = false;
 template <class F, int R, class... X, class... V>
 inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
 

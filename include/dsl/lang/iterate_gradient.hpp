@@ -280,9 +280,9 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
     if constexpr (std::same_as<forward, refused>) {
       return refused{};
     } else {
-      using step =
+      using one_step =
           decltype(step_of<F>(s.variables, filter(only_loop_parameters{}, arguments...), 0));
-      if constexpr (require_step<step>())
+      if constexpr (require_step<one_step>())
         return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
       else return refused{};
     }
