@@ -2,7 +2,7 @@
 // loop in doubles, on every device.
 #include <dsl/by_key.hpp>
 
-#include "error_of.hpp"
+#include "../error_of.hpp"
 #include "loop_differences.hpp"
 
 namespace {
