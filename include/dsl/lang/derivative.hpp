@@ -272,7 +272,7 @@ struct hessian_function : of_lambda<F> {
 template <class F> struct plain_function {
   using name = unnamed;
   using type = F;
-  static constexpr const F& of(const F& f) { return f; }
+  static constexpr F of(const F& f) { return f; }
 };
 template <class Name, class F> struct plain_function<vectorized<Name, F>> {
   using name = Name;
