@@ -17,8 +17,6 @@
 #include "chart.hpp"
 #include "example.hpp"
 
-struct populations;  // The kernel's name in profilers.
-
 // Pelts of the Hudson's Bay Company, in thousands (C. G. Hewitt, The Conservation of the Wild Life
 // of Canada, 1921, and later records).
 static const std::vector<double> hares{30,   47.2, 70.2, 77.4, 36.3, 20.6, 18.1,
@@ -30,7 +28,7 @@ static const std::vector<double> hares{30,   47.2, 70.2, 77.4, 36.3, 20.6, 18.1,
 // Of the populations' logarithms, h and l: hares breed and are eaten, lynxes eat and starve. All
 // parameters are logarithms, so every rate is positive.
 static constexpr auto step =
-    dsl::ode::rk4<populations>([](auto h, auto l, auto breed, auto eaten, auto eat, auto starve) {
+    dsl::ode::rk4([](auto h, auto l, auto breed, auto eaten, auto eat, auto starve) {
       return std::tuple{exp(breed) - exp(eaten + l), exp(eat + h) - exp(starve)};
     });
 

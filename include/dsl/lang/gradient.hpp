@@ -132,6 +132,7 @@ constexpr bool require_variables_in_memory() {
 /// row-major order, or if the loss reads its memory in another way than as its elements.
 /// ```cpp
 /// const auto loss = dsl::mean(square(a * exp(-k * t) - y));
+/// dsl::scalar<double> da, dk;
 /// dsl::tie(da, dk) = dsl::gradient(loss, a, k);
 /// ```
 template <class Loss, class... Variables>

@@ -257,8 +257,9 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
 /// for a parameter of another shape, and value_error for one that reads a variable.
 /// ```cpp
 /// const auto found = dsl::iterate_gradient(
-///     100, decay, [](auto last) { return dsl::sum(last * last); }, dsl::state(s), rate, 0.01);
-/// const dsl::array<double> d_start = found.state<0>();
+///     50, grow, [&](auto last) { return dsl::mean(square(last - wanted)); }, dsl::state(u),
+///     rate, 0.1);
+/// rate = rate - 4.0 * found.parameter<0>();
 /// ```
 template <class Name, class F, class Loss, class... S, class... Arguments>
 auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, const Loss& loss,
