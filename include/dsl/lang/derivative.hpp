@@ -327,8 +327,8 @@ struct stop_gradient_function {
 /// derivative. If f reduces its arguments, the derivative with respect to a value that all elements
 /// share is summed over them.
 /// ```cpp
-/// const auto curvature = dsl::grad<0>(dsl::grad<0>([](auto t) { return t * t * sin(t); }));
-/// second = curvature(x) + 1;
+/// const auto bent = dsl::grad<0>(dsl::grad<0>([](auto t) { return t * t * sin(t); }));
+/// second = bent(x) + 1;
 /// ```
 template <std::size_t... I, class F>
 constexpr auto grad(const F& f) {
