@@ -50,10 +50,6 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
   for (int i = 0; i < from.size(); ++i) {
     if (needed[i] == 0) continue;
     node n = from[i];
-    const auto replace = [&n](int k, int value) {
-      n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-      n.word.bits |= static_cast<std::uint64_t>(value) << 16 * k;
-    };
     if (places.of_node[i] >= 0) {
       n = node{places.codes[i], n.type, fields(places.of_node[i])};
     } else if (n.code == op::count) {
@@ -73,8 +69,8 @@ constexpr sequence<int> copy_into(Graph& to, const graph& from, const sequence<c
     } else {
       // A call's arguments are chained; the node names the first one only.
       const int first = n.code == op::call ? 1 : 0, last = n.code == op::call ? 2 : count_inputs(n);
-      for (int k = first; k < last; ++k) replace(k, copied[from[i].field(k)]);
-      if (n.code == op::given_step) replace(1, places.of_leaf[n.field(1)]);
+      for (int k = first; k < last; ++k) set_field(n, k, copied[from[i].field(k)]);
+      if (n.code == op::given_step) set_field(n, 1, places.of_leaf[n.field(1)]);
     }
     copied[i] = to.add(n.code, n.type, n.word);
   }

@@ -45,13 +45,10 @@ constexpr int make_fast(graph& g, int node) {
       fast[i] = i;
       continue;
     }
-    literal word = n.word;
-    for (int k = 0; k < arity; ++k) {
-      word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-      word.bits |= static_cast<std::uint64_t>(fast[n.field(k)]) << 16 * k;
-    }
+    detail::node copy = n;
+    for (int k = 0; k < arity; ++k) set_field(copy, k, fast[n.field(k)]);
     const bool computes_in_float = kind_of(n.type) == kind::real && size_of(n.type) <= 4;
-    fast[i] = g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, word);
+    fast[i] = g.add(computes_in_float ? fast_form(n.code) : n.code, n.type, copy.word);
   }
   return fast[node];
 }

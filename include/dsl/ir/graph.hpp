@@ -43,6 +43,14 @@ constexpr literal fields(int a, int b = 0, int c = 0) {
           static_cast<std::uint64_t>(c) << 32};
 }
 
+/// Replaces a field of a node's word.
+constexpr void set_field(std::uint64_t& word, int i, std::uint64_t value) {
+  word = (word & ~(std::uint64_t{0xffff} << 16 * i)) | value << 16 * i;
+}
+constexpr void set_field(node& n, int i, int value) {
+  set_field(n.word.bits, i, static_cast<std::uint64_t>(value));
+}
+
 /// The third field of a node op::positive. marked: an input of a derivative. stopped: a value that
 /// counts as a constant in derivatives.
 enum class mark { none, marked, stopped };

@@ -226,10 +226,7 @@ constexpr sequence<reference> freeze(const graph& g, const sequence<int>& roots,
     if (is_position(n)) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
-    const auto refer = [&](int k) {
-      payload &= ~(std::uint64_t{0xffff} << 16 * k);
-      payload |= place[n.field(k)].word << 16 * k;
-    };
+    const auto refer = [&](int k) { set_field(payload, k, place[n.field(k)].word); };
     for (int k = 0; k < operand_count(n.code); ++k) refer(k);
     if (is_step(n.code) && n.field(0) != no_step) refer(0);
     if (n.code == op::neighbour || n.code == op::inside) refer(1);

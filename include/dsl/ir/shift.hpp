@@ -187,8 +187,7 @@ class graph_shift {
     for (int k = 0; k < count_inputs(n); ++k) {
       const int from = input_node(n, k);
       changed = changed || to[from] != from;
-      copy.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-      copy.word.bits |= static_cast<std::uint64_t>(to[from]) << 16 * k;
+      set_field(copy, k, to[from]);
     }
     if (!changed) return id;
     if (n.code == op::result || n.code == op::call)

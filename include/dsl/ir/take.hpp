@@ -55,10 +55,7 @@ class graph_take {
       return id;
     }
     node copy = n;
-    for (int k = 0; k < count_inputs(n); ++k) {
-      copy.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-      copy.word.bits |= static_cast<std::uint64_t>(to[input_node(n, k)]) << 16 * k;
-    }
+    for (int k = 0; k < count_inputs(n); ++k) set_field(copy, k, to[input_node(n, k)]);
     return g_.add(n.code, n.type, copy.word);
   }
   constexpr int element(const node& n, int value, bool is_read = false) {

@@ -4,7 +4,7 @@
 #include <dsl/lang/derivative.hpp>
 #include <dsl/lang/expression_shape.hpp>
 #include <dsl/lang/gradient_memory.hpp>
-#include <dsl/lang/region.hpp>
+#include <dsl/lang/reduction_weights.hpp>
 
 namespace dsl::detail {
 
@@ -295,53 +295,6 @@ class gradient_sweep {
           },
           e.operands);
       add(x, adjoint, shape);
-    }
-  }
-  template <class F, bool First, class Other, class Weight>
-  static auto factor_of_product(const Other& other, const Weight& weight) {
-    const auto value = evaluate_reductions(other);
-    if constexpr (!std::same_as<F, dot_function<true>>)
-      return apply_function<op::multiply>(weight, value);
-    else if constexpr (First)
-      return apply_function<op::conj>(apply_function<op::multiply>(weight, value));
-    else return apply_function<op::multiply>(weight, apply_function<op::conj>(value));
-  }
-  template <class F, int R, class X, class Weight, class... P>
-  static auto adjoint_of_reduction(const X& x, const Weight& weight, std::uint32_t axes,
-                                   const P&... parameters) {
-    using adjoint = adjoint_of_rows<F>;
-    if constexpr (R == 0) {
-      return make_checked_expression<formula<unnamed, adjoint>>(x, weight, parameters...);
-    } else {
-      using rows = row_formula<unnamed, adjoint, X::rank, 0, 0>;
-      return reduction<rows, X::rank, X, Weight, P...>{{}, {x, weight, parameters...}, axes};
-    }
-  }
-  template <class T>
-  static value_leaf<T> scaled(const value_leaf<T>& weight, double by) {
-    return {static_cast<T>(weight.value * static_cast<T>(by))};
-  }
-  template <class Weight>
-  static auto scaled(const Weight& weight, double by) {
-    return apply_function<op::multiply>(weight, by);
-  }
-  // The weight of a reduction's value beside the elements: with extent 1 along reduced axes.
-  template <int Rank, class Weight>
-  static auto beside_elements(const Weight& weight, std::uint32_t axes) {
-    if constexpr (Weight::rank == 0 || Weight::rank == Rank) {
-      return weight;
-    } else if constexpr (!is_view_leaf<Weight>) {
-      return beside_elements<Rank>(as_operand(eval(weight)), axes);
-    } else {
-      dsl::extents<Rank> sizes, strides;
-      for (std::size_t d = 0, k = 0; d < sizes.size(); ++d) {
-        const bool reduced = (axes >> d & 1) != 0;
-        sizes[d] = reduced ? 1 : weight.extents()[k];
-        strides[d] = reduced ? 0 : weight.strides()[k];
-        k += reduced ? 0 : 1;
-      }
-      return view<const typename Weight::value_type, Rank>(weight.owner(), weight.origin(), sizes,
-                                                           strides);
     }
   }
 

@@ -74,10 +74,7 @@ class differentiated_call {
       const int number = g_.add_reduction(f.rule, f.space, std::move(values));
       return g_.add(op::reduced, n.type, fields(number, n.field(1)));
     }
-    for (int k = 0; k < count_inputs(g_[id]); ++k) {
-      n.word.bits &= ~(std::uint64_t{0xffff} << 16 * k);
-      n.word.bits |= static_cast<std::uint64_t>(to[input_node(g_[id], k)]) << 16 * k;
-    }
+    for (int k = 0; k < count_inputs(g_[id]); ++k) set_field(n, k, to[input_node(g_[id], k)]);
     return g_.add(n.code, n.type, n.word);
   }
 
