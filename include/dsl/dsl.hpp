@@ -20,7 +20,11 @@
 #include <dsl/lang/shape.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/vectorize.hpp>
+#include <dsl/lang/shift.hpp>
+#include <dsl/lang/reduce.hpp>
 #include <dsl/lang/iterate.hpp>
+#include <dsl/lang/derivative.hpp>
+#include <dsl/lang/gradient.hpp>
 // clang-format on
 
 #include <dsl/lang/apply_along_axis.hpp>
