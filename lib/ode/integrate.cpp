@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "mem/text.hpp"
 
@@ -31,6 +32,32 @@ void require_possible(double t0, double t1, const tolerance& wanted) {
   require(wanted.largest_step > 0, "largest_step", wanted.largest_step, "a magnitude");
   require(wanted.most_steps >= 0, "most_steps", static_cast<double>(wanted.most_steps),
           "a number of steps");
+}
+
+void held_steps::read(std::int64_t tried, double t0, const scalar<double>& h0,
+                      const array<double, 1>& t, const array<double, 1>& h,
+                      const array<bool, 1>& accepted) {
+  std::vector<double> begin{t0}, size{h0.value()};
+  std::vector<bool> taken;
+  if (tried > 0) {
+    const auto append = [tried](std::vector<double>& to, const array<double, 1>& history) {
+      const auto rows = history(slice(0, tried)).copy_to_host();
+      to.insert(to.end(), rows.begin(), rows.end());
+    };
+    append(begin, t);
+    append(size, h);
+    const auto rows = accepted(slice(0, tried)).copy_to_host();
+    taken.assign(rows.begin(), rows.end());
+  }
+  count = 0;
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    if (!taken[k]) continue;
+    const auto to = static_cast<std::size_t>(count++);
+    begin[to] = begin[k];
+    size[to] = size[k];
+  }
+  begins = to_device(begin);
+  sizes = to_device(size);
 }
 
 }  // namespace dsl::ode::detail

@@ -209,9 +209,24 @@ template <class T, int R> array<T, R> copy_of(const array<T, R>& a) { return a; 
 template <class T, int R> array<T, R> copy_of(const view<T, R>& v) { return v; }
 template <class T> scalar<T> copy_of(const scalar<T>& s) { return s; }
 
-template <class Name, class F, class... S, class... Others>
+/// The steps that an integration accepted: where each begins, and its size, in device memory.
+struct held_steps {
+  std::int64_t count = 0;
+  array<double, 1> begins, sizes;  // At least one element; those after `count` have no meaning.
+
+  /// Reads them from the histories of t, h and `accepted`, of which the first `tried` rows are
+  /// used. The first step that was tried begins at t0 and has size h0. Waits.
+  void read(std::int64_t tried, double t0, const scalar<double>& h0, const array<double, 1>& t,
+            const array<double, 1>& h, const array<bool, 1>& accepted);
+};
+
+struct no_steps {};
+
+/// Integrates. Held: held_steps, to which the accepted steps are written, or no_steps.
+template <class Name, class F, class Held, class... S, class... Others>
 DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, double t0, double t1,
-                                             const tolerance& wanted, const Others&... others) {
+                                             const tolerance& wanted, Held& held,
+                                             const Others&... others) {
   namespace math = dsl::detail::math;
   require_possible(t0, t1, wanted);
   constexpr std::size_t count = sizeof...(S);
@@ -250,10 +265,19 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
   unpack(
       [&](auto&... x) {
         const auto step = vectorize<Name>(controlled_step<F, count>{});
-        iterate(begins ? wanted.most_steps : 0, step,
-                state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
-                wanted.largest_step, others..., until(!at.h, at.steps),
-                every(wanted.most_steps > 0 ? wanted.most_steps : 1), dsl::detail::no_histories{});
+        const auto run = [&](const auto&... option) {
+          return iterate(begins ? wanted.most_steps : 0, step,
+                         state(at.t, at.h, accepted, at.rejected, x...), t1, relative, absolute,
+                         wanted.largest_step, others..., until(!at.h, at.steps), option...);
+        };
+        if constexpr (std::same_as<Held, held_steps>) {
+          const scalar<double> h0 = at.h;
+          const auto histories = run();
+          held.read(at.steps.value(), t0, h0, std::get<0>(histories), std::get<1>(histories),
+                    std::get<2>(histories));
+        } else {
+          run(every(wanted.most_steps > 0 ? wanted.most_steps : 1), dsl::detail::no_histories{});
+        }
       },
       all);
   unpack(
@@ -300,9 +324,12 @@ DSL_DETAIL_RARE integration integrate_fields(const loop_state<S...>& fields, dou
 template <class Name = dsl::detail::unnamed, class F, class... S, class... Others>
 integration integrate(F, const loop_state<S...>& fields, double t0, double t1,
                       const tolerance& wanted = {}, const Others&... others) {
-  if constexpr (detail::may_integrate<F, sizeof...(S), S..., Others...>())
-    return detail::integrate_fields<Name, F>(fields, t0, t1, wanted, others...);
-  else return {};
+  if constexpr (detail::may_integrate<F, sizeof...(S), S..., Others...>()) {
+    detail::no_steps none;
+    return detail::integrate_fields<Name, F>(fields, t0, t1, wanted, none, others...);
+  } else {
+    return {};
+  }
 }
 // Other calls do not compile.
 template <class Name = dsl::detail::unnamed, class F, class Fields, class... Others>
