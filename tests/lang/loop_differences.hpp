@@ -181,7 +181,7 @@ derivatives found_in(const Given&, const Found& found) {
   return all;
 }
 
-void expect_near(const derivatives& found, const derivatives& expected, double within,
+inline void expect_near(const derivatives& found, const derivatives& expected, double within,
                  const std::string& where) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
