@@ -51,3 +51,18 @@ void f(dsl::array<float>& y, const dsl::array<double>& rate) {
 void f(dsl::array<float>& y) {
   dsl::ode::integrate([](auto y) { return -y; }, y, 0, 1, {});
 }
+
+// case integrate_gradient_without_a_state
+// says: integrate_gradient takes a right-hand side, a loss and its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments
+// lines: nvcc 6, g++ 15, clang++ 18
+void f(dsl::array<float>& y) {
+  dsl::ode::integrate_gradient([](auto y) { return -y; }, [](auto y) { return dsl::sum(y); }, y, 0,
+                               1, {});
+}
+
+// case integrate_gradient_without_a_loss
+// says: integrate_gradient takes a loss after the right-hand side
+// lines: nvcc 6, g++ 15, clang++ 18
+void f(dsl::array<float>& y) {
+  dsl::ode::integrate_gradient([](auto y) { return -y; }, dsl::state(y), 0, 1);
+}

@@ -1,6 +1,8 @@
 // The examples of docs/derivatives.md give the derivatives that are said of them.
 #include "../on_device.hpp"
 
+#include <dsl/ode.hpp>
+
 #include <cmath>
 #include <complex>
 #include <tuple>
@@ -144,6 +146,13 @@ TEST_P(derivatives_doc, of_a_time_loop) {
     for (int step = 0; step < 50; ++step) u += 0.1 * 0.8 * u * (1 - u);
   const auto wanted = dsl::to_device(host);
 #include <docs/derivatives/of-a-time-loop.inc>
+  EXPECT_NEAR(rate.value(), 0.8, 1e-6);
+}
+
+TEST_P(derivatives_doc, of_an_integration) {
+  const auto start = numbers(0.5, 1.5);
+  const dsl::array<double> wanted = start / (1 + 2 * 0.8 * start);
+#include <docs/derivatives/of-an-integration.inc>
   EXPECT_NEAR(rate.value(), 0.8, 1e-6);
 }
 

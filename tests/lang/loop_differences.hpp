@@ -182,7 +182,7 @@ derivatives found_in(const Given&, const Found& found) {
 }
 
 inline void expect_near(const derivatives& found, const derivatives& expected, double within,
-                 const std::string& where) {
+                        const std::string& where) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
     ASSERT_EQ(found[k].size(), expected[k].size()) << "derivative " << k << where;

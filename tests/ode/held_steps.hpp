@@ -14,7 +14,7 @@ using namespace loop_differences;
 using dsl::ode::outcome;
 
 using wide = std::complex<long double>;
-using values = std::vector<wide>;      // of an array, or of a single value
+using values = std::vector<wide>;        // of an array, or of a single value
 using all_values = std::vector<values>;  // of each field, then of each other argument
 
 template <class... X>
@@ -33,9 +33,7 @@ all_values values_of(const std::tuple<X...>& all) {
 }
 
 /// The accepted steps.
-struct steps {
-  std::vector<double> begins, sizes;
-};
+struct steps { std::vector<double> begins, sizes; };
 
 /// An integration: what its fields and other arguments are when it begins, f, and the loss, as dsl
 /// computes them; and f and the loss of long doubles.
@@ -98,8 +96,9 @@ struct integration {
         return at;
       };
       for (int stage = 0; stage < method.stages; ++stage)
-        k.push_back(slopes(accepted.begins[n] + static_cast<long double>(method.c(stage).value()) * h,
-                           moved(method.a[stage])));
+        k.push_back(
+            slopes(accepted.begins[n] + static_cast<long double>(method.c(stage).value()) * h,
+                   moved(method.a[stage])));
       all = moved(method.b);
     }
     return all;
@@ -183,7 +182,8 @@ steps check(const Problem& of, double within = 1e-9, outcome end = outcome::reac
         << where;
     expect_near(found_in(given, found), of.differences(given, accepted), within, where);
     // The last state: the reference's, and that of `integrate`.
-    const all_values replayed = values_of(changed.first), of_integrate = values_of(integrated.first);
+    const all_values replayed = values_of(changed.first),
+                     of_integrate = values_of(integrated.first);
     for (std::size_t y = 0; y < fields; ++y)
       for (std::size_t i = 0; i < last[y].size(); ++i) {
         EXPECT_LE(std::abs(replayed[y][i] - last[y][i]), within * (1 + std::abs(last[y][i])))

@@ -8,77 +8,77 @@ namespace {
 
 using namespace held_steps;
 
-#if !defined(ONLY) || ONLY == 1
-// Each element is pulled to the mean of the others.
+long double cubes(const all_values& all) {
+  long double sum = 0;
+  for (const wide u : all[0]) sum += (u * u * u).real();
+  return sum;
+}
+
+// Each element is pulled to a mean; each stage has its own.
 TEST(IntegrateGradient, OfSums) {
   for (const std::int64_t n : {1, 7}) {
     auto of = held_steps::integration{
         [=] {
-          return std::pair{std::tuple{line(n, 1), line(n, 2)},
-                           std::tuple{line(n, 3), scalar<double>(0.7)}};
+          return std::pair{std::tuple{line(n, 1)}, std::tuple{line(n, 2), scalar<double>(0.7)}};
         },
-        [](auto x, auto v, auto weight, auto k) {
-          auto m = dsl::mean(x * weight);
-          return std::tuple{v * m, k * (m - x)};
-        },
-        [](auto x, auto v) { return dsl::sum(x * x) + dsl::sum(v); },
+        [](auto x, auto weight, auto k) { return k * sin(dsl::mean(x * weight) - x); },
+        [](auto x) { return dsl::sum(x * x * x); },
         [](long double, const all_values& all) {
-          wide m = 0;
-          for (std::size_t i = 0; i < all[0].size(); ++i) m += all[0][i] * all[2][i];
-          m /= static_cast<long double>(all[0].size());
-          all_values slopes{all[1], all[0]};
-          for (std::size_t i = 0; i < all[0].size(); ++i) {
-            slopes[0][i] = all[1][i] * m;
-            slopes[1][i] = all[3][0] * (m - all[0][i]);
-          }
-          return slopes;
+          wide mean = 0;
+          for (std::size_t i = 0; i < all[0].size(); ++i) mean += all[0][i] * all[1][i];
+          mean /= static_cast<long double>(all[0].size());
+          values slope(all[0]);
+          for (wide& x : slope) x = all[2][0] * std::sin(mean - x);
+          return all_values{slope};
         },
-        [](const all_values& all) {
-          long double sum = 0;
-          for (std::size_t i = 0; i < all[0].size(); ++i)
-            sum += (all[0][i] * all[0][i] + all[1][i]).real();
-          return sum;
-        }};
+        cubes};
     of.wanted = {.relative = 1e-6, .absolute = 1e-8};
     check(of);
   }
 }
-#endif
 
-#if !defined(ONLY) || ONLY == 2
-// Heat on a ring; a table that each element looks up.
-TEST(IntegrateGradient, OfNeighboursAndTakenElements) {
+// Heat on a ring.
+TEST(IntegrateGradient, OfNeighbours) {
   constexpr std::int64_t n = 9;
   auto of = held_steps::integration{
-      [] {
-        return std::pair{
-            std::tuple{line(n, 1)},
-            std::tuple{scalar<double>(0.8), line(3, 2), dsl::eval(dsl::arange<std::int64_t>(n) % 3)}};
-      },
-      [](auto u, auto rate, auto table, auto at) {
-        return rate * (dsl::shift(u, 1, dsl::boundary::wrap) - 2 * u + dsl::shift(u, -1)) +
-               u * dsl::take(table, at);
+      [] { return std::pair{std::tuple{line(n, 1)}, std::tuple{scalar<double>(0.8)}}; },
+      [](auto u, auto rate) {
+        return rate * (dsl::shift(u, 1, dsl::boundary::wrap) - 2 * u +
+                       dsl::shift(u, -1, dsl::boundary::wrap));
       },
       [](auto u) { return dsl::sum(u * u * u); },
       [](long double, const all_values& all) {
         const values& u = all[0];
         values slope(n);
         for (std::size_t i = 0; i < n; ++i)
-          slope[i] = all[1][0] * (u[(i + n - 1) % n] - 2.0L * u[i] + (i + 1 < n ? u[i + 1] : 0)) +
-                     u[i] * all[2][i % 3];
+          slope[i] = all[1][0] * (u[(i + n - 1) % n] - 2.0L * u[i] + u[(i + 1) % n]);
         return all_values{slope};
       },
-      [](const all_values& all) {
-        long double sum = 0;
-        for (const wide u : all[0]) sum += (u * u * u).real();
-        return sum;
-      }};
+      cubes};
   of.wanted = {.relative = 1e-6, .absolute = 1e-8};
   check(of);
 }
-#endif
 
-#if !defined(ONLY) || ONLY == 3
+// Each element takes one of a table, and one of another element's.
+TEST(IntegrateGradient, OfTakenElements) {
+  constexpr std::int64_t n = 7;
+  auto of = held_steps::integration{
+      [] {
+        return std::pair{std::tuple{line(n, 1)},
+                         std::tuple{line(3, 2), dsl::eval(dsl::arange<std::int64_t>(n) % 3)}};
+      },
+      [](auto u, auto table, auto at) { return u * dsl::take(table, at); },
+      [](auto u) { return dsl::sum(u * u * u); },
+      [](long double, const all_values& all) {
+        values slope(all[0]);
+        for (std::size_t i = 0; i < n; ++i) slope[i] *= all[1][i % 3];
+        return all_values{slope};
+      },
+      cubes};
+  of.wanted = {.relative = 1e-6, .absolute = 1e-8};
+  check(of);
+}
+
 // A complex field and a real one.
 TEST(IntegrateGradient, OfComplexFields) {
   auto of = held_steps::integration{
@@ -108,9 +108,7 @@ TEST(IntegrateGradient, OfComplexFields) {
   of.wanted = {.relative = 1e-6, .absolute = 1e-8};
   check(of);
 }
-#endif
 
-#if !defined(ONLY) || ONLY == 4
 TEST(IntegrateGradient, OfFloats) {
   auto of = held_steps::integration{
       [] {
@@ -133,9 +131,7 @@ TEST(IntegrateGradient, OfFloats) {
       }};
   check(of, 1e-4);
 }
-#endif
 
-#if !defined(ONLY) || ONLY == 5
 // One equation, whose field is a single value; a loss of its values after each step.
 TEST(IntegrateGradient, OfASingleValueAndItsHistory) {
   const auto decay = [](auto y, auto rate) { return -rate * y * y; };
@@ -172,9 +168,7 @@ TEST(IntegrateGradient, OfASingleValueAndItsHistory) {
     expect_near({on_host(found.state<0>()), on_host(found.parameter<0>())}, slopes, 1e-9, name);
   }
 }
-#endif
 
-#if !defined(ONLY) || ONLY == 6
 // A field and an argument that are views with strides.
 TEST(IntegrateGradient, OfViews) {
   const auto f = [](auto u, auto k) { return sin(k * u); };
@@ -195,6 +189,5 @@ TEST(IntegrateGradient, OfViews) {
     for (std::size_t i = 1; i < 12; i += 2) EXPECT_EQ(all.copy_to_host()[i], before[i]);
   }
 }
-#endif
 
 }  // namespace

@@ -18,10 +18,10 @@ auto pendulums(std::int64_t n, double until = always, double after = 0) {
         return std::pair{std::tuple{line(n, 1), line(n, 2)},
                          std::tuple{scalar<double>(1.7), line(n, 3, 0.5, 2), 0.3, until, after}};
       },
-      dsl::ode::with_time([](auto t, auto x, auto v, auto k, auto drive, auto drag, auto until,
-                             auto after) {
-        return std::tuple{v, where(t < until, drive * cos(t) - k * sin(x) - drag * v, after)};
-      }),
+      dsl::ode::with_time(
+          [](auto t, auto x, auto v, auto k, auto drive, auto drag, auto until, auto after) {
+            return std::tuple{v, where(t < until, drive * cos(t) - k * sin(x) - drag * v, after)};
+          }),
       // The weights of the sums are also the w of <J v, w>.
       [n](auto x, auto v) { return dsl::sum(line(n, 4) * x) + dsl::sum(line(n, 5) * v); },
       [until, after](long double t, const all_values& all) {

@@ -77,6 +77,19 @@ auto at_step(const E& e, std::int64_t) {
   return e;
 }
 inline value_leaf<std::int64_t> at_step(const step_number&, std::int64_t k) { return {k}; }
+/// dsl::take(x, dsl::step) becomes the element itself, which is cheaper to compile: a formula that
+/// gathers is computed in several rounds on the host.
+template <dtype D, class T>
+view<const T, 0> at_step(const expression<gather_function<D>, address_leaf<T, 0>, step_number,
+                                          value_leaf<std::int64_t>, value_leaf<std::int64_t>>& e,
+                         std::int64_t k) {
+  const std::int64_t n = get<2>(e.operands).value, from_start = k < 0 ? k + n : k,
+                     i = from_start < 0   ? 0
+                         : from_start < n ? from_start
+                                          : n - 1;
+  const view<const T, 0>& first = get<0>(e.operands).of;
+  return {first.owner(), first.origin() + i * get<3>(e.operands).value, {}, {}};
+}
 template <class F, class... X>
 auto at_step(const expression<F, X...>& e, std::int64_t k) {
   return unpack(

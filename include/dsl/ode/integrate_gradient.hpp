@@ -45,9 +45,9 @@ auto integrate_and_replay(const Loss& loss, const loop_state<S...>& fields, doub
     return refused{};
   } else {
     // The fields are written by the replay alone.
-    auto copies = unpack(
-        [](const auto&... y) { return tuple<decltype(copy_of(y))...>{copy_of(y)...}; },
-        fields.variables);
+    auto copies =
+        unpack([](const auto&... y) { return tuple<decltype(copy_of(y))...>{copy_of(y)...}; },
+               fields.variables);
     held_steps held;
     integration at = unpack(
         [&](auto&... y) {
@@ -87,9 +87,9 @@ auto integrate_and_replay(const Loss& loss, const loop_state<S...>& fields, doub
 /// steps. Throws as `integrate` and `iterate_gradient` do, before the fields are written.
 /// ```cpp
 /// const auto found = dsl::ode::integrate_gradient(
-///     decay, [](auto last) { return dsl::sum(last * last); }, dsl::state(y), 0, 2,
+///     decay, [&](auto last) { return dsl::mean(square(last - wanted)); }, dsl::state(y), 0, 2,
 ///     {.relative = 1e-8, .absolute = 1e-10}, rate);
-/// rate = rate - 0.1 * found.parameter<0>();
+/// rate = rate - 2.0 * found.parameter<0>();
 /// ```
 template <class Name = dsl::detail::unnamed, class F, class Loss, class... S, class... Arguments>
 auto integrate_gradient(F, const Loss& loss, const loop_state<S...>& fields, double t0, double t1,
@@ -110,14 +110,22 @@ auto integrate_gradient(F, const Loss& loss, const loop_state<S...>& fields, dou
       },
       others);
 }
-// Other calls do not compile.
+// Other calls do not compile: fields without `state`, no loss.
 template <class Name = dsl::detail::unnamed, class F, class Loss, class Fields, class... Arguments>
-  requires(!dsl::detail::is_loop_state<Fields>)
+  requires(!dsl::detail::is_loop_state<Fields> && !dsl::detail::is_loop_state<Loss>)
 refused integrate_gradient(F, const Loss&, const Fields&, double, double, const tolerance& = {},
                            const Arguments&...) {
   static_assert(std::same_as<Fields, refused>,
                 "integrate_gradient takes a right-hand side, a loss and its fields as "
                 "dsl::state(y, ...), then t0, t1, the tolerance and the other arguments");
+  return {};
+}
+template <class Name = dsl::detail::unnamed, class F, class... S, class... Arguments>
+refused integrate_gradient(F, const loop_state<S...>&, double, double, const tolerance& = {},
+                           const Arguments&...) {
+  static_assert(sizeof...(S) > 64,
+                "integrate_gradient takes a loss after the right-hand side: a function of the "
+                "fields, [](auto y, ...) { return dsl::sum(...); }");
   return {};
 }
 
