@@ -2,35 +2,14 @@
 // tests of dsl::ode::integrate_gradient.
 #pragma once
 
-#include "../lang/loop_differences.hpp"
+#include "../lang/wide_differences.hpp"
 
 #include <dsl/ode.hpp>
-
-#include <functional>
 
 namespace held_steps {
 
 using namespace loop_differences;
 using dsl::ode::outcome;
-
-using wide = std::complex<long double>;
-using values = std::vector<wide>;        // of an array, or of a single value
-using all_values = std::vector<values>;  // of each field, then of each other argument
-
-template <class... X>
-all_values values_of(const std::tuple<X...>& all) {
-  all_values made;
-  const auto add = [&](const auto& x) {
-    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(x)>>)
-      made.push_back({wide(static_cast<long double>(x))});
-    else {
-      const auto on = on_host(x);
-      made.emplace_back(on.begin(), on.end());
-    }
-  };
-  std::apply([&](const auto&... x) { (add(x), ...); }, all);
-  return made;
-}
 
 /// The accepted steps.
 struct steps { std::vector<double> begins, sizes; };
@@ -43,7 +22,7 @@ struct integration {
   F f;
   Loss loss;
   std::function<all_values(long double t, const all_values&)> slopes;
-  std::function<long double(const all_values&)> wide_loss;
+  wide_loss loss_of;
   double t0 = 0, t1 = 1;
   dsl::ode::tolerance wanted{};
 
@@ -103,52 +82,14 @@ struct integration {
     }
     return all;
   }
-  /// The derivatives of the loss, df/dx - i df/dy; of floating point numbers in device memory.
+  /// The loss after the steps.
   template <class... Y, class... X>
-  derivatives differences(const std::pair<std::tuple<Y...>, std::tuple<X...>>& given,
-                          const steps& accepted) const {
-    all_values all = values_of(std::tuple_cat(given.first, given.second));
-    derivatives found;
-    const auto add = [&]<class Input>(std::type_identity<Input>, values& x) {
-      std::vector<complex>& d = found.emplace_back();
-      if constexpr (loop_differences::has_derivative<Input>) {
-        for (wide& e : x) {
-          const wide at = e;
-          const auto slope = [&](wide by) {
-            e = at + by;
-            const long double above = wide_loss(after(accepted, all, sizeof...(Y)));
-            e = at - by;
-            const long double below = wide_loss(after(accepted, all, sizeof...(Y)));
-            e = at;
-            return static_cast<double>((above - below) / (2 * step));
-          };
-          if constexpr (std::is_same_v<typename Input::value_type, complex>)
-            d.emplace_back(slope(step), -slope(wide(0, step)));
-          else d.emplace_back(slope(step));
-        }
-      }
+  wide_loss loss_after(const std::pair<std::tuple<Y...>, std::tuple<X...>>&,
+                       const steps& accepted) const {
+    return [this, &accepted](const all_values& all) {
+      return loss_of(after(accepted, all, sizeof...(Y)));
     };
-    std::size_t k = 0;
-    (add(std::type_identity<Y>{}, all[k++]), ...);
-    (add(std::type_identity<X>{}, all[k++]), ...);
-    return found;
   }
-  /// The change of the loss along `along`, which has the same layout as the derivatives.
-  template <class... Y, class... X>
-  long double change_along(const std::pair<std::tuple<Y...>, std::tuple<X...>>& given,
-                           const steps& accepted, const derivatives& along) const {
-    const all_values all = values_of(std::tuple_cat(given.first, given.second));
-    const auto at = [&](long double by) {
-      all_values moved = all;
-      for (std::size_t k = 0; k < along.size(); ++k)
-        for (std::size_t i = 0; i < along[k].size(); ++i) moved[k][i] += by * wide(along[k][i]);
-      return wide_loss(after(accepted, moved, sizeof...(Y)));
-    };
-    return (at(step) - at(-step)) / (2 * step);
-  }
-
- private:
-  static constexpr long double step = 1e-6L;  // of the differences
 };
 template <class Make, class F, class Loss, class... Rest>
 integration(Make, F, Loss, Rest...) -> integration<Make, F, Loss>;
@@ -176,11 +117,12 @@ steps check(const Problem& of, double within = 1e-9, outcome end = outcome::reac
     const all_values begun = values_of(std::tuple_cat(given.first, given.second));
     constexpr std::size_t fields = std::tuple_size_v<decltype(given.first)>;
     const all_values last = of.after(accepted, begun, fields);
-    const auto expected = static_cast<double>(of.wide_loss(last));
+    const auto expected = static_cast<double>(of.loss_of(last));
     EXPECT_NEAR(static_cast<double>(found.loss.value()), expected,
                 within * (1 + std::fabs(expected)))
         << where;
-    expect_near(found_in(given, found), of.differences(given, accepted), within, where);
+    expect_near(found_in(given, found), wide_differences(given, of.loss_after(given, accepted)),
+                within, where);
     // The last state: the reference's, and that of `integrate`.
     const all_values replayed = values_of(changed.first),
                      of_integrate = values_of(integrated.first);

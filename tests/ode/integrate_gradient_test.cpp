@@ -101,20 +101,8 @@ TEST(IntegrateGradient, AlongADirection) {
     auto integrated = of.make(), changed = of.make();
     steps accepted;
     of.integrate(integrated, accepted);
-    const derivatives found = found_in(given, of.gradient(changed));
-    derivatives along = found;
-    long double sum = 0;
-    std::mt19937_64 engine(9);
-    std::uniform_real_distribution<double> draw(-1, 1);
-    for (std::size_t k = 0; k < found.size(); ++k)
-      for (std::size_t i = 0; i < found[k].size(); ++i) {
-        along[k][i] = draw(engine);
-        sum += (found[k][i] * along[k][i]).real();
-      }
-    const long double expected = of.change_along(given, accepted, along);
-    EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(expected),
-                1e-9 * (1 + std::fabs(static_cast<double>(expected))))
-        << name;
+    expect_change_along(given, of.loss_after(given, accepted),
+                        found_in(given, of.gradient(changed)), 9, 1e-11, name);
   }
 }
 
