@@ -186,7 +186,8 @@ template <class E> constexpr trace_t<E> stand_in(tracer& t) {
     const int number = t.operands++;
     if (E::rank > 0) t.g->note_rank(number, E::rank);
     if constexpr (is_symbol<S>)
-      return {t.g, t.g->add(op::value, S::type.type, {static_cast<std::uint64_t>(number)})};
+      return {t.g, t.g->add(E::rank > 0 ? op::load : op::value, S::type.type,
+                            {static_cast<std::uint64_t>(number)})};
     else return S{};
   }
 }
