@@ -387,6 +387,14 @@ TEST_P(derivatives, of_reductions) {
   }
 }
 
+// The range of a C++ integer is found by tracing the formula once more.
+TEST_P(derivatives, of_a_reduction_beside_an_integer) {
+  const auto x = dsl::to_device(std::vector<double>{1, 3, -2});
+  const dsl::array<double> by_x =
+      dsl::grad<0>([](auto x, auto n) { return n * dsl::max(x) + x; })(x, 2);
+  EXPECT_EQ(by_x.copy_to_host(), (std::vector<double>{1, 7, 1}));
+}
+
 TEST_P(derivatives, of_products_with_zeros) {
   const auto f = dsl::grad<0>([](auto x) { return dsl::prod(x) + dsl::norm(x - 1); });
   for (std::size_t zeros = 0; zeros < 3; ++zeros) {
