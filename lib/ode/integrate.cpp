@@ -56,8 +56,16 @@ void held_steps::read(std::int64_t tried, double t0, const scalar<double>& h0,
     begin[to] = begin[k];
     size[to] = size[k];
   }
-  begins = to_device(begin);
-  sizes = to_device(size);
+  // Not divided among the devices of a mesh: each step of the loop reads one element.
+  const auto in_memory = [](const std::vector<double>& from) {
+    array<double, 1> made(
+        dsl::detail::buffer_ref::allocate(from.size() * sizeof(double), device::current()),
+        extents<1>{static_cast<std::int64_t>(from.size())});
+    made.copy_from_host(from);
+    return made;
+  };
+  begins = in_memory(begin);
+  sizes = in_memory(size);
 }
 
 }  // namespace dsl::ode::detail
