@@ -152,7 +152,17 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
   require_steps(count);
   constexpr bool with_histories = !takes_last_alone<Loss, S...>;
   using histories_type = std::conditional_t<with_histories, scalar_histories<S...>, tuple<>>;
-  reversed_loop<F, states, parameter_types, histories_type> loop(parameters, first);
+  std::int64_t bytes = 0;
+  unpack(
+      [&bytes](const auto&... v) {
+        ((bytes +=
+          static_cast<std::int64_t>(sizeof(typename std::remove_cvref_t<decltype(v)>::value_type)) *
+          as_operand(v).size()),
+         ...);
+      },
+      variables);
+  reversed_loop<F, states, parameter_types, histories_type> loop(std::move(variables), parameters,
+                                                                 first);
   unpack([&](const auto&... v) { loop.require_parameters(v...); }, s.variables);
 
   // Forward: the caller's variables get the last state.
@@ -212,26 +222,7 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
       },
       parameters);
 
-  // Backward.
-  std::int64_t bytes = 0;
-  unpack(
-      [&bytes](const auto&... v) {
-        ((bytes +=
-          static_cast<std::int64_t>(sizeof(typename std::remove_cvref_t<decltype(v)>::value_type)) *
-          as_operand(v).size()),
-         ...);
-      },
-      variables);
-  const std::int64_t places =
-      states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes, where);
-  loop.states.push_back(std::move(variables));
-  if (count > 0)
-    reverse_steps(
-        count, places,
-        [&](std::int64_t from, std::int64_t to, std::int64_t step, std::int64_t n) {
-          loop.advance(from, to, step, n);
-        },
-        [&](std::int64_t at, std::int64_t step) { loop.adjoin(at, step); });
+  loop.run(count, states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes, where));
   return loop_gradient<decltype(loss_value), states, decltype(loop.derivatives)>{
       std::move(loss_value), std::move(loop.weights), std::move(loop.derivatives)};
 }
@@ -281,8 +272,8 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
     if constexpr (std::same_as<forward, refused>) {
       return refused{};
     } else {
-      using one_step =
-          decltype(step_of<F>(s.variables, filter(only_loop_parameters{}, arguments...), 0));
+      using one_step = decltype(step_of<F>(
+          s.variables, filter(only_loop_parameters{}, arguments...), value_leaf<std::int64_t>{}));
       if constexpr (require_step<one_step>())
         return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
       else return refused{};
