@@ -31,8 +31,8 @@ class kept_states {
   }
   state& operator[](std::int64_t place) { return places_[static_cast<std::size_t>(place)]; }
 
-  /// `count` states of variable I from a place on: an array with a further axis, the first one. On a
-  /// mesh `count` is 1.
+  /// `count` states of variable I from a place on: an array with a further axis, the first one. On
+  /// a mesh `count` is 1.
   template <std::size_t I>
   auto states_from(std::int64_t place, std::int64_t count) {
     using X = std::tuple_element_t<I, tuple<V...>>;

@@ -121,18 +121,33 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     }(std::index_sequence_for<P...>{});
   }
 
-  /// Runs the adjoint of all steps, with the states of at most `places` steps in memory.
-  void run(std::int64_t steps, std::int64_t places) {
+  /// Whether the adjoint of a step reads the state before it.
+  static constexpr bool keeps_states() { return !backward::is_loop || backward::reads_state; }
+  /// Runs the adjoint of all steps, with the states of at most `places` steps in
+  /// memory. `turn(state)`: called with the state before the last step, once, when the steps before
+  /// it have been run; not if no states are kept.
+  template <class Turn>
+  void run(std::int64_t steps, std::int64_t places, const Turn& turn) {
     if (steps == 0) return;
-    if constexpr (backward::is_loop && !backward::reads_state) return adjoin_in_loop(0, 0, steps);
+    if constexpr (!keeps_states()) return adjoin_in_loop(0, 0, steps);
     kept_ = std::make_unique<kept_states<V...>>(first_, std::min(steps, places));
     move(first_, kept(0));
+    bool turned = false;
     reverse_steps(
         steps, places,
         [this](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t n) {
           advance(from, to, first, n);
         },
-        [this](std::int64_t at, std::int64_t first, std::int64_t n) { adjoin(at, first, n); });
+        [&](std::int64_t at, std::int64_t first, std::int64_t n) {
+          if (!turned) turn(kept(at + n - 1));
+          turned = true;
+          adjoin(at, first, n);
+        });
+  }
+  template <class From, class To>
+  void run_step(const From& from, To&& to, std::int64_t step) const {
+    const auto next = step_of<F>(from, parameters_, value_leaf<std::int64_t>{first_step_ + step});
+    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
   }
 
  private:
@@ -361,18 +376,12 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   }
   state& spare() {
     if (!has_spare_) {
-      spare_ = like(weights);
+      spare_ = like(first_);
       has_spare_ = true;
     }
     return spare_;
   }
   kept_state& kept(std::int64_t place) { return (*kept_)[place]; }
-  template <class From, class To>
-  void run_step(const From& from, To& to, std::int64_t step) {
-    const auto next = step_of<F>(from, parameters_, value_leaf<std::int64_t>{first_step_ + step});
-    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
-  }
-
   state first_;
   tuple<const P&...> parameters_;
   std::int64_t first_step_;
