@@ -157,7 +157,7 @@ struct neighbours {
   }
 };
 
-// Inner sums that depend on each other, a maximum, a sum fed back. With All also elements at
+// Inner sums that depend on each other, and a sum fed back. With All also a maximum, elements at
 // positions, and a counter that ends the loop.
 template <bool All>
 struct sums {
@@ -188,13 +188,13 @@ struct sums {
         dsl::vectorize([](auto u, auto total, auto n, auto weight, auto table, auto at, auto k,
                           auto h, auto a, auto b, auto c, auto d, auto e, auto f) {
           auto mean = dsl::mean(u * weight), spread = dsl::mean(square(u - mean));
-          const auto [listed, there] = [&] {
-            if constexpr (All) return std::pair{dsl::take(table, at), dsl::take(u, at)};
-            else return std::pair{table * at, u};
+          const auto [listed, there, most] = [&] {
+            if constexpr (All)
+              return std::tuple{dsl::take(table, at), dsl::take(u, at), dsl::max(u)};
+            else return std::tuple{table * at, u, mean};
           }();
-          auto next =
-              u + h * (a * cos(u) * mean + b * sin(total) * u + c * listed + d * there * weight +
-                       e * k * dsl::max(u) + f * (u - mean) / (1 + spread));
+          auto next = u + h * (a * cos(u) * mean + b * sin(total) * u + c * listed +
+                               d * there * weight + e * k * most + f * (u - mean) / (1 + spread));
           return std::tuple{next, dsl::mean(next * next * weight), n + 1};
         });
     const auto loss = [](auto u, auto total, auto) { return dsl::sum(u * u * u) + 3 * total; };
@@ -229,7 +229,7 @@ struct sums {
           next[i] += h * (d.a[0] * std::cos(u[i]) * mean + d.a[1] * std::sin(total) * u[i] +
                           d.a[2] * (All ? table[place(at[i], 3)] : 2 * table[0]) +
                           d.a[3] * u[All ? place(at[i], d.size()) : i] * weight[i] +
-                          d.a[4] * k * most + d.a[5] * (u[i] - mean) / (1 + spread));
+                          d.a[4] * k * (All ? most : mean) + d.a[5] * (u[i] - mean) / (1 + spread));
           sum += next[i] * next[i] * weight[i] / size;
         }
         u = next;
