@@ -10,9 +10,16 @@ namespace dsl::detail {
 /// reductions reduce is replaced too.
 template <class Replacement>
 constexpr int replace_nodes(graph& g, int id, const Replacement& replacement) {
-  sequence<int> root, to(id + 1, -1);
-  root.push_back(id);
-  const sequence<char> needed = needed_by(g, root);
+  // In one pass, however deep reductions are nested: what they reduce has smaller numbers.
+  sequence<int> to(id + 1, -1);
+  sequence<char> needed(id + 1, 0);
+  needed[id] = 1;
+  for (int i = id; i >= 0; --i) {
+    if (needed[i] == 0) continue;
+    for (int k = 0; k < count_inputs(g[i]); ++k) needed[input_node(g[i], k)] = 1;
+    if (g[i].code == op::reduced)
+      for (const int value : g.reduction_at(g[i].field(0)).values) needed[value] = 1;
+  }
   for (int i = 0; i <= id; ++i) {
     if (needed[i] == 0) continue;
     to[i] = replacement(i, to);
@@ -22,8 +29,7 @@ constexpr int replace_nodes(graph& g, int id, const Replacement& replacement) {
       const int rule = g.reduction_at(n.field(0)).rule, space = g.reduction_at(n.field(0)).space;
       const int count = g.reduction_at(n.field(0)).values.size();
       sequence<int> values;
-      for (int k = 0; k < count; ++k)
-        values.push_back(replace_nodes(g, g.reduction_at(n.field(0)).values[k], replacement));
+      for (int k = 0; k < count; ++k) values.push_back(to[g.reduction_at(n.field(0)).values[k]]);
       to[i] = g.add(op::reduced, n.type,
                     fields(g.add_reduction(rule, space, std::move(values)), n.field(1)));
       continue;
