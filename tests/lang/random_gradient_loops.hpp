@@ -29,7 +29,7 @@ struct drawing {
     columns = one_of({1, 2, 3, 7, 8, 13});
     if (below(5) == 0) rows = one_of({1, 17, 31}), columns = one_of({67, 128});
     steps = below(8) == 0 ? below(2) : 1 + below(12);
-    first = one_of({0, 0, -2, 5});
+    first = one_of({0, -2, -2, 5});
     places = one_of({0, 2, 3, 5});
     std::uniform_real_distribution<double> draw(-1, 1);
     for (double& x : a) x = below(3) == 0 ? 0 : draw(engine);
