@@ -153,6 +153,11 @@ constexpr bool is_stored_address(const node& n) {
   return n.code == op::address && n.field(2) == static_cast<int>(op::reduced);
 }
 
+/// The field of a node that holds the number of its input k. A call has one field for all.
+constexpr int field_of_input(const node& n, int k) {
+  if (!is_placed(n.code)) return k;
+  return n.code == op::coordinate || k == 1 ? 0 : 1;
+}
 /// The number of nodes from which a node is computed, and these nodes. A reduced value has none.
 constexpr int count_inputs(const node& n) {
   if (is_stored_address(n)) return 1;
@@ -163,8 +168,7 @@ constexpr int count_inputs(const node& n) {
   return operand_count(n.code);
 }
 constexpr int input_node(const node& n, int k) {
-  if (is_placed(n.code)) return n.field(n.code == op::coordinate || k == 1 ? 0 : 1);
-  return n.code == op::call ? n.field(1) + k : n.field(k);
+  return n.code == op::call ? n.field(1) + k : n.field(field_of_input(n, k));
 }
 
 /// The nodes that the given nodes need, including themselves: a mark for each node of the graph.

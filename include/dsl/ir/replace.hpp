@@ -5,6 +5,29 @@
 
 namespace dsl::detail {
 
+/// A call of a functor with other arguments, for nodes that have become to[node]. The arguments of
+/// a call are nodes one after another, so all are new; one that stays gets a node that does nothing.
+constexpr int call_with(graph& g, const node& call, const sequence<int>& to) {
+  const int number = call.field(0), first = call.field(1), count = call.field(2);
+  bool same = true;
+  for (int k = 0; k < count; ++k) same = same && to[g[first + k].field(0)] == g[first + k].field(0);
+  if (same) return g.known(call.code, call.type, call.word);
+  sequence<int> values;
+  for (int k = 0; k < count; ++k) {
+    const int before = g[first + k].field(0), now = to[before];
+    values.push_back(now != before
+                         ? now
+                         : g.add(op::positive, g[now].type,
+                                 fields(now, g.size(), static_cast<int>(mark::marked))));
+  }
+  int begin = -1;
+  for (int k = 0; k < count; ++k) {
+    const int made = g.add(op::argument, g[first + k].type, fields(values[k], number, k));
+    if (k == 0) begin = made;
+  }
+  return g.add(call.code, call.type, fields(number, begin, count));
+}
+
 /// The node `id`, computed from other nodes. `replacement(i, to)`: the node that takes the place of
 /// node i, or -1 if that is computed from its inputs as before, which have become to[input]. What
 /// reductions reduce is replaced too.
@@ -34,7 +57,13 @@ constexpr int replace_nodes(graph& g, int id, const Replacement& replacement) {
                     fields(g.add_reduction(rule, space, std::move(values)), n.field(1)));
       continue;
     }
-    for (int k = 0; k < count_inputs(n); ++k) set_field(n, k, to[input_node(g[i], k)]);
+    if (n.code == op::argument) continue;
+    if (n.code == op::call) {
+      to[i] = call_with(g, n, to);
+      continue;
+    }
+    for (int k = 0; k < count_inputs(n); ++k)
+      set_field(n, field_of_input(n, k), to[input_node(n, k)]);
     to[i] = g.add(n.code, n.type, n.word);
   }
   return to[id];
