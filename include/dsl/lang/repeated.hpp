@@ -51,11 +51,6 @@ struct applied_to_one_operand {
   template <class S> static constexpr auto trace(tracer& t, S s) { return F::trace(t, s, s); }
 };
 
-template <class F, class... Operands>
-expression<F, Operands...> expression_of(const Operands&... x) {
-  return {{}, {x...}};
-}
-
 /// The expression with the second of two repeated operands removed.
 template <class E>
 auto without_repeats(const E& e) {
@@ -64,19 +59,12 @@ auto without_repeats(const E& e) {
 template <class F, class... Operands>
 auto without_repeats(const expression<F, Operands...>& e) {
   if constexpr (may_repeat<expression<F, Operands...>>)
-    return expression_of<applied_to_one_operand<F>>(get<0>(e.operands));
-  else
-    return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); },
-                  e.operands);
+    return make_checked_expression<applied_to_one_operand<F>>(get<0>(e.operands));
+  else return map_operands(e, [](const auto& x) { return without_repeats(x); });
 }
 template <class F, int R, class... Operands>
 auto without_repeats(const reduction<F, R, Operands...>& e) {
-  return unpack(
-      [&e](const auto&... x) {
-        return reduction<F, R, decltype(without_repeats(x))...>{
-            {}, {without_repeats(x)...}, e.axes};
-      },
-      e.operands);
+  return map_operands(e, [](const auto& x) { return without_repeats(x); });
 }
 
 }  // namespace dsl::detail

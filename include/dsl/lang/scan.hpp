@@ -4,6 +4,7 @@
 #include <dsl/exec/explain/explanation.hpp>
 #include <dsl/exec/scan/scan.hpp>
 #include <dsl/lang/assign.hpp>
+#include <dsl/lang/expression_shape.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/tied_apart.hpp>
 #include <dsl/lang/vectorize.hpp>
@@ -26,7 +27,8 @@ template <class... Options>
 concept scan_options = ((is_axis<Options> || is_exclusive<Options>) && ...) &&
                        (0 + ... + axes_in<Options>) <= 1 && (0 + ... + is_exclusive<Options>) <= 1;
 
-/// A scan that is evaluated when it is assigned. A is the accumulator's dtype, R the result's.
+/// A scan, evaluated when it is assigned, or before the statement of which it is an operand. A is
+/// the accumulator's dtype, R the result's.
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct scan_expression {
   using lazy_expression = void;
@@ -40,10 +42,38 @@ inline constexpr bool is_scan<scan_expression<Operator, A, R, Rank, Operand>> = 
 
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct traced<scan_expression<Operator, A, R, Rank, Operand>> {
-  static_assert(Rank < 0,
-                "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
-  static constexpr symbol<R> run(tracer& t) { return {t.g, 0}; }
+  static constexpr auto run(tracer& t) { return operand_symbol<op::load, R>(t, Rank); }
 };
+
+/// The extents of a scan's values.
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+dsl::extents<Rank> shape_of_scan(const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  const auto shape = shape_of_expression(e.operand);
+  if constexpr (Rank == Operand::rank) return shape;
+  else return {element_count(shape.data(), Operand::rank, 1)};
+}
+/// The scan as one leaf: its shape and the device of its operand. It has no address, because its
+/// values take its place before a kernel reads them.
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+void add_leaves(const scan_expression<Operator, A, R, Rank, Operand>& e, operand*& at) {
+  const leaves_of<Operand> leaves(e.operand);
+  set_shape_of_values(*at++, R, Rank, shape_of_scan(e).data(), leaves.at, leaf_count<Operand>);
+}
+/// The same scan of the operand that `map` gives for its own.
+template <class Operator, dtype A, dtype R, int Rank, class Operand, class Map>
+auto map_operands(const scan_expression<Operator, A, R, Rank, Operand>& e, const Map& map) {
+  return scan_expression<Operator, A, R, Rank, decltype(map(e.operand))>{map(e.operand),
+                                                                         e.request};
+}
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+auto evaluate_scan(const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  return array<element_t<R>, Rank>(e);
+}
+/// Memory for the values of a scan on its device.
+template <class Operator, dtype A, dtype R, int Rank, class Operand>
+auto memory_for_scan(const scan_expression<Operator, A, R, Rank, Operand>& e) {
+  return array<element_t<R>, Rank>(shape_of_scan(e), device_of(e));
+}
 
 /// A row of the op table as an operator.
 template <op Code>
@@ -319,14 +349,17 @@ void with_scan_of_one_pass(Target& target, const scan_expression<Operator, A, R,
   with_scan<inputs>(target, e, all, pass_type{}, use);
 }
 
-/// Evaluates a scan, after the reductions inside its operand.
+/// Evaluates a scan, after the reductions and scans inside its operand.
 template <class Target, class Operator, dtype A, dtype R, int Rank, class Operand>
 void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
   const auto run = [&e](const scan_code& code, const operand* all) {
     run_scan(code, all, e.request);
   };
-  if constexpr (compiled::one_pass::is_one_pass && compiled::reduces) {
+  if constexpr (has_scans<Operand>) {
+    const device_guard guard(home_of(e.operand, as_operand(target)));
+    assign_scan(target, map_operands(e, [](const auto& x) { return evaluate_scans(x); }));
+  } else if constexpr (compiled::one_pass::is_one_pass && compiled::reduces) {
     static_assert(result_rank<Operand> > 0,
                   "a formula with reductions gives one value, not the elements of a scan");
     if constexpr (result_rank<Operand> > 0) {
@@ -379,10 +412,11 @@ template <class Result, class Target, class Operator, dtype A, dtype R, int Rank
 Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Operand>& e,
                const Use& use) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
-  constexpr bool is_one_kernel = compiled::one_pass::is_one_pass && !compiled::reduces;
-  static_assert(
-      is_one_kernel,
-      "plan_of and explain take a scan of one kernel: dsl::eval the reductions inside first");
+  constexpr bool is_one_kernel =
+      compiled::one_pass::is_one_pass && !compiled::reduces && !has_scans<Operand>;
+  static_assert(is_one_kernel,
+                "plan_of and explain take a scan of one kernel: dsl::eval the reductions and scans "
+                "inside first");
   Result made;
   if constexpr (is_one_kernel) {
     const auto make = [&](const scan_code& code, const operand* all) { made = use(code, all); };
