@@ -39,6 +39,7 @@ class gradient_sweep {
   void note_variables(const E& e) {
     for (const operand& o : leaves_of<E>(e).at)
       if (variable_gradient* const v = find(o)) v->occurs = true;
+    visit_scans(e, [this](const auto& scan) { note_variables(scan.operand); });
   }
 
   /// Adds the contributions of an expression whose value has the given weight for each element of
@@ -60,6 +61,7 @@ class gradient_sweep {
   bool reads_variable(const E& e) {
     bool reads = false;
     for (const operand& o : leaves_of<E>(e).at) reads = reads || find(o) != nullptr;
+    visit_scans(e, [&](const auto& scan) { reads = reads || reads_variable(scan.operand); });
     return reads;
   }
 
@@ -355,6 +357,13 @@ class gradient_sweep {
       }
     };
     (add_own.template operator()<I>(get<I>(arguments)), ...);
+  }
+  // lang/scan_gradient.hpp
+  template <class E, class Weight>
+    requires is_scan<E>
+  void cross(const E& e, const Weight& weight) {
+    const auto of_elements = weight_of_scanned(e, weight, where_);
+    add(e.operand, as_operand(of_elements), of_elements.extents());
   }
   // A value that is shifted: its weight is the shift back.
   template <class X, class Weight>
