@@ -26,6 +26,16 @@ inline constexpr bool may_read<expression<stop_gradient_function, X>, V...> = fa
 template <class F, int R, class... X, class... V>
 inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
 
+/// Whether an expression has no scan that reads a variable and whose derivative is not known
+/// (lang/scan_gradient.hpp).
+template <class E, class... V> inline constexpr bool scans_have_derivatives = true;
+template <class F, class... X, class... V>
+inline constexpr bool scans_have_derivatives<expression<F, X...>, V...> =
+    (scans_have_derivatives<X, V...> && ...);
+template <class F, int R, class... X, class... V>
+inline constexpr bool scans_have_derivatives<reduction<F, R, X...>, V...> =
+    (scans_have_derivatives<X, V...> && ...);
+
 /// Computes the gradients of a loss, part by part: backwards from its value through the regions
 /// between its reductions. V: views of the variables.
 template <class... V>

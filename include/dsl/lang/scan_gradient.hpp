@@ -19,6 +19,15 @@ template <class Operator, dtype A, dtype R, int Rank, class Operand, class... V>
 inline constexpr bool may_read<scan_expression<Operator, A, R, Rank, Operand>, V...> =
     may_have_derivative(R) && may_read<Operand, V...>;
 
+template <class Operator>
+inline constexpr bool is_cumsum = std::same_as<Operator, table_operator<op::add>>;
+template <class Operator, dtype A, dtype R, int Rank, class Operand, class... V>
+inline constexpr bool
+    scans_have_derivatives<scan_expression<Operator, A, R, Rank, Operand>, V...> =
+        !may_read<scan_expression<Operator, A, R, Rank, Operand>, V...> ||
+        ((is_cumsum<Operator> || kind_of(R) == kind::real) &&
+         scans_have_derivatives<Operand, V...>);
+
 /// Elements in memory in reverse order along an axis.
 template <class T, int R>
 view<T, R> from_the_end(const view<T, R>& x, int axis) {
@@ -51,50 +60,41 @@ auto weight_as(const Weight& w) {
   else return cast<element_t<D>>(w);
 }
 
-/// The weights of the elements for the weights w of a scan's values, along an axis.
+/// The weights of the elements for the weights w of the values of a scan of real numbers, along an
+/// axis.
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
-array<element_t<A>, Rank> weights_through(
-    const scan_expression<Operator, A, R, Rank, Operand>& e, const array<element_t<A>, Rank>& w,
-    int axis, device on) {
-  static_assert(kind_of(A) == kind::real,
-                "of complex scans dsl::gradient knows only cumsum's derivative: scan real and "
-                "imaginary parts");
-  if constexpr (kind_of(A) == kind::real) {
-    using T = element_t<A>;
-    array<T, Rank> x(w.extents(), on), d1(w.extents(), on), d2(w.extents(), on);
-    const auto shape = shape_of_expression(e.operand);
-    assign(view<T, Operand::rank>(x.view().owner(), x.data(), shape, row_major(shape)),
-           cast<T>(e.operand));
-    scan_request request = e.request;
-    request.exclusive = true;
-    // Without a first value the first element has none before it, and y(0) = x(0).
-    const array<T, Rank> before =
-        scan_expression<Operator, A, A, Rank, view<const T, Rank>>{as_operand(x), request};
-    dsl::tie(d1, d2) = grad<0, 1>(Operator{})(before, x);
-    if (!request.has_init) d2 = where(index(x, axis) == 0, T{1}, d2);
-    const std::int64_t later = e.request.exclusive ? -1 : 0;
-    using namespace std::complex_literals;
-    const array<std::complex<T>, Rank> maps = shift(d1, -1, boundary::zero, axis) +
-                                              1i * shift(w, later, boundary::zero, axis);
-    request.exclusive = request.has_init = false;
-    const auto s =
-        scan_from_the_end<compose_linear, dtype_v<std::complex<T>>>(maps, request, axis);
-    return imag(s) * d2;
-  } else {
-    return w;
-  }
+array<element_t<A>, Rank> weights_through(const scan_expression<Operator, A, R, Rank, Operand>& e,
+                                          const array<element_t<A>, Rank>& w, int axis, device on) {
+  using T = element_t<A>;
+  array<T, Rank> x(w.extents(), on), d1(w.extents(), on), d2(w.extents(), on);
+  const auto shape = shape_of_expression(e.operand);
+  assign(view<T, Operand::rank>(x.view().owner(), x.data(), shape, row_major(shape)),
+         cast<T>(e.operand));
+  scan_request request = e.request;
+  request.exclusive = true;
+  const array<T, Rank> before =
+      scan_expression<Operator, A, A, Rank, view<const T, Rank>>{as_operand(x), request};
+  dsl::tie(d1, d2) = grad<0, 1>(Operator{})(before, x);
+  // Without a first value y(0) = x(0).
+  if (!request.has_init) d2 = where(index(x, axis) == 0, T{1}, d2);
+  const std::int64_t later = e.request.exclusive ? -1 : 0;
+  using namespace std::complex_literals;
+  const array<std::complex<T>, Rank> maps =
+      shift(d1, -1, boundary::zero, axis) + 1i * shift(w, later, boundary::zero, axis);
+  request.exclusive = request.has_init = false;
+  const auto s = scan_from_the_end<compose_linear, dtype_v<std::complex<T>>>(maps, request, axis);
+  return imag(s) * d2;
 }
 
 /// The weights of the elements of a scan's operand, for weights of the scan's values.
 template <class Operator, dtype A, dtype R, int Rank, class Operand, class Weight>
 auto weight_of_scanned(const scan_expression<Operator, A, R, Rank, Operand>& e,
                        const Weight& weight, device on) {
-  constexpr bool is_sum = std::same_as<Operator, table_operator<op::add>>;
-  constexpr dtype D = is_sum ? R : A;
+  constexpr dtype D = is_cumsum<Operator> ? R : A;
   const int axis = e.request.axis < 0 ? 0 : e.request.axis;
   array<element_t<D>, Rank> w(shape_of_scan(e), on);
   assign(w, weight_as<D>(weight));
-  if constexpr (is_sum) w = scan_from_the_end<Operator, D>(w, e.request, axis);
+  if constexpr (is_cumsum<Operator>) w = scan_from_the_end<Operator, D>(w, e.request, axis);
   else w = weights_through(e, w, axis, on);
   using T = element_t<trace_t<Operand>::type.type>;
   const array<T, Rank> of_elements = weight_as<dtype_v<T>>(as_operand(w));
