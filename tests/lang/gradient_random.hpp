@@ -365,6 +365,13 @@ auto formula(const F& f, const X&... x) {
   else return dsl::vectorize(f)(x...);
 }
 
+/// A C++ number beside other arguments of a formula.
+template <class X>
+auto values_or_number(const X&, double x) {
+  if constexpr (is_values<X>) return values({}, x);
+  else return x;
+}
+
 /// What is drawn for a loss. All variables broadcast together: a x b x n.
 struct drawn {
   std::mt19937_64 engine;

@@ -255,7 +255,9 @@ class gradient_sweep {
       if (!((to.part[K].of != nullptr) || ...)) return;
       const auto sums = unpack(
           [&](const auto&... x) {
-            return make_checked_expression<region_sums<E, D, K...>>(weight, x...);
+            // A weight of rows is evaluated: beside it the sums would be taken for those of rows.
+            return make_checked_expression<region_sums<E, D, K...>>(evaluate_reductions(weight),
+                                                                    x...);
           },
           values);
       tuple<std::conditional_t<(K >= 0), scalar<T>, void>...> found{
