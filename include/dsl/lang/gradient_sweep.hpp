@@ -159,7 +159,7 @@ class gradient_sweep {
                                         static_cast<std::size_t>(size_of(o.type)), where_);
         w.origin = static_cast<char*>(w.memory.data());
         to.part[K] = part_of(w, o, shape, rank);
-      } else if (variable_gradient* const v = find(o)) {
+      } else if (variable_gradient* const v = find(o); v != nullptr && !is_moved_out(value)) {
         to.part[K] = part_of(*v, o, shape, rank);
       }
     }
@@ -235,11 +235,19 @@ class gradient_sweep {
       assign(target, apply_function<op::add>(target, added));
     }
   }
-  // The shift back.
+  // The shift back. Along an axis of one element, which the region may have broadcast, a shift gives
+  // that element, or zeros.
   template <class T, int R>
   static displacement_leaf displacement_of(const neighbour_leaf<T, R>& leaf) {
-    require_linear(leaf.distance, leaf.beyond);
-    return {-leaf.distance, R - 1 - leaf.axis, leaf.beyond};
+    const bool is_one = leaf.of.extent(leaf.axis) == 1;
+    if (!is_one) require_linear(leaf.distance, leaf.beyond);
+    return {is_one ? 0 : -leaf.distance, R - 1 - leaf.axis, leaf.beyond};
+  }
+  template <class X>
+  static bool is_moved_out(const X& x) {
+    if constexpr (is_neighbour_leaf<X>)
+      return x.of.extent(x.axis) == 1 && x.beyond == boundary::zero && x.distance != 0;
+    else return false;
   }
   template <class X>
   static value_leaf<bool> displacement_of(const X&) {
@@ -297,11 +305,11 @@ class gradient_sweep {
       add(x, factor_of_product<F, true>(y, aligned), shape);
       add(y, factor_of_product<F, false>(x, aligned), shape);
     } else if constexpr (is_sum<F>) {
-      add(x, aligned, shape);
+      add(x, of_each_element(aligned, shape), shape);
     } else if constexpr (std::same_as<F, mean_function>) {
       std::int64_t count = 1;
       for (std::size_t d = 0; d < rank; ++d) count *= (e.axes >> d & 1) != 0 ? shape[d] : 1;
-      add(x, scaled(aligned, 1.0 / static_cast<double>(count)), shape);
+      add(x, scaled(of_each_element(aligned, shape), 1.0 / static_cast<double>(count)), shape);
     } else {
       const auto adjoint = unpack(
           [&](const auto&, const auto&... p) {
@@ -382,8 +390,11 @@ class gradient_sweep {
   void cross(const expression<shifted_value, X, displacement_leaf>& e, const Weight& weight) {
     const displacement_leaf& by = get<1>(e.operands);
     require_linear(by.distance, by.beyond);
-    add(get<0>(e.operands), shift(weight, -by.distance, by.beyond, X::rank - 1 - by.axis),
-        shape_of_expression(get<0>(e.operands)));
+    const auto shape = shape_of_expression(get<0>(e.operands));
+    const device_guard guard(where_);
+    add(get<0>(e.operands),
+        shift(broadcast_weight(weight, shape), -by.distance, by.beyond, X::rank - 1 - by.axis),
+        shape);
   }
   // Elements that are taken: their weights are added to the elements at these positions.
   template <dtype D, class T, int R, class Index, class... Rest, class Weight>

@@ -140,23 +140,27 @@ struct region_gradient {
   static constexpr symbol<D> trace(tracer& t, const All& all, std::index_sequence<J...>,
                                    std::index_sequence<X...>) {
     constexpr std::size_t n = sizeof...(J);
+    const auto seed = get<2 * n>(all);
     const sequence<term> weights =
-        region_weights<E, K...>::trace(t, get<2 * n>(all), get<2 * n + 1 + X>(all)...);
+        region_weights<E, K...>::trace(t, seed, get<2 * n + 1 + X>(all)...);
+    const bool is_shared = rank_of_node(*t.g, seed.id) == 0;
     term sum;
     (add(sum, weights[static_cast<int>(J)], {t.g, get<J>(all).id},
          is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
              ? (*t.g)[get<n + J>(all).id].field(0)
              : -1,
-         get<2 * n + 1 + K>(all).id),
+         get<2 * n + 1 + K>(all).id, is_shared),
      ...);
     return symbol_of<D>(t.g, sum);
   }
+  // `is_shared`: the region's weight is one for all elements. Otherwise each element has its own,
+  // so that `weight` has all of the region's extents, by which a shift tells what is beyond an end.
   static constexpr void add(term& sum, term weight, const term& flag, int displacement,
-                            int element) {
+                            int element, bool is_shared) {
     if (weight.is_zero()) return;
     weight = converted(weight, D);
     if (displacement >= 0) {
-      if (rank_of_node(*weight.g, weight.id) == 0) weight = beside_element(weight, element);
+      if (is_shared) weight = beside_element(weight, element);
       path_step by;
       by.slot = displacement;
       weight = shifted(weight, by);
