@@ -85,10 +85,10 @@ values join(const values& a, const values& b, const F& f) {
   return x;
 }
 
-#define LOSS_OPERATOR(sign)                                                            \
-  inline values operator sign(const values& a, const values& b) {                      \
-    return join(a, b, [](long double x, long double y) { return x sign y; });          \
-  }                                                                                    \
+#define LOSS_OPERATOR(sign)                                                               \
+  inline values operator sign(const values& a, const values& b) {                         \
+    return join(a, b, [](long double x, long double y) { return x sign y; });             \
+  }                                                                                       \
   inline values operator sign(const values& a, double b) { return a sign values({}, b); } \
   inline values operator sign(double a, const values& b) { return values({}, a) sign b; }
 LOSS_OPERATOR(+)
@@ -97,8 +97,10 @@ LOSS_OPERATOR(*)
 LOSS_OPERATOR(/)
 LOSS_OPERATOR(>)
 #undef LOSS_OPERATOR
-#define LOSS_FUNCTION(name, code) \
-  inline values name(const values& a) { return map(a, [](long double x) { return code; }); }
+#define LOSS_FUNCTION(name, code)                      \
+  inline values name(const values& a) {                \
+    return map(a, [](long double x) { return code; }); \
+  }
 LOSS_FUNCTION(sin, std::sin(x))
 LOSS_FUNCTION(exp, std::exp(x))
 LOSS_FUNCTION(tanh, std::tanh(x))
@@ -124,7 +126,9 @@ template <class F>
 void for_each_row(const sizes& shape, int axis, const F& f) {
   std::int64_t inner = 1, outer = 1;
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-    (d < axis ? outer : d > axis ? inner : outer) *= d == axis ? 1 : shape[static_cast<std::size_t>(d)];
+    (d < axis   ? outer
+     : d > axis ? inner
+                : outer) *= d == axis ? 1 : shape[static_cast<std::size_t>(d)];
   const std::int64_t n = shape[static_cast<std::size_t>(axis)];
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t i = 0; i < inner; ++i) f(o * n * inner + i, inner, n, o * inner + i);
@@ -135,12 +139,12 @@ values reduced(const values& x, int axis, const F& f) {
   sizes shape = x.shape;
   shape[static_cast<std::size_t>(axis)] = 1;
   values made(shape);
-  for_each_row(x.shape, axis, [&](std::int64_t first, std::int64_t stride, std::int64_t n,
-                                  std::int64_t to) {
-    std::vector<long double> row;
-    for (std::int64_t k = 0; k < n; ++k) row.push_back(x[first + k * stride]);
-    made.at[static_cast<std::size_t>(to)] = f(row);
-  });
+  for_each_row(x.shape, axis,
+               [&](std::int64_t first, std::int64_t stride, std::int64_t n, std::int64_t to) {
+                 std::vector<long double> row;
+                 for (std::int64_t k = 0; k < n; ++k) row.push_back(x[first + k * stride]);
+                 made.at[static_cast<std::size_t>(to)] = f(row);
+               });
   return made;
 }
 using row = std::vector<long double>;
@@ -170,26 +174,26 @@ inline long double var_of(const row& r) {
 }
 // For arrays of dsl, for symbols in its formulas, and for values: of all elements; along an axis,
 // which stays with extent 1; along an axis that goes.
-#define LOSS_REDUCTION(name)                                                             \
-  template <class X>                                                                     \
-  constexpr auto name(const X& x) {                                                      \
-    if constexpr (is_values<X>) return values({}, name##_of(x.at));                      \
-    else return dsl::name(x);                                                            \
-  }                                                                                      \
-  template <class X>                                                                     \
-  auto name##_kept(const X& x, int axis) {                                               \
-    if constexpr (is_values<X>) return reduced(x, axis, name##_of);                      \
-    else return dsl::name(x, dsl::axis(axis), dsl::keep_dims);                           \
-  }                                                                                      \
-  template <class X>                                                                     \
-  auto name##_along(const X& x, int axis) {                                              \
-    if constexpr (is_values<X>) {                                                        \
-      values made = reduced(x, axis, name##_of);                                         \
-      made.shape.erase(made.shape.begin() + axis);                                       \
-      return made;                                                                       \
-    } else {                                                                             \
-      return dsl::name(x, dsl::axis(axis));                                              \
-    }                                                                                    \
+#define LOSS_REDUCTION(name)                                        \
+  template <class X>                                                \
+  constexpr auto name(const X& x) {                                 \
+    if constexpr (is_values<X>) return values({}, name##_of(x.at)); \
+    else return dsl::name(x);                                       \
+  }                                                                 \
+  template <class X>                                                \
+  auto name##_kept(const X& x, int axis) {                          \
+    if constexpr (is_values<X>) return reduced(x, axis, name##_of); \
+    else return dsl::name(x, dsl::axis(axis), dsl::keep_dims);      \
+  }                                                                 \
+  template <class X>                                                \
+  auto name##_along(const X& x, int axis) {                         \
+    if constexpr (is_values<X>) {                                   \
+      values made = reduced(x, axis, name##_of);                    \
+      made.shape.erase(made.shape.begin() + axis);                  \
+      return made;                                                  \
+    } else {                                                        \
+      return dsl::name(x, dsl::axis(axis));                         \
+    }                                                               \
   }
 LOSS_REDUCTION(sum)
 LOSS_REDUCTION(prod)
@@ -377,9 +381,9 @@ struct drawn {
   std::mt19937_64 engine;
   std::int64_t a, b, n;
   double c[8];
-  int axis[3], distance[3];       // axis: 0 or 1.
+  int axis[3], distance[3];            // axis: 0 or 1.
   dsl::boundary beyond[3], linear[3];  // linear: zero or wrap.
-  positions any, down;  // Some beyond the ends.
+  positions any, down;                 // Some beyond the ends.
 
   explicit drawn(unsigned seed) : engine(seed) {
     const std::int64_t extents[] = {1, 2, 3, 5, 7};
@@ -402,8 +406,7 @@ struct drawn {
   }
   positions draw_positions(int many, std::int64_t among) {
     positions made;
-    for (int k = 0; k < many; ++k)
-      made.host.push_back(below(static_cast<int>(3 * among)) - among);
+    for (int k = 0; k < many; ++k) made.host.push_back(below(static_cast<int>(3 * among)) - among);
     made.device = dsl::to_device(made.host);
     return made;
   }
@@ -411,15 +414,27 @@ struct drawn {
 
 // Kinds of variables.
 template <int Rank> struct kind_of_rank { static constexpr int rank = Rank; };
-struct cube : kind_of_rank<3> { static sizes shape(const drawn& d) { return {d.a, d.b, d.n}; } };
-struct slab : kind_of_rank<3> { static sizes shape(const drawn& d) { return {d.a, 1, d.n}; } };
-struct matrix : kind_of_rank<2> { static sizes shape(const drawn& d) { return {d.b, d.n}; } };
+struct cube : kind_of_rank<3> {
+  static sizes shape(const drawn& d) { return {d.a, d.b, d.n}; }
+};
+struct slab : kind_of_rank<3> {
+  static sizes shape(const drawn& d) { return {d.a, 1, d.n}; }
+};
+struct matrix : kind_of_rank<2> {
+  static sizes shape(const drawn& d) { return {d.b, d.n}; }
+};
 struct square_matrix : kind_of_rank<2> {
   static sizes shape(const drawn& d) { return {d.n, d.n}; }
 };
-struct column : kind_of_rank<2> { static sizes shape(const drawn& d) { return {d.b, 1}; } };
-struct line : kind_of_rank<1> { static sizes shape(const drawn& d) { return {d.n}; } };
-struct number : kind_of_rank<0> { static sizes shape(const drawn&) { return {}; } };
+struct column : kind_of_rank<2> {
+  static sizes shape(const drawn& d) { return {d.b, 1}; }
+};
+struct line : kind_of_rank<1> {
+  static sizes shape(const drawn& d) { return {d.n}; }
+};
+struct number : kind_of_rank<0> {
+  static sizes shape(const drawn&) { return {}; }
+};
 
 /// Elements that T represents.
 template <class T, class Kind>
@@ -460,8 +475,8 @@ void check(unsigned seed, const F& loss) {
                std::to_string(seed % 1000));
   drawn d(seed);
   std::tuple host{draw<T, Kinds>(d)...};
-  std::tuple x = std::apply(
-      [](const auto&... v) { return std::tuple{on_device<T, Kinds>(v)...}; }, host);
+  std::tuple x =
+      std::apply([](const auto&... v) { return std::tuple{on_device<T, Kinds>(v)...}; }, host);
   const auto value = [&] {
     return std::apply([&](const auto&... v) { return loss(d, v...).at[0]; }, host);
   };
@@ -525,7 +540,7 @@ void check(unsigned seed, const F& loss) {
 
 /// A loss of `many` draws: T, kinds of variables, then the formula of what is drawn (d) and of the
 /// variables, by `const auto&`.
-#define RANDOM_LOSSES(many, T, kinds, ...)                                                   \
-  for (unsigned k = 0; k < (many); ++k)                                                      \
-    random_losses::check<T, RANDOM_LOSS_KINDS kinds>(1000 * __LINE__ + k, __VA_ARGS__)
+#define RANDOM_LOSSES(many, T, kinds, ...) \
+  for (unsigned k = 0; k < (many); ++k)    \
+  random_losses::check<T, RANDOM_LOSS_KINDS kinds>(1000 * __LINE__ + k, __VA_ARGS__)
 #define RANDOM_LOSS_KINDS(...) __VA_ARGS__

@@ -50,8 +50,8 @@ TEST_P(scan_operands, along_axes) {
   expect_equal(dsl::cumsum(m) + 1, all + 1);
   expect_equal(dsl::max(dsl::cumsum(m, dsl::axis(1)) - m, dsl::axis(1)),
                dsl::max(along - m, dsl::axis(1)));
-  expect_equal(dsl::cumsum(m, dsl::axis(1)) - dsl::sum(dsl::cumsum(m, dsl::axis(0)), dsl::axis(1),
-                                                       dsl::keep_dims),
+  expect_equal(dsl::cumsum(m, dsl::axis(1)) -
+                   dsl::sum(dsl::cumsum(m, dsl::axis(0)), dsl::axis(1), dsl::keep_dims),
                along - dsl::sum(down, dsl::axis(1), dsl::keep_dims));
   expect_equal(dsl::cumsum(dsl::transpose(m), dsl::axis(0)) + 0,
                dsl::eval(dsl::cumsum(dsl::transpose(m), dsl::axis(0))));
@@ -72,9 +72,8 @@ TEST_P(scan_operands, of_their_own_target_and_of_several) {
   expect_equal(x, of_x);
   dsl::scalar<std::int64_t> top;
   const array<std::int64_t> both = x + dsl::eval(dsl::cumsum(y));
-  dsl::tie(z, top) = dsl::vectorize([](auto a, auto b) {
-    return std::tuple{a + b, dsl::max(a + b)};
-  })(x, dsl::cumsum(y));
+  dsl::tie(z, top) = dsl::vectorize(
+      [](auto a, auto b) { return std::tuple{a + b, dsl::max(a + b)}; })(x, dsl::cumsum(y));
   expect_equal(z, both);
   EXPECT_EQ(top.value(), dsl::max(both).value());
 }
@@ -90,8 +89,8 @@ TEST_P(scan_operands, of_keys_selections_and_positions) {
   expect_equal(dsl::sort(x - dsl::cumsum(x)), dsl::sort(x - sums));
   array<std::int64_t> groups;
   dsl::scalar<std::int64_t> top;
-  dsl::tie(groups, top) = std::tuple{dsl::sum_by(place / 7, dsl::cumsum(x), 10),
-                                     dsl::max(dsl::cumsum(x))};
+  dsl::tie(groups, top) =
+      std::tuple{dsl::sum_by(place / 7, dsl::cumsum(x), 10), dsl::max(dsl::cumsum(x))};
   expect_equal(groups, dsl::sum_by(place / 7, sums, 10));
   EXPECT_EQ(top.value(), dsl::max(sums).value());
 }

@@ -59,7 +59,8 @@ auto device_of_operands(const E& expression) {
 /// first element is written. Runs as one kernel, plus one for each depth of nested reductions,
 /// unless they reduce the rows of the elements (docs/rows.md), and a statement before it for each
 /// scan among the operands. Does not wait. Throws shape_error, device_error or memory_error before
-/// anything is written and before the target gets memory, or cuda_error. `fixed` overrides the plan.
+/// anything is written and before the target gets memory, or cuda_error. `fixed` overrides the
+/// plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);

@@ -135,9 +135,9 @@ struct pass_by_key<tuple<First, Groups...>, tuple<All...>, Targets...> {
                                      std::declval<typename by_key_of<Groups>::calls_of_values>()...,
                                      std::declval<typename calls_of<All>::type>()...));
   using compiled = decltype(compiled_with<trace>(std::type_identity<calls>{}));
-  static constexpr bool is_one_pass =
-      compiled::is_one_pass &&
-      !(has_scans<First> || ... || has_scans<Groups>) && !(has_scans<All> || ...);
+  static constexpr bool is_one_pass = compiled::is_one_pass &&
+                                      !(has_scans<First> || ... || has_scans<Groups>) &&
+                                      !(has_scans<All> || ...);
 
   /// Calls use(code, operands, request). Targets without memory get memory, and keep it if
   /// `adopts`.
@@ -175,8 +175,8 @@ inline constexpr auto run_keyed = [](const by_key_code& code, const operand* ope
   run_by_key(code, operands, request);
 };
 
-/// Calls use(code, operands, request) for one reduction by key. Reductions and scans inside its keys
-/// and values are evaluated before.
+/// Calls use(code, operands, request) for one reduction by key. Reductions and scans inside its
+/// keys and values are evaluated before.
 template <class Target, class Function, class Keys, class Values, class Use>
 void with_keyed(Target& target, const by_key_expression<Function, Keys, Values>& e, bool adopts,
                 const Use& use) {

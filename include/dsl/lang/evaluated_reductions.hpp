@@ -22,7 +22,8 @@ constexpr bool uses_reductions() {
 }
 
 /// Evaluates each reduction and each scan in an expression, and each formula that reduces, by a
-/// statement of its own. Returns the expression with the results, scalars or arrays, in their place. Does not wait.
+/// statement of its own. Returns the expression with the results, scalars or arrays, in their
+/// place. Does not wait.
 template <class E>
 auto evaluate_reductions(const E& e);
 

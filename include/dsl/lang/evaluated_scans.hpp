@@ -6,7 +6,8 @@
 
 namespace dsl::detail {
 
-/// Whether an expression is a scan or has scans among its operands. Their own operands do not count.
+/// Whether an expression is a scan or has scans among its operands. Their own operands do not
+/// count.
 template <class E> inline constexpr bool has_scans = is_scan<E>;
 template <class F, class... Operands>
 inline constexpr bool has_scans<expression<F, Operands...>> = (has_scans<Operands> || ...);

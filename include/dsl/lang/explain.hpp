@@ -24,8 +24,7 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
       return as_operand(values);
     };
     const tuple rest{replace_scans(e, explained)...};
-    all.append(
-        unpack([&](const auto&... x) { return explain_all(fixed, targets, x...); }, rest));
+    all.append(unpack([&](const auto&... x) { return explain_all(fixed, targets, x...); }, rest));
     return all;
   } else if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return {};

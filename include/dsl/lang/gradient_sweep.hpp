@@ -235,8 +235,8 @@ class gradient_sweep {
       assign(target, apply_function<op::add>(target, added));
     }
   }
-  // The shift back. Along an axis of one element, which the region may have broadcast, a shift gives
-  // that element, or zeros.
+  // The shift back. Along an axis of one element, which the region may have broadcast, a shift
+  // gives that element, or zeros.
   template <class T, int R>
   static displacement_leaf displacement_of(const neighbour_leaf<T, R>& leaf) {
     const bool is_one = leaf.of.extent(leaf.axis) == 1;

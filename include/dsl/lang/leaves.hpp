@@ -52,9 +52,7 @@ auto leaves_as_tuple(const expression<F, Operands...>& e) {
 template <class F, class... Operands, class Map>
 auto map_operands(const expression<F, Operands...>& e, const Map& map) {
   return unpack(
-      [&map](const auto&... x) {
-        return expression<F, decltype(map(x))...>{{}, {map(x)...}};
-      },
+      [&map](const auto&... x) { return expression<F, decltype(map(x))...>{{}, {map(x)...}}; },
       e.operands);
 }
 template <class F, int R, class... Operands, class Map>

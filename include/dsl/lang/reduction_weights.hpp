@@ -41,8 +41,7 @@ auto scaled(const Weight& weight, double by) {
 /// A weight in memory, broadcast to a shape without a copy.
 template <class Weight, std::size_t R>
 auto broadcast_weight(const Weight& weight, const std::array<std::int64_t, R>& shape) {
-  if constexpr (is_view_leaf<Weight>)
-    return as_operand(broadcast_to(weight, shape));
+  if constexpr (is_view_leaf<Weight>) return as_operand(broadcast_to(weight, shape));
   else return broadcast_weight(as_operand(eval(weight)), shape);
 }
 /// The weight of each element of a shape: the same for all if it has rank 0.

@@ -155,8 +155,8 @@ struct region_gradient {
   }
   // `is_shared`: the region's weight is one for all elements. Otherwise each element has its own,
   // so that `weight` has all of the region's extents, by which a shift tells what is beyond an end.
-  static constexpr void add(term& sum, term weight, const term& flag, int displacement,
-                            int element, bool is_shared) {
+  static constexpr void add(term& sum, term weight, const term& flag, int displacement, int element,
+                            bool is_shared) {
     if (weight.is_zero()) return;
     weight = converted(weight, D);
     if (displacement >= 0) {

@@ -46,8 +46,7 @@ void add_leaves(const scan_expression<Operator, A, R, Rank, Operand>& e, operand
 /// The same scan of the operand that `map` gives for its own.
 template <class Operator, dtype A, dtype R, int Rank, class Operand, class Map>
 auto map_operands(const scan_expression<Operator, A, R, Rank, Operand>& e, const Map& map) {
-  return scan_expression<Operator, A, R, Rank, decltype(map(e.operand))>{map(e.operand),
-                                                                         e.request};
+  return scan_expression<Operator, A, R, Rank, decltype(map(e.operand))>{map(e.operand), e.request};
 }
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 auto evaluate_scan(const scan_expression<Operator, A, R, Rank, Operand>& e) {

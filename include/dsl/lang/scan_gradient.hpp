@@ -22,11 +22,9 @@ inline constexpr bool may_read<scan_expression<Operator, A, R, Rank, Operand>, V
 template <class Operator>
 inline constexpr bool is_cumsum = std::same_as<Operator, table_operator<op::add>>;
 template <class Operator, dtype A, dtype R, int Rank, class Operand, class... V>
-inline constexpr bool
-    scans_have_derivatives<scan_expression<Operator, A, R, Rank, Operand>, V...> =
-        !may_read<scan_expression<Operator, A, R, Rank, Operand>, V...> ||
-        ((is_cumsum<Operator> || kind_of(R) == kind::real) &&
-         scans_have_derivatives<Operand, V...>);
+inline constexpr bool scans_have_derivatives<scan_expression<Operator, A, R, Rank, Operand>, V...> =
+    !may_read<scan_expression<Operator, A, R, Rank, Operand>, V...> ||
+    ((is_cumsum<Operator> || kind_of(R) == kind::real) && scans_have_derivatives<Operand, V...>);
 
 /// Elements in memory in reverse order along an axis.
 template <class T, int R>
@@ -38,8 +36,9 @@ template <class Operator, dtype D, class T, int Rank>
 array<T, Rank> scan_from_the_end(const array<T, Rank>& x, const scan_request& request, int axis) {
   array<T, Rank> result(x.extents(), x.where());
   const view<const T, Rank> reversed = from_the_end(as_operand(x), axis);
-  assign(from_the_end(result.view(), axis),
-         scan_expression<Operator, computed_in(D), D, Rank, view<const T, Rank>>{reversed, request});
+  assign(
+      from_the_end(result.view(), axis),
+      scan_expression<Operator, computed_in(D), D, Rank, view<const T, Rank>>{reversed, request});
   return result;
 }
 
