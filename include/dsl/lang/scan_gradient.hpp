@@ -42,12 +42,14 @@ array<T, Rank> scan_from_the_end(const array<T, Rank>& x, const scan_request& re
   return result;
 }
 
+/// Not 1i: nvcc does not find that literal from inside a template of another namespace.
+inline constexpr std::complex<double> imaginary_unit{0, 1};
+
 /// The functions x -> real(f) x + imag(f), one after the other.
 struct compose_linear {
   template <class F, class G>
   constexpr auto operator()(const F& f, const G& g) const {
-    using namespace std::complex_literals;
-    return real(g) * real(f) + 1i * (real(g) * imag(f) + imag(g));
+    return real(g) * real(f) + imaginary_unit * (real(g) * imag(f) + imag(g));
   }
 };
 
@@ -77,9 +79,8 @@ array<element_t<A>, Rank> weights_through(const scan_expression<Operator, A, R, 
   // Without a first value y(0) = x(0).
   if (!request.has_init) d2 = where(index(x, axis) == 0, T{1}, d2);
   const std::int64_t later = e.request.exclusive ? -1 : 0;
-  using namespace std::complex_literals;
   const array<std::complex<T>, Rank> maps =
-      shift(d1, -1, boundary::zero, axis) + 1i * shift(w, later, boundary::zero, axis);
+      shift(d1, -1, boundary::zero, axis) + imaginary_unit * shift(w, later, boundary::zero, axis);
   request.exclusive = request.has_init = false;
   const auto s = scan_from_the_end<compose_linear, dtype_v<std::complex<T>>>(maps, request, axis);
   return imag(s) * d2;
