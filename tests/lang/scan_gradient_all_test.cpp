@@ -59,8 +59,8 @@ TEST_P(scan_gradients, of_other_dtypes) {
   const auto of_x = dsl::eval(dsl::gradient(dsl::sum(w * dsl::cumsum<double>(x)), x)),
              of_narrow = dsl::eval(dsl::gradient(dsl::sum(w * dsl::cumsum(x)), x));
   const auto of_h = dsl::eval(dsl::gradient(dsl::sum(w * dsl::cumsum(h)), h));
-  const auto of_z = dsl::eval(
-      dsl::gradient(dsl::sum(real(w * std::complex<double>(0, 1) * dsl::cumsum(z))), z));
+  const auto of_z =
+      dsl::eval(dsl::gradient(dsl::sum(real(w * std::complex<double>(0, 1) * dsl::cumsum(z))), z));
   double later = 0;
   for (std::size_t i = 40; i-- > 0;) {
     later += weights[i];

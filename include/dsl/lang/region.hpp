@@ -153,6 +153,11 @@ struct region_gradient {
      ...);
     return symbol_of<D>(t.g, sum);
   }
+  static constexpr bool reads(const term& weight, int node) {
+    sequence<int> root;
+    root.push_back(weight.id);
+    return needed_by(*weight.g, root)[node] != 0;
+  }
   // `is_shared`: the region's weight is one for all elements. Otherwise each element has its own,
   // so that `weight` has all of the region's extents, by which a shift tells what is beyond an end.
   static constexpr void add(term& sum, term weight, const term& flag, int displacement, int element,
@@ -160,7 +165,7 @@ struct region_gradient {
     if (weight.is_zero()) return;
     weight = converted(weight, D);
     if (displacement >= 0) {
-      if (is_shared) weight = beside_element(weight, element);
+      if (is_shared && !reads(weight, element)) weight = beside_element(weight, element);
       path_step by;
       by.slot = displacement;
       weight = shifted(weight, by);
