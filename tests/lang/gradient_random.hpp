@@ -485,9 +485,7 @@ void check(unsigned seed, const F& loss) {
     EXPECT_NEAR(static_cast<double>(found), static_cast<double>(wanted),
                 within * static_cast<double>(1 + scale));
   };
-  auto found = std::apply(
-      [&](const auto&... v) { return std::tuple{on_device<T, Kinds>(values(Kinds::shape(d)))...}; },
-      host);
+  std::tuple found{on_device<T, Kinds>(values(Kinds::shape(d)))...};
   std::apply(
       [&](const auto&... v) {
         const auto of = loss(d, v...);
@@ -540,7 +538,7 @@ void check(unsigned seed, const F& loss) {
 
 /// A loss of `many` draws: T, kinds of variables, then the formula of what is drawn (d) and of the
 /// variables, by `const auto&`.
-#define RANDOM_LOSSES(many, T, kinds, ...) \
-  for (unsigned k = 0; k < (many); ++k)    \
-  random_losses::check<T, RANDOM_LOSS_KINDS kinds>(1000 * __LINE__ + k, __VA_ARGS__)
+#define RANDOM_LOSSES(many, T, kinds, ...)                            \
+  for (unsigned loss_number = 0; loss_number < (many); ++loss_number) \
+  random_losses::check<T, RANDOM_LOSS_KINDS kinds>(1000 * __LINE__ + loss_number, __VA_ARGS__)
 #define RANDOM_LOSS_KINDS(...) __VA_ARGS__

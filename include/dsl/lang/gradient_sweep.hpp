@@ -49,7 +49,7 @@ class gradient_sweep {
   void note_variables(const E& e) {
     for (const operand& o : leaves_of<E>(e).at)
       if (variable_gradient* const v = find(o)) v->occurs = true;
-    visit_scans(e, [this](const auto& scan) { note_variables(scan.operand); });
+    visit_scans(e, [&](const auto& scan) { this->note_variables(scan.operand); });
   }
 
   /// Adds the contributions of an expression whose value has the given weight for each element of
