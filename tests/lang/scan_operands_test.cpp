@@ -2,6 +2,7 @@
 #include "../on_device.hpp"
 
 #include <dsl/by_key.hpp>
+#include <dsl/random.hpp>
 #include <dsl/scan.hpp>
 
 #include <string>
@@ -93,6 +94,17 @@ TEST_P(scan_operands, of_keys_selections_and_positions) {
       std::tuple{dsl::sum_by(place / 7, dsl::cumsum(x), 10), dsl::max(dsl::cumsum(x))};
   expect_equal(groups, dsl::sum_by(place / 7, sums, 10));
   EXPECT_EQ(top.value(), dsl::max(sums).value());
+}
+
+// Equal costly operands are computed once, but these differ in what they scan.
+TEST_P(scan_operands, differ_by_their_options) {
+  const array<double> x = dsl::full<double>(1, 50);
+  const dsl::random::key key(7);
+  const auto noise = [&](const auto& sums) { return dsl::random::normal<double>(key, 50) + sums; };
+  const array<double> drawn = dsl::random::normal<double>(key, 50), all = dsl::cumsum(x),
+                      before = dsl::cumsum(x, dsl::exclusive);
+  expect_equal(noise(dsl::cumsum(x)) * noise(dsl::cumsum(x, dsl::exclusive)),
+               (drawn + all) * (drawn + before));
 }
 
 TEST_P(scan_operands, are_statements_of_their_own) {

@@ -5,7 +5,7 @@
 // chooses between them at run time.
 #pragma once
 
-#include <dsl/lang/leaves.hpp>
+#include <dsl/lang/evaluated_scans.hpp>
 
 namespace dsl::detail {
 
@@ -16,14 +16,15 @@ inline constexpr bool draws<expression<F, Operands...>> =
     requires { F::draws; } || (draws<Operands> || ...);
 
 /// Whether the two operands of an expression may be computed once: they have the same type and are
-/// costly. In x * x + y * y this holds for the factors, not for the terms.
+/// costly. Scans are evaluated before: equal leaves do not say that they are equal. In x * x + y *
+/// y this holds for the factors, not for the terms.
 template <class E> inline constexpr bool may_repeat = false;
 /// Whether may_repeat holds for any part of an expression.
 template <class E> inline constexpr bool has_repeats = false;
 
 template <op Code, class A>
 inline constexpr bool may_repeat<expression<table_function<Code>, A, A>> =
-    draws<A> && !has_repeats<A>;
+    draws<A> && !has_repeats<A> && !has_scans<A>;
 template <class F, class... Operands>
 inline constexpr bool has_repeats<expression<F, Operands...>> =
     may_repeat<expression<F, Operands...>> || (has_repeats<Operands> || ...);
