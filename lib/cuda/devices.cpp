@@ -21,8 +21,13 @@ namespace {
 
 // Only a successful count is remembered: after a failure the next call may succeed.
 std::atomic<int> known_count{-1};
-std::mutex count_mutex;  // guards the strings below
-std::string count_error, why_none = "no GPU was found";
+constinit std::mutex count_mutex;  // guards what is below
+// Not strings, which would not exist yet where the initialization of a static object asks.
+struct count_failure { std::string error, why_none = "no GPU was found"; };
+count_failure& failure() {
+  static count_failure& made = *new count_failure;
+  return made;
+}
 
 // The runtime returns the same error for a missing driver as for one that is too old.
 bool has_no_driver(cudaError_t status) {
@@ -39,22 +44,22 @@ int cuda_back_end::device_count() {
   const std::lock_guard lock(count_mutex);
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  count_error.clear();
+  failure().error.clear();
   if (status == cudaSuccess) return known_count = std::min(count, max_devices);
   const bool driverless = has_no_driver(status);
   cudaGetLastError();
-  if (driverless) why_none = "no GPU was found: there is no CUDA driver";
+  if (driverless) failure().why_none = "no GPU was found: there is no CUDA driver";
   if (driverless || status == cudaErrorNoDevice) return known_count = 0;
-  count_error = "cudaGetDeviceCount failed: " + spell_status(status);
+  failure().error = "cudaGetDeviceCount failed: " + spell_status(status);
   return 0;
 }
 std::string cuda_back_end::device_count_error() {
   const std::lock_guard lock(count_mutex);
-  return count_error;
+  return failure().error;
 }
 std::string cuda_back_end::why_no_device() {
   const std::lock_guard lock(count_mutex);
-  return count_error.empty() ? why_none : count_error;
+  return failure().error.empty() ? failure().why_none : failure().error;
 }
 
 namespace {

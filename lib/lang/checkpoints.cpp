@@ -3,6 +3,7 @@
 #include <dsl/lang/iterate_gradient.hpp>
 
 #include "exec/plan/layout.hpp"
+#include "mem/back_end.hpp"
 #include "mem/text.hpp"
 
 namespace dsl::detail {
@@ -36,6 +37,8 @@ std::int64_t states_that_fit(std::int64_t bytes, std::int64_t limit, device wher
       limit > 0 ? limit : static_cast<std::int64_t>(memory_usage_of(where).free / 2);
   return std::max<std::int64_t>(2, room / std::max<std::int64_t>(1, bytes));
 }
+
+bool is_mesh(device where) { return back_end::is_mesh(where); }
 
 void require_steps(std::int64_t steps) {
   if (steps < 0) raise<shape_error>("iterate_gradient: " + std::to_string(steps) + " steps");

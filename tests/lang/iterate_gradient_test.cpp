@@ -113,9 +113,10 @@ struct reversed_count {
           state.at(static_cast<std::size_t>(to)) = first + n;
           run += n;
         },
-        [&](std::int64_t at, std::int64_t step) {
-          EXPECT_EQ(state.at(static_cast<std::size_t>(at)), step);
-          EXPECT_EQ(step, --last);
+        [&](std::int64_t at, std::int64_t first, std::int64_t n) {
+          EXPECT_EQ(first + n, last);
+          for (last = first; n-- > 0;)
+            EXPECT_EQ(state.at(static_cast<std::size_t>(at + n)), first + n);
         });
     EXPECT_EQ(last, 0);
   }

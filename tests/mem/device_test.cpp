@@ -3,6 +3,11 @@
 
 namespace {
 
+// Asked for before main, when the library's own objects may not be initialized yet.
+const std::vector<dsl::device> devices_before_main = dsl::devices();
+
+TEST(device, can_be_asked_for_before_main) { EXPECT_EQ(devices_before_main, dsl::devices()); }
+
 struct device_memory : on_device {};
 ON_EVERY_DEVICE(device_memory);
 

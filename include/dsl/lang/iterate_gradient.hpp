@@ -1,6 +1,8 @@
 // The gradient of a loss of a time loop's last state: iterate_gradient.
 #pragma once
 
+#include <optional>
+
 #include <dsl/lang/loop_adjoint.hpp>
 
 namespace dsl {
@@ -152,67 +154,6 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
   require_steps(count);
   constexpr bool with_histories = !takes_last_alone<Loss, S...>;
   using histories_type = std::conditional_t<with_histories, scalar_histories<S...>, tuple<>>;
-  reversed_loop<F, states, parameter_types, histories_type> loop(parameters, first);
-  unpack([&](const auto&... v) { loop.require_parameters(v...); }, s.variables);
-
-  // Forward: the caller's variables get the last state.
-  const auto conditions = filter(only_conditions{}, arguments...);
-  const auto run = [&](const auto&... options) {
-    return forward_loop<with_histories>(count, f, s, parameters, first, options...);
-  };
-  const auto options = filter(only_loop_options{}, arguments...);
-  const auto recorded = [&] {
-    if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
-      scalar<std::int64_t> ran(first);
-      auto condition = get<0>(conditions);
-      scalar<std::int64_t>* const wanted = condition.ran;
-      condition.ran = &ran;
-      auto histories = unpack([&](const auto&... o) { return run(condition, o...); }, options);
-      if (wanted != nullptr) *wanted = ran;
-      count = ran.value() - first;
-      return histories;
-    } else {
-      return unpack(run, options);
-    }
-  }();
-
-  // The weights of the last state, and of the histories.
-  const auto last = unpack(
-      [](const auto&... v) {
-        return tuple<decltype(last_of_variable(v))...>{last_of_variable(v)...};
-      },
-      s.variables);
-  const histories_type histories = [&] {
-    if constexpr (with_histories) return as_histories(recorded, count);
-    else return tuple<>{};
-  }();
-  const auto value = unpack(
-      [&](const auto&... v) {
-        return unpack([&](const auto&... h) { return loss(as_operand(v)..., as_operand(h)...); },
-                      histories);
-      },
-      last);
-  auto loss_value = eval(value);
-  auto weights = unpack(
-      [&](const auto&... v) {
-        return unpack(
-            [&](const auto&... h) {
-              return weights_of_last(value, as_operand(v)..., as_operand(h)...);
-            },
-            histories);
-      },
-      last);
-  [&]<std::size_t... V, std::size_t... H>(std::index_sequence<V...>, std::index_sequence<H...>) {
-    ((get<V>(loop.weights) = std::move(get<V>(weights))), ...);
-    ((get<H>(loop.history_weights) = std::move(get<sizeof...(V) + H>(weights))), ...);
-  }(std::index_sequence_for<S...>{}, std::make_index_sequence<std::tuple_size_v<histories_type>>{});
-  loop.derivatives = unpack(
-      [](const auto&... p) {
-        return tuple<decltype(derivative_memory(p))...>{derivative_memory(p)...};
-      },
-      parameters);
-
-  // Backward.
   std::int64_t bytes = 0;
   unpack(
       [&bytes](const auto&... v) {
@@ -222,18 +163,88 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
          ...);
       },
       variables);
+  reversed_loop<F, states, parameter_types, histories_type> loop(std::move(variables), parameters,
+                                                                 first);
+  unpack([&](const auto&... v) { loop.require_parameters(v...); }, s.variables);
+
+  loop.derivatives = unpack(
+      [](const auto&... p) {
+        return tuple<decltype(derivative_memory(p))...>{derivative_memory(p)...};
+      },
+      parameters);
   const std::int64_t places =
       states_that_fit(bytes, option_or(memory_limit(0), arguments...).bytes, where);
-  loop.states.push_back(std::move(variables));
-  if (count > 0)
-    reverse_steps(
-        count, places,
-        [&](std::int64_t from, std::int64_t to, std::int64_t step, std::int64_t n) {
-          loop.advance(from, to, step, n);
+
+  // The loss of the last state, and its weights and those of the histories.
+  const auto loss_of = [&](const auto& last, const auto& histories) {
+    const auto value = unpack(
+        [&](const auto&... v) {
+          return unpack([&](const auto&... h) { return loss(as_operand(v)..., as_operand(h)...); },
+                        histories);
         },
-        [&](std::int64_t at, std::int64_t step) { loop.adjoin(at, step); });
-  return loop_gradient<decltype(loss_value), states, decltype(loop.derivatives)>{
-      std::move(loss_value), std::move(loop.weights), std::move(loop.derivatives)};
+        last);
+    auto weights = unpack(
+        [&](const auto&... v) {
+          return unpack(
+              [&](const auto&... h) {
+                return weights_of_last(value, as_operand(v)..., as_operand(h)...);
+              },
+              histories);
+        },
+        last);
+    [&]<std::size_t... V, std::size_t... H>(std::index_sequence<V...>, std::index_sequence<H...>) {
+      ((get<V>(loop.weights) = std::move(get<V>(weights))), ...);
+      ((get<H>(loop.history_weights) = std::move(get<sizeof...(V) + H>(weights))), ...);
+    }(std::index_sequence_for<S...>{},
+      std::make_index_sequence<std::tuple_size_v<histories_type>>{});
+    return eval(value);
+  };
+  const auto last_of = [&] {
+    return unpack(
+        [](const auto&... v) {
+          return tuple<decltype(last_of_variable(v))...>{last_of_variable(v)...};
+        },
+        s.variables);
+  };
+
+  // Forward: the caller's variables get the last state. Without histories it is that of the steps
+  // whose states are kept, before which a loop is run only to find the step at which it ends.
+  const auto conditions = filter(only_conditions{}, arguments...);
+  const auto options = filter(only_loop_options{}, arguments...);
+  const auto run = [&](std::int64_t steps, const auto&... more) {
+    return forward_loop<with_histories>(steps, f, s, parameters, first, more...);
+  };
+  using loss_type = decltype(loss_of(last_of(), std::declval<const histories_type&>()));
+  std::optional<loss_type> loss_value;
+  const bool is_run_first = with_histories || !loop.keeps_states() ||
+                            std::tuple_size_v<std::remove_const_t<decltype(options)>> > 0;
+  const auto recorded = [&] {
+    if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
+      scalar<std::int64_t> ran(first);
+      auto condition = get<0>(conditions);
+      scalar<std::int64_t>* const wanted = condition.ran;
+      condition.ran = &ran;
+      auto histories =
+          unpack([&](const auto&... o) { return run(count, condition, o...); }, options);
+      if (wanted != nullptr) *wanted = ran;
+      count = ran.value() - first;
+      return histories;
+    } else {
+      return unpack([&](const auto&... o) { return run(is_run_first ? count : 0, o...); }, options);
+    }
+  }();
+  if (is_run_first || count == 0)
+    loss_value = loss_of(last_of(), [&] {
+      if constexpr (with_histories) return as_histories(recorded, count);
+      else return tuple<>{};
+    }());
+  loop.run(count, places, [&](const auto& before) {
+    if (loss_value) return;
+    loop.run_step(before, s.variables, count - 1);
+    if constexpr (!with_histories) loss_value = loss_of(last_of(), tuple<>{});
+  });
+  return loop_gradient<loss_type, states, decltype(loop.derivatives)>{
+      std::move(*loss_value), std::move(loop.weights), std::move(loop.derivatives)};
 }
 
 }  // namespace detail
@@ -250,11 +261,12 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
 /// `iterate` that do not record. With `until` the loop that is differentiated has the steps that
 /// ran; it then waits for their number.
 ///
-/// Afterwards the variables hold the last state, as after `iterate`. The derivatives are those of
-/// the steps as they are computed, the same bits in every run. States before steps are kept in
-/// device memory: all if they fit into memory_limit or half of the free memory, otherwise some,
-/// from which the steps between are run again. Throws as `iterate` and `gradient` do, shape_error
-/// for a parameter of another shape, and value_error for one that reads a variable.
+/// Afterwards the variables hold the last state, as after `iterate` up to the order of additions.
+/// The derivatives are those of the steps as they are computed, the same bits in every run. States
+/// before steps are kept in device memory: all if they fit into memory_limit or half of the free
+/// memory, otherwise some, from which the steps between are run again. Throws as `iterate` and
+/// `gradient` do, shape_error for a parameter of another shape, and value_error for one that reads
+/// a variable.
 /// ```cpp
 /// const auto found = dsl::iterate_gradient(
 ///     50, grow, [&](auto last) { return dsl::mean(square(last - wanted)); }, dsl::state(u),
@@ -281,8 +293,8 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
     if constexpr (std::same_as<forward, refused>) {
       return refused{};
     } else {
-      using one_step =
-          decltype(step_of<F>(s.variables, filter(only_loop_parameters{}, arguments...), 0));
+      using one_step = decltype(step_of<F>(
+          s.variables, filter(only_loop_parameters{}, arguments...), value_leaf<std::int64_t>{}));
       if constexpr (require_step<one_step>())
         return loop_and_adjoint(static_cast<std::int64_t>(steps), f, loss, s, arguments...);
       else return refused{};

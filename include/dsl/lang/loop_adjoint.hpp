@@ -1,90 +1,14 @@
 // A time loop and its adjoint, step by step.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include <dsl/lang/checkpoints.hpp>
 #include <dsl/lang/gradient.hpp>
-#include <dsl/lang/iterate.hpp>
-#include <dsl/lang/taken_gradient.hpp>
+#include <dsl/lang/kept_states.hpp>
+#include <dsl/lang/step_adjoint.hpp>
 
 namespace dsl::detail {
-
-/// The adjoint of one step of a loop. The arguments are the step's variables and parameters, then
-/// the weights of the new variables, then the derivatives so far with respect to the parameters
-/// that have a bit in `Inputs` and not in `Tables`. The results are the weights of the variables
-/// before the step, and these derivatives with the step's added; then, of each element that the
-/// step takes of these variables and parameters, the weight and the position (Takes: `takes_of`).
-template <class F, std::size_t Variables, std::size_t Parameters, class Takes>
-struct step_adjoint {
-  template <class... S> constexpr auto operator()(S... s) const {
-    constexpr std::size_t arguments = Variables + Parameters;
-    return differentiate(tuple<S...>(s...), std::make_index_sequence<arguments>{},
-                         std::make_index_sequence<Variables>{},
-                         std::make_index_sequence<sizeof...(S) - arguments - Variables>{});
-  }
-
- private:
-  static constexpr std::size_t first_weight = Variables + Parameters,
-                               first_derivative = first_weight + Variables;
-  // The argument that is the parameter of derivative number d.
-  static constexpr std::size_t argument_of(std::size_t d) {
-    std::size_t at = Variables;
-    for (std::size_t k = 0;; ++at)
-      if (((Takes::inputs & ~Takes::tables) >> at & 1) != 0 && k++ == d) return at;
-  }
-  template <class... S, std::size_t... A, std::size_t... V, std::size_t... D>
-  static constexpr auto differentiate(const tuple<S...>& s, std::index_sequence<A...>,
-                                      std::index_sequence<V...>, std::index_sequence<D...>) {
-    using all = tuple<S...>;
-    using call_type = traced_call<F, Takes::inputs, std::tuple_element_t<A, all>...>;
-    graph* const g = get<0>(s).owner;
-    call_type made(g, tuple<std::tuple_element_t<A, all>...>(get<A>(s)...));
-    made.sums = true;
-    sequence<int> nodes;
-    sequence<term> weights;
-    ((nodes.push_back(made.ids[V]), weights.push_back(weight_of(*g, get<first_weight + V>(s)))),
-     ...);
-    sequence<term> taken;
-    const sequence<term> found =
-        made.weights_and_taken(nodes, weights, Takes::reads.count > 0 ? &taken : nullptr);
-    const auto weight = [&](std::size_t argument) {
-      const int number = made.call.input_number(argument);
-      return number < 0 ? term{} : found[number];
-    };
-    return concatenate(
-        tuple{made.template result<std::tuple_element_t<first_weight + V, all>::type.type>(
-            weight(V))...},
-        tuple{added(made, get<first_derivative + D>(s), weight(argument_of(D)))...},
-        taken_results<Takes>(made, taken));
-  }
-  template <class S>
-  static constexpr term weight_of(graph& g, const S& s) {
-    return may_have_derivative(S::type.type) ? term{&g, s.id} : term{};
-  }
-  template <class Call, class S>
-  static constexpr symbol<S::type.type> added(const Call& made, const S& so_far,
-                                              const term& weight) {
-    if (weight.is_zero()) return so_far;
-    return symbol_of<S::type.type>(
-        made.g, term{made.g, so_far.id} + converted(made.call.without_marks(weight), S::type.type));
-  }
-};
-
-/// A parameter of a loop in a given step: its number takes the place of dsl::step.
-template <class E>
-auto at_step(const E& e, std::int64_t) {
-  return e;
-}
-inline value_leaf<std::int64_t> at_step(const step_number&, std::int64_t k) { return {k}; }
-template <class F, class... X>
-auto at_step(const expression<F, X...>& e, std::int64_t k) {
-  return unpack(
-      [k](const auto&... x) {
-        return expression<F, decltype(at_step(x, k))...>{{}, {at_step(x, k)...}};
-      },
-      e.operands);
-}
 
 /// Whether a derivative with respect to a loop's parameter is computed: it is in device memory, of
 /// floating point numbers.
@@ -151,7 +75,7 @@ auto weights_of_last(const Loss& loss, const V&... variables) {
 
 /// The expression of a loop's step: of the variables, and of the parameters in step k.
 template <class F, class State, class Parameters>
-auto step_of(const State& s, const Parameters& parameters, std::int64_t k) {
+auto step_of(const State& s, const Parameters& parameters, const value_leaf<std::int64_t>& k) {
   return unpack(
       [&](const auto&... v) {
         return unpack(
@@ -170,19 +94,18 @@ void require_parameter_shape(int number, const operand& parameter, const operand
 void require_apart(int number, const operand* leaves, int leaf_count, const operand* variables,
                    int count);
 
-/// A loop and its adjoint. `states`: copies of the variables before some steps.
-/// `history_weights`: if the loss reads the histories of the variables that are scalars, an array
-/// for each of these, with the weight of its value after each step.
+/// A loop and its adjoint. `history_weights`: if the loss reads the histories of the variables that
+/// are scalars, an array for each of these, with the weight of its value after each step.
 template <class F, class Variables, class Parameters, class HistoryWeights> class reversed_loop;
 template <class F, class... V, class... P, class HistoryWeights>
 class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
  public:
   using state = tuple<V...>;
 
-  reversed_loop(const tuple<const P&...>& parameters, std::int64_t first_step)
-      : parameters_(parameters), first_step_(first_step) {}
+  /// `first`: the state before the first step.
+  reversed_loop(state first, const tuple<const P&...>& parameters, std::int64_t first_step)
+      : first_(std::move(first)), parameters_(parameters), first_step_(first_step) {}
 
-  std::vector<state> states;
   state weights;
   HistoryWeights history_weights;
   tuple<decltype(derivative_memory(std::declval<const P&>()))...> derivatives;
@@ -198,24 +121,58 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     }(std::index_sequence_for<P...>{});
   }
 
-  /// Runs `steps` steps from the state at place `from` to that at place `to`.
-  ///
-  /// A loop may add in another order than a statement. So that the bits do not depend on the number
-  /// of states that are kept, a step that reduces is always a statement.
+  /// Whether the adjoint of a step reads the state before it.
+  static constexpr bool keeps_states() { return !backward::is_loop || backward::reads_state; }
+  /// Runs the adjoint of all steps, with the states of at most `places` steps in
+  /// memory. `turn(state)`: called with the state before the last step, once, when the steps before
+  /// it have been run; not if no states are kept.
+  template <class Turn>
+  void run(std::int64_t steps, std::int64_t places, const Turn& turn) {
+    if (steps == 0) return;
+    if constexpr (!keeps_states()) return adjoin_in_loop(0, 0, steps);
+    kept_ = std::make_unique<kept_states<V...>>(first_, std::min(steps, places));
+    move(first_, kept(0));
+    bool turned = false;
+    reverse_steps(
+        steps, places,
+        [this](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t n) {
+          advance(from, to, first, n);
+        },
+        [&](std::int64_t at, std::int64_t first, std::int64_t n) {
+          if (!turned) turn(kept(at + n - 1));
+          turned = true;
+          adjoin(at, first, n);
+        });
+  }
+  template <class From, class To>
+  void run_step(const From& from, To&& to, std::int64_t step) const {
+    const auto next = step_of<F>(from, parameters_, value_leaf<std::int64_t>{first_step_ + step});
+    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
+  }
+
+ private:
+  using numbers = std::index_sequence_for<V...>;
+  using kept_state = typename kept_states<V...>::state;
+
+  // Runs `steps` steps from the state at place `from` to that at place `to`.
+  //
+  // A loop may add in another order than a statement. So that the bits do not depend on the number
+  // of states that are kept, a step that reduces is always a statement.
   void advance(std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t steps) {
-    while (static_cast<std::int64_t>(states.size()) <= to) states.push_back(like(states[0]));
-    state& source = states[static_cast<std::size_t>(from)];
-    state& target = states[static_cast<std::size_t>(to)];
-    if (steps == 1 || has_reductions<step_formula>) {
-      run_step(source, target, first);
-      for (std::int64_t k = 1; k < steps; ++k) {
-        state& last = spare();
-        run_step(target, last, first + k);
-        std::swap(target, last);
+    kept_state &source = kept(from), &target = kept(to);
+    if (steps == 1) return run_step(source, target, first);
+    state& between = spare();
+    if (has_reductions<step_formula>) {
+      for (std::int64_t k = 0; k < steps; ++k) {
+        const bool to_target = (steps - k) % 2 != 0;
+        if (k == 0 && to_target) run_step(source, target, first);
+        else if (k == 0) run_step(source, between, first);
+        else if (to_target) run_step(between, target, first + k);
+        else run_step(target, between, first + k);
       }
       return;
     }
-    copy(source, target, numbers{});
+    move(source, between);
     unpack(
         [&](auto&... v) {
           unpack(
@@ -225,30 +182,28 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
               },
               parameters_);
         },
-        target);
+        between);
+    move(between, target);
   }
-  /// Runs the adjoint of a step, whose state is at a place.
-  void adjoin(std::int64_t at, std::int64_t step) {
-    const state& s = states[static_cast<std::size_t>(at)];
-    auto so_far = of_parameters(std::index_sequence_for<P...>{});
-    const auto operands = unpack(
-        [&](const auto&... d) {
-          return unpack(
-              [&](const auto&... p) {
-                return concatenate(as_operands(s),
-                                   tuple{at_step(as_operand(p), first_step_ + step)...},
-                                   weights_after(step, numbers{}), tuple{as_operand(d)...});
-              },
-              parameters_);
-        },
-        so_far);
-    using adjoint = step_adjoint<F, sizeof...(V), sizeof...(P), takes>;
-    const auto all =
-        unpack([](const auto&... x) { return vectorized<unnamed, adjoint>{}(x...); }, operands);
+  // Runs the adjoint of `steps` steps, the first of number `first`. The states before them are at
+  // the places from `at` on.
+  void adjoin(std::int64_t at, std::int64_t first, std::int64_t steps) {
+    if constexpr (backward::is_loop) {
+      // On a mesh no two states lie side by side.
+      const std::int64_t at_once = is_mesh(get<0>(first_).where()) ? 1 : steps;
+      for (std::int64_t k = steps - at_once; k >= 0; k -= at_once)
+        adjoin_in_loop(at + k, first + k, at_once);
+    } else {
+      for (std::int64_t k = steps - 1; k >= 0; --k) adjoin_step(kept(at + k), first + k);
+    }
+  }
+  void adjoin_step(const kept_state& s, std::int64_t step) {
+    auto so_far = own_derivatives();
+    const auto all = adjoint_of_step(s, value_leaf<std::int64_t>{first_step_ + step},
+                                     weights_after(step, numbers{}), so_far);
     state& before = spare();
     unpack([&](auto&... to) { dsl::tie(to...) = all; },
-           concatenate(unpack([](auto&... w) { return tuple<decltype(w)...>(w...); }, before),
-                       so_far, targets_of_taken(taken_)));
+           concatenate(references_to(before), so_far, targets_of_taken(taken_)));
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       (add_taken<takes::reads.at[K].axis>(weights_of_argument<takes::reads.at[K].argument>(before),
                                           get<K>(taken_)),
@@ -256,40 +211,90 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     }(takes::numbers);
     std::swap(weights, before);
   }
+  // The same as a loop. The steps are counted from the last one on.
+  void adjoin_in_loop(std::int64_t at, std::int64_t first, std::int64_t steps) {
+    const std::int64_t last = first + steps - 1;
+    unpack(
+        [&](auto&... variable) {
+          unpack(
+              [&](const auto&... operand) {
+                iterate(steps, vectorized<unnamed, typename backward::step>{},
+                        dsl::state(variable...), operand..., no_histories{});
+              },
+              operands_of_loop(at, steps, last));
+        },
+        concatenate(references_to(weights), own_derivatives()));
+  }
+  auto operands_of_loop(std::int64_t at, std::int64_t steps, std::int64_t last) {
+    const auto states = [&]<std::size_t I>() {
+      if constexpr (!backward::template reads<I>) return tuple<>{};
+      else
+        return tuple{
+            element_of(kept_->template states_from<I>(at, steps), (steps - 1) - dsl::step)};
+    };
+    const auto histories = [&]<std::size_t I>() {
+      if constexpr (!has_history<I>) return tuple<>{};
+      else return tuple{element_of(history_weight<I>(), last - dsl::step)};
+    };
+    return concatenate(
+        as_operands(first_),
+        unpack(
+            [&](const auto&... p) {
+              return tuple{at_step(as_operand(p), (first_step_ + last) - dsl::step)...};
+            },
+            parameters_),
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          return concatenate(states.template operator()<I>()...,
+                             histories.template operator()<I>()...);
+        }(numbers{}));
+  }
+  // The array or the value at a position along the first axis.
+  template <class T, int R, class K>
+  static auto element_of(const view<const T, R>& all, const K& k) {
+    if constexpr (R == 1) return take(all, k);
+    else return take(all, k, 0);
+  }
+
   static state like(const state& s) {
     return unpack([](const auto&... v) { return state{like_variable(v)...}; }, s);
   }
-
- private:
-  using numbers = std::index_sequence_for<V...>;
   template <class X>
   static X like_variable(const X& v) {
     if constexpr (X::rank == 0) return X(typename X::value_type{}, v.where());
     else return X(v.extents(), v.where());
   }
-  template <std::size_t... I>
-  static void copy(const state& from, state& to, std::index_sequence<I...>) {
-    ((get<I>(to) = get<I>(from)), ...);
+  template <class From, class To>
+  static void move(const From& from, To& to) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((get<I>(to) = as_operand(get<I>(from))), ...);
+    }(numbers{});
+  }
+  template <std::size_t I> static constexpr bool has_history =
+      std::tuple_size_v<HistoryWeights> > 0 && is_scalar<std::tuple_element_t<I, state>>&&
+                                               is_differentiated<std::tuple_element_t<I, state>>();
+  template <std::size_t I> auto history_weight() const {
+    return as_operand(get<count_before<is_scalar<V>...>(I)>(history_weights));
   }
   // The weights of the variables after a step.
   template <std::size_t... I>
   auto weights_after([[maybe_unused]] std::int64_t step, std::index_sequence<I...>) const {
     const auto one = [&]<std::size_t K>() {
-      using variable = std::tuple_element_t<K, state>;
       const auto of_last = as_operand(get<K>(weights));
-      constexpr bool has_history = std::tuple_size_v<HistoryWeights> > 0 && is_scalar<variable> &&
-                                   is_differentiated<variable>();
-      if constexpr (has_history)
-        return of_last + get<count_before<is_scalar<V>...>(K)>(history_weights)(step);
+      if constexpr (has_history<K>) return of_last + history_weight<K>()(step);
       else return of_last;
     };
     return tuple{one.template operator()<I>()...};
   }
-  static auto as_operands(const state& s) {
+  template <class S>
+  static auto as_operands(const S& s) {
     return unpack([](const auto&... v) { return tuple{as_operand(v)...}; }, s);
   }
-  using step_formula = decltype(step_of<F>(std::declval<const state&>(),
-                                           std::declval<const tuple<const P&...>&>(), 0));
+  static auto references_to(state& s) {
+    return unpack([](auto&... v) { return tuple<V&...>(v...); }, s);
+  }
+  using step_formula =
+      decltype(step_of<F>(std::declval<const state&>(), std::declval<const tuple<const P&...>&>(),
+                          value_leaf<std::int64_t>{}));
   static constexpr std::uint64_t inputs = [] {
     std::uint64_t bits = 0, bit = 1;
     ((bits |= is_differentiated<V>() ? bit : 0, bit <<= 1), ...);
@@ -298,6 +303,51 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   }();
   using takes = takes_of<step_formula, inputs>;
   static constexpr int rank = broadcast_rank<step_formula, V...>();
+
+  // The expression of a step's adjoint, of the state before it and the weights after it.
+  template <class S, class K, class Weights, class D>
+  auto adjoint_of_step(const S& s, const K& k, const Weights& after, const D& so_far) const {
+    return unpack(
+        [&](const auto&... p) {
+          return unpack(
+              [](const auto&... x) {
+                return vectorized<unnamed, step_adjoint<F, sizeof...(V), sizeof...(P), takes>>{}(
+                    x...);
+              },
+              concatenate(as_operands(s), tuple{at_step(as_operand(p), k)...}, after,
+                          as_operands(so_far)));
+        },
+        parameters_);
+  }
+  // A step's adjoint as the step of a loop.
+  struct backward {
+    using adjoint = decltype(std::declval<reversed_loop&>().adjoint_of_step(
+        std::declval<const state&>(), value_leaf<std::int64_t>{},
+        std::declval<reversed_loop&>().weights_after(0, numbers{}),
+        std::declval<reversed_loop&>().own_derivatives()));
+    static constexpr state_reads of_state = reads_of_state<adjoint, sizeof...(V)>();
+    template <std::size_t I> static constexpr bool reads = (of_state.own >> I & 1) != 0;
+    static constexpr bool reads_state = of_state.own != 0;
+    static constexpr std::uint64_t recorded = [] {
+      return []<std::size_t... I>(std::index_sequence<I...>) {
+        return (std::uint64_t{0} | ... | (has_history<I> ? std::uint64_t{1} << I : 0));
+      }(numbers{});
+    }();
+    using own = decltype(std::declval<reversed_loop&>().own_derivatives());
+    using step = backward_step<F, sizeof...(V), std::tuple_size_v<own>, sizeof...(P), takes,
+                               of_state.own, recorded>;
+    static constexpr bool is_loop = [] {
+      if constexpr (of_state.neighbours || takes::reads.count > 0) return false;
+      else {
+        using variables = decltype(concatenate(std::declval<tuple<V&...>>(), std::declval<own>()));
+        using operands = decltype(std::declval<reversed_loop&>().operands_of_loop(0, 0, 0));
+        using formula = decltype(unpack(
+            [](const auto&... x) { return vectorized<unnamed, step>{}(x...); },
+            concatenate(as_operands(std::declval<variables>()), std::declval<operands>())));
+        return is_step_of_loop<variables, formula>();
+      }
+    }();
+  };
 
   // A parameter with a derivative that is not only a table of which elements are taken.
   template <std::size_t I> static constexpr bool is_own =
@@ -310,12 +360,13 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     require_apart(number, leaves.at, static_cast<int>(std::size(leaves.at)), of, count);
     if constexpr (is_own<I>) require_parameter_shape(number, leaves.at[0], of, count);
   }
-  template <std::size_t... I>
-  auto of_parameters(std::index_sequence<I...>) {
-    return concatenate([&] {
-      if constexpr (!is_own<I>) return tuple<>{};
-      else return tuple<std::tuple_element_t<I, decltype(derivatives)>&>(get<I>(derivatives));
-    }()...);
+  auto own_derivatives() {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return concatenate([&] {
+        if constexpr (!is_own<I>) return tuple<>{};
+        else return tuple<std::tuple_element_t<I, decltype(derivatives)>&>(get<I>(derivatives));
+      }()...);
+    }(std::index_sequence_for<P...>{});
   }
   template <int Argument>
   auto& weights_of_argument(state& before) {
@@ -325,18 +376,16 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   }
   state& spare() {
     if (!has_spare_) {
-      spare_ = like(weights);
+      spare_ = like(first_);
       has_spare_ = true;
     }
     return spare_;
   }
-  void run_step(const state& from, state& to, std::int64_t step) {
-    const auto next = step_of<F>(from, parameters_, first_step_ + step);
-    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
-  }
-
+  kept_state& kept(std::int64_t place) { return (*kept_)[place]; }
+  state first_;
   tuple<const P&...> parameters_;
   std::int64_t first_step_;
+  std::unique_ptr<kept_states<V...>> kept_;
   state spare_;
   bool has_spare_ = false;
   all_taken_weights<takes, rank> taken_;

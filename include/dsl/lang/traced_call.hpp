@@ -1,6 +1,7 @@
 // A call of a formula that is traced in order to differentiate it.
 #pragma once
 
+#include <dsl/ir/replace.hpp>
 #include <dsl/ir/tangent.hpp>
 #include <dsl/lang/vectorize.hpp>
 
@@ -33,12 +34,10 @@ class differentiated_call {
     bool has_marks = false;
     for (int i = 0; i < inputs_.count(); ++i) has_marks = has_marks || inputs_.is_mark(inputs_[i]);
     if (x.is_zero() || !has_marks) return x;
-    sequence<int> root, to(x.id + 1, -1);
-    root.push_back(x.id);
-    const sequence<char> needed = needed_by(g_, root);
-    for (int i = 0; i <= x.id; ++i)
-      if (needed[i] != 0) to[i] = copy(i, to);
-    return {&g_, to[x.id]};
+    return {&g_, replace_nodes(g_, x.id, [this](int id, const sequence<int>& to) {
+              const bool is_input = inputs_.is_mark(id) && inputs_.number_of(id) >= 0;
+              return is_input ? to[g_[id].field(0)] : -1;
+            })};
   }
 
  private:
@@ -62,20 +61,6 @@ class differentiated_call {
     for (int i = 0; i < needed.size(); ++i)
       if (needed[i] != 0 && leaf_of(g_[i]) == operand) return true;
     return false;
-  }
-  constexpr int copy(int id, const sequence<int>& to) const {
-    if (inputs_.is_mark(id) && inputs_.number_of(id) >= 0) return to[g_[id].field(0)];
-    node n = g_[id];
-    if (n.code == op::reduced) {
-      const traced_reduction& f = g_.reduction_at(n.field(0));
-      sequence<int> values;
-      for (int k = 0; k < f.values.size(); ++k)
-        values.push_back(without_marks({&g_, f.values[k]}).id);
-      const int number = g_.add_reduction(f.rule, f.space, std::move(values));
-      return g_.add(op::reduced, n.type, fields(number, n.field(1)));
-    }
-    for (int k = 0; k < count_inputs(g_[id]); ++k) set_field(n, k, to[input_node(g_[id], k)]);
-    return g_.add(n.code, n.type, n.word);
   }
 
   graph& g_;

@@ -105,13 +105,12 @@ bool overlaps(const operand* all, int inputs, int outputs, const geometry& g) {
 }
 
 bool share_elements(const operand& a, const operand& b) {
-  return a.memory != nullptr && b.memory != nullptr && have_common_element(a, b).value_or(false);
+  return share_memory(a.memory, b.memory) && have_common_element(a, b).value_or(false);
 }
 
 bool may_share_elements(const operand& a, const operand& b) {
-  if (a.memory == nullptr || b.memory == nullptr) return false;
-  if (a.kind == operand_kind::address || b.kind == operand_kind::address)
-    return share_memory(a.memory, b.memory);
+  if (!share_memory(a.memory, b.memory)) return false;
+  if (a.kind == operand_kind::address || b.kind == operand_kind::address) return true;
   return have_common_element(a, b).value_or(true);
 }
 

@@ -48,9 +48,8 @@ std::optional<row_chain> row_chain::of(const bound_pass* passes, int count,
       o.discarded = true;
     if (o.discarded || o.rank > 0) continue;
     for (int leaf = 0; leaf < made.leaves(); ++leaf)
-      scalar_is_written =
-          scalar_is_written ||
-          share_memory(made.operands_[static_cast<std::size_t>(leaf)].memory, o.memory);
+      scalar_is_written = scalar_is_written ||
+                          may_share_elements(made.operands_[static_cast<std::size_t>(leaf)], o);
   }
   if (scalar_is_written) return {};
   if (overlaps(made.operands_.data(), made.leaves(), made.operand_count() - made.leaves(),

@@ -57,9 +57,9 @@ void bound_pass::redirect_outputs(std::uint32_t outputs, std::vector<late_copy>&
   lay_out();
 }
 
-bool bound_pass::reads_memory_of(const operand& target) const {
+bool bound_pass::may_read(const operand& target) const {
   return std::any_of(operands_.begin(), operands_.begin() + code_->inputs,
-                     [&](const operand& o) { return share_memory(o.memory, target.memory); });
+                     [&](const operand& o) { return may_share_elements(o, target); });
 }
 
 std::vector<late_copy> bound_pass::redirect_targets(bound_pass* passes, int count, bool imagined) {
@@ -72,7 +72,7 @@ std::vector<late_copy> bound_pass::redirect_targets(bound_pass* passes, int coun
       const operand& target = p->operands_[static_cast<std::size_t>(inputs + i)];
       const bool read_later = target.source == nullptr &&
                               std::any_of(p + 1, passes + count, [&](const bound_pass& later) {
-                                return later.reads_memory_of(target);
+                                return later.may_read(target);
                               });
       if (read_later || (overlaps_itself && is_written_by_elements(target))) aside |= 1u << i;
     }

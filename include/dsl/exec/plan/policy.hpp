@@ -148,9 +148,15 @@ struct default_policy {
     const int whole = by_narrowest < by_widest ? by_narrowest : by_widest;
     return f.reads_beside && whole > 8 ? 8 : whole;
   }
+  /// As much code in a kernel with few lanes as in one with four.
+  static constexpr int inlined_nodes(int lanes) {
+    const int nodes = map_policy{}.inlined_nodes;
+    return lanes < 4 ? 4 / lanes * nodes : nodes;
+  }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
     p.lanes = lanes(f);
+    p.inlined_nodes = inlined_nodes(p.lanes);
     // Blocks of long computations finish more evenly if they are small.
     if (f.nodes > 32) p.block = 128;
     if (f.draws && f.read_bytes == 0)
