@@ -133,6 +133,16 @@ void f(dsl::array<double>& x) { x = dsl::gradient(x * x, x); }
 // lines: nvcc 8, g++ 10
 void f(dsl::array<double>& x) { x = dsl::gradient(dsl::sum(x), 3.0); }
 
+// case gradient_of_a_complex_scan
+// says: of complex scans dsl::gradient knows only cumsum's derivative: scan real and imaginary parts
+// lines: nvcc 9, g++ 12
+#include <dsl/scan.hpp>
+
+#include <complex>
+void f(dsl::array<std::complex<double>>& z) {
+  z = dsl::gradient(dsl::sum(real(dsl::cumprod(z))), z);
+}
+
 // case gradient_in_a_formula
 // says: a reduction by key, a selection or a gradient is no operand of a formula: evaluate it
 // lines: nvcc 9, g++ 10

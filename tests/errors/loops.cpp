@@ -121,6 +121,15 @@ void f(dsl::array<float>& x) {
                dsl::mean(x));
 }
 
+// case scan_among_the_parameters
+// says: a scan among a loop's parameters is evaluated before it: give its value, dsl::eval(...)
+// lines: nvcc 10, g++ 13, clang++ 20
+#include <dsl/scan.hpp>
+void f(dsl::array<float>& x) {
+  dsl::iterate(10, dsl::vectorize([](auto v, auto sums) { return v - sums; }), dsl::state(x),
+               dsl::cumsum(x));
+}
+
 // case until_of_an_array
 // says: a loop ends on a condition of dsl::scalar and C++ values
 // lines: nvcc 10, g++ 12, clang++ 18

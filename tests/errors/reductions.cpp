@@ -87,11 +87,6 @@ void f(dsl::array<float>& x) {
 // lines: nvcc 8, g++ 10, clang++ 12
 void f(dsl::view<float, 2> x, dsl::array<float, 2>& m) { x = dsl::cumsum(m); }
 
-// case scan_as_an_operand
-// says: a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))
-// lines: nvcc 9, g++ 10, clang++ 24
-void f(dsl::array<float>& x, dsl::array<float>& y) { y = 2 * dsl::cumsum(x); }
-
 // case scan_beside_others_with_one_target
 // says: beside a scan each expression has one target
 // lines: nvcc 8, g++ 13, clang++ 13

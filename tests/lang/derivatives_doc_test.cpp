@@ -2,6 +2,7 @@
 #include "../on_device.hpp"
 
 #include <dsl/ode.hpp>
+#include <dsl/scan.hpp>
 
 #include <cmath>
 #include <complex>
@@ -137,6 +138,14 @@ TEST_P(derivatives_doc, of_a_loss) {
 #include <docs/derivatives/of-a-loss.inc>
   EXPECT_NEAR(a.value(), 1.5, 1e-6);
   EXPECT_NEAR(k.value(), 0.7, 1e-6);
+}
+
+TEST_P(derivatives_doc, of_a_scan) {
+  const std::vector<double> wanted{1, -0.5, 2, 0.25};
+  const auto measured = dsl::eval(dsl::cumsum(dsl::to_device(wanted)));
+#include <docs/derivatives/of-a-loss-2.inc>
+  const auto found = rate.copy_to_host();
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-6);
 }
 
 TEST_P(derivatives_doc, of_a_time_loop) {

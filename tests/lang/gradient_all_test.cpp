@@ -87,6 +87,25 @@ TEST_P(gradients, of_shifts) {
   EXPECT_THROW(dsl::eval(dsl::gradient(loss(), m)), dsl::value_error);
 }
 
+// Weights that elements share along the axis of a shift; operands that are broadcast along it.
+TEST_P(gradients, of_shifts_beside_broadcasts) {
+  array<double, 2> m = matrix(4, 5, 3), c = matrix(4, 1, 4);
+  array<double> v = line(5, 4);
+  scalar<double> k = 0.7;
+  const auto zero = dsl::boundary::zero;
+  check([&] { return dsl::sum(dsl::shift(v * v, 1)); }, v);
+  check(
+      [&] {
+        return dsl::sum(exp(dsl::sum(dsl::shift(m * m, 1, zero, 1), dsl::axis(1)))) +
+               dsl::sum(v * exp(dsl::mean(dsl::shift(m, 1, zero, 0), dsl::axis(0))));
+      },
+      m);
+  check([&] { return k * dsl::sum(v * dsl::shift(m, 1, zero, 0)); }, m, v, k);
+  check([&] { return dsl::mean(c * dsl::shift(m, 2, zero, 1)) + dsl::max(c); }, m, c);
+  for (const auto beyond : {dsl::boundary::zero, dsl::boundary::wrap, dsl::boundary::clamp})
+    check([&] { return dsl::sum(m * dsl::shift(c, 1, beyond, 1)); }, c, m);
+}
+
 TEST_P(gradients, of_formulas) {
   array<double> x = line(9, 1), y = line(9, 2);
   scalar<double> k = 0.7;

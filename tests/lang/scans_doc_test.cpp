@@ -20,6 +20,7 @@ TEST_P(scans_doc, sums) {
   EXPECT_EQ(path.copy_to_host(), (std::vector<double>{0.5, 1.5, 3.5}));
   EXPECT_EQ(table.copy_to_host(), (std::vector<std::int64_t>{3, 0, 2, 6, 0, 4}));
   EXPECT_EQ(first.copy_to_host(), (std::vector<std::int64_t>{0, 3, 3}));
+  EXPECT_DOUBLE_EQ(off.value(), (0.25 + 2.25 + 12.25) / 3);
 }
 
 TEST_P(scans_doc, recurrence) {

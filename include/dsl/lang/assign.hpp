@@ -17,7 +17,12 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
+  if constexpr ((has_scans<E> || ...)) {
+    const device_guard of_targets(
+        unpack([](const auto&... t) { return home_of(as_operand(t)...); }, targets)),
+        of_operands(home_of(e...));
+    assign_all(fixed, targets, evaluate_scans(e)...);
+  } else if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
                        lowered<types_of_targets<Targets...>, E...>::is_one_pass) {
@@ -52,9 +57,10 @@ auto device_of_operands(const E& expression) {
 
 /// Evaluates an expression into an array, a view or a scalar, as if it were complete before the
 /// first element is written. Runs as one kernel, plus one for each depth of nested reductions,
-/// unless they reduce the rows of the elements (docs/rows.md). Does not wait. Throws shape_error,
-/// device_error or memory_error before anything is written and before the target gets memory, or
-/// cuda_error. `fixed` overrides the plan.
+/// unless they reduce the rows of the elements (docs/rows.md), and a statement before it for each
+/// scan among the operands. Does not wait. Throws shape_error, device_error or memory_error before
+/// anything is written and before the target gets memory, or cuda_error. `fixed` overrides the
+/// plan.
 template <class Target, detail::lazy E>
 void assign(Target&& target, const E& expression, const launch& fixed = {}) {
   detail::assign_all(fixed, detail::tuple<std::remove_reference_t<Target>&>(target), expression);
@@ -168,7 +174,9 @@ namespace dsl {
 /// assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
+  if constexpr (detail::has_scans<E>) {
+    return plan_of(targets, detail::without_scans(expression), fixed);
+  } else if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     if constexpr (detail::has_repeats<E>) {
       if (detail::repeats_operands(expression))
         return plan_of(targets, detail::without_repeats(expression), fixed);

@@ -35,6 +35,10 @@ template <class Function, class Keys, class Values>
 inline constexpr bool is_by_key<by_key_expression<Function, Keys, Values>> = true;
 
 template <class Function, class Keys, class Values>
+inline constexpr bool has_scans<by_key_expression<Function, Keys, Values>> =
+    has_scans<Keys> || has_scans<Values>;
+
+template <class Function, class Keys, class Values>
 struct traced<by_key_expression<Function, Keys, Values>> {
   static_assert(Keys::rank < 0,
                 "a reduction by key is no operand of a formula: evaluate it first, dsl::eval(...)");
@@ -131,6 +135,9 @@ struct pass_by_key<tuple<First, Groups...>, tuple<All...>, Targets...> {
                                      std::declval<typename by_key_of<Groups>::calls_of_values>()...,
                                      std::declval<typename calls_of<All>::type>()...));
   using compiled = decltype(compiled_with<trace>(std::type_identity<calls>{}));
+  static constexpr bool is_one_pass = compiled::is_one_pass &&
+                                      !(has_scans<First> || ... || has_scans<Groups>) &&
+                                      !(has_scans<All> || ...);
 
   /// Calls use(code, operands, request). Targets without memory get memory, and keep it if
   /// `adopts`.
@@ -168,13 +175,13 @@ inline constexpr auto run_keyed = [](const by_key_code& code, const operand* ope
   run_by_key(code, operands, request);
 };
 
-/// Calls use(code, operands, request) for one reduction by key. Reductions inside its keys and
-/// values are evaluated before.
+/// Calls use(code, operands, request) for one reduction by key. Reductions and scans inside its
+/// keys and values are evaluated before.
 template <class Target, class Function, class Keys, class Values, class Use>
 void with_keyed(Target& target, const by_key_expression<Function, Keys, Values>& e, bool adopts,
                 const Use& use) {
   using pass = pass_by_key<tuple<by_key_expression<Function, Keys, Values>>, tuple<>, Target>;
-  if constexpr (pass::compiled::is_one_pass) {
+  if constexpr (pass::is_one_pass) {
     pass::with(tuple<Target&>{target}, tuple{e}, tuple<>{}, adopts, use);
   } else {
     const auto keys = evaluate_reductions(e.keys);

@@ -5,11 +5,13 @@
 
 namespace dsl::detail {
 
-/// Whether the elements of an expression use reductions or numbers of elements, including those
-/// inside its formulas.
+/// Whether the elements of an expression use reductions, numbers of elements or scans, including
+/// those inside its formulas.
 template <class E>
 constexpr bool uses_reductions() {
-  if constexpr (space_count<E> == 0) {
+  if constexpr (has_scans<E>) {
+    return true;
+  } else if constexpr (space_count<E> == 0) {
     return false;
   } else {
     graph g;
@@ -19,8 +21,9 @@ constexpr bool uses_reductions() {
   }
 }
 
-/// Evaluates each reduction in an expression, and each formula that reduces, by a statement of its
-/// own. Returns the expression with the results, scalars or arrays, in their place. Does not wait.
+/// Evaluates each reduction and each scan in an expression, and each formula that reduces, by a
+/// statement of its own. Returns the expression with the results, scalars or arrays, in their
+/// place. Does not wait.
 template <class E>
 auto evaluate_reductions(const E& e);
 
@@ -32,12 +35,7 @@ template <class F, class... Operands>
 auto evaluate_part(const expression<F, Operands...>& e) {
   constexpr bool is_elementwise = !may_reduce<F> && (is_symbol<trace_t<Operands>> && ...);
   if constexpr (is_elementwise)
-    return unpack(
-        [](const auto&... x) {
-          return expression<F, decltype(evaluate_reductions(x))...>{{},
-                                                                    {evaluate_reductions(x)...}};
-        },
-        e.operands);
+    return map_operands(e, [](const auto& x) { return evaluate_reductions(x); });
   else return as_operand(eval(e));
 }
 

@@ -16,7 +16,17 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
+  if constexpr ((has_scans<E> || ...)) {
+    explanation all;
+    const auto explained = [&all](const auto& scan) {
+      auto values = memory_for_scan(scan);
+      all.append(explain(values, scan));
+      return as_operand(values);
+    };
+    const tuple rest{replace_scans(e, explained)...};
+    all.append(unpack([&](const auto&... x) { return explain_all(fixed, targets, x...); }, rest));
+    return all;
+  } else if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return {};
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
                        lowered<types_of_targets<Targets...>, E...>::is_one_pass) {

@@ -42,7 +42,12 @@ auto evaluate_gradient(const gradient_expression<Loss, V...>& e, bool all_occur 
   gradient_sweep<V...> sweep(all, where);
   sweep.note_variables(e.loss);
   if (all_occur) require_variables(all, count);
-  sweep.add(e.loss, value_leaf<element_t<real_of(D)>>{1}, std::array<std::int64_t, 0>{});
+  constexpr bool of_scans = scans_have_derivatives<Loss, V...>;
+  static_assert(of_scans,
+                "of complex scans dsl::gradient knows only cumsum's derivative: scan real and "
+                "imaginary parts");
+  if constexpr (of_scans)
+    sweep.add(e.loss, value_leaf<element_t<real_of(D)>>{1}, std::array<std::int64_t, 0>{});
   for (variable_gradient& v : all) finish_gradient(v);
   return results;
 }

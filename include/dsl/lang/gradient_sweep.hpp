@@ -26,6 +26,16 @@ inline constexpr bool may_read<expression<stop_gradient_function, X>, V...> = fa
 template <class F, int R, class... X, class... V>
 inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
 
+/// Whether an expression has no scan that reads a variable and whose derivative is not known
+/// (lang/scan_gradient.hpp).
+template <class E, class... V> inline constexpr bool scans_have_derivatives = true;
+template <class F, class... X, class... V>
+inline constexpr bool scans_have_derivatives<expression<F, X...>, V...> =
+    (scans_have_derivatives<X, V...> && ...);
+template <class F, int R, class... X, class... V>
+inline constexpr bool scans_have_derivatives<reduction<F, R, X...>, V...> =
+    (scans_have_derivatives<X, V...> && ...);
+
 /// Computes the gradients of a loss, part by part: backwards from its value through the regions
 /// between its reductions. V: views of the variables.
 template <class... V>
@@ -39,6 +49,7 @@ class gradient_sweep {
   void note_variables(const E& e) {
     for (const operand& o : leaves_of<E>(e).at)
       if (variable_gradient* const v = find(o)) v->occurs = true;
+    visit_scans(e, [&](const auto& scan) { this->note_variables(scan.operand); });
   }
 
   /// Adds the contributions of an expression whose value has the given weight for each element of
@@ -60,6 +71,7 @@ class gradient_sweep {
   bool reads_variable(const E& e) {
     bool reads = false;
     for (const operand& o : leaves_of<E>(e).at) reads = reads || find(o) != nullptr;
+    visit_scans(e, [&](const auto& scan) { reads = reads || reads_variable(scan.operand); });
     return reads;
   }
 
@@ -147,7 +159,7 @@ class gradient_sweep {
                                         static_cast<std::size_t>(size_of(o.type)), where_);
         w.origin = static_cast<char*>(w.memory.data());
         to.part[K] = part_of(w, o, shape, rank);
-      } else if (variable_gradient* const v = find(o)) {
+      } else if (variable_gradient* const v = find(o); v != nullptr && !is_moved_out(value)) {
         to.part[K] = part_of(*v, o, shape, rank);
       }
     }
@@ -223,11 +235,19 @@ class gradient_sweep {
       assign(target, apply_function<op::add>(target, added));
     }
   }
-  // The shift back.
+  // The shift back. Along an axis of one element, which the region may have broadcast, a shift
+  // gives that element, or zeros.
   template <class T, int R>
   static displacement_leaf displacement_of(const neighbour_leaf<T, R>& leaf) {
-    require_linear(leaf.distance, leaf.beyond);
-    return {-leaf.distance, R - 1 - leaf.axis, leaf.beyond};
+    const bool is_one = leaf.of.extent(leaf.axis) == 1;
+    if (!is_one) require_linear(leaf.distance, leaf.beyond);
+    return {is_one ? 0 : -leaf.distance, R - 1 - leaf.axis, leaf.beyond};
+  }
+  template <class X>
+  static bool is_moved_out(const X& x) {
+    if constexpr (is_neighbour_leaf<X>)
+      return x.of.extent(x.axis) == 1 && x.beyond == boundary::zero && x.distance != 0;
+    else return false;
   }
   template <class X>
   static value_leaf<bool> displacement_of(const X&) {
@@ -243,7 +263,9 @@ class gradient_sweep {
       if (!((to.part[K].of != nullptr) || ...)) return;
       const auto sums = unpack(
           [&](const auto&... x) {
-            return make_checked_expression<region_sums<E, D, K...>>(weight, x...);
+            // A weight of rows is evaluated: beside it the sums would be taken for those of rows.
+            return make_checked_expression<region_sums<E, D, K...>>(evaluate_reductions(weight),
+                                                                    x...);
           },
           values);
       tuple<std::conditional_t<(K >= 0), scalar<T>, void>...> found{
@@ -283,11 +305,11 @@ class gradient_sweep {
       add(x, factor_of_product<F, true>(y, aligned), shape);
       add(y, factor_of_product<F, false>(x, aligned), shape);
     } else if constexpr (is_sum<F>) {
-      add(x, aligned, shape);
+      add(x, of_each_element(aligned, shape), shape);
     } else if constexpr (std::same_as<F, mean_function>) {
       std::int64_t count = 1;
       for (std::size_t d = 0; d < rank; ++d) count *= (e.axes >> d & 1) != 0 ? shape[d] : 1;
-      add(x, scaled(aligned, 1.0 / static_cast<double>(count)), shape);
+      add(x, scaled(of_each_element(aligned, shape), 1.0 / static_cast<double>(count)), shape);
     } else {
       const auto adjoint = unpack(
           [&](const auto&, const auto&... p) {
@@ -356,13 +378,23 @@ class gradient_sweep {
     };
     (add_own.template operator()<I>(get<I>(arguments)), ...);
   }
+  // lang/scan_gradient.hpp
+  template <class E, class Weight>
+    requires is_scan<E>
+  void cross(const E& e, const Weight& weight) {
+    const auto of_elements = weight_of_scanned(e, weight, where_);
+    add(e.operand, as_operand(of_elements), of_elements.extents());
+  }
   // A value that is shifted: its weight is the shift back.
   template <class X, class Weight>
   void cross(const expression<shifted_value, X, displacement_leaf>& e, const Weight& weight) {
     const displacement_leaf& by = get<1>(e.operands);
     require_linear(by.distance, by.beyond);
-    add(get<0>(e.operands), shift(weight, -by.distance, by.beyond, X::rank - 1 - by.axis),
-        shape_of_expression(get<0>(e.operands)));
+    const auto shape = shape_of_expression(get<0>(e.operands));
+    const device_guard guard(where_);
+    add(get<0>(e.operands),
+        shift(broadcast_weight(weight, shape), -by.distance, by.beyond, X::rank - 1 - by.axis),
+        shape);
   }
   // Elements that are taken: their weights are added to the elements at these positions.
   template <dtype D, class T, int R, class Index, class... Rest, class Weight>

@@ -47,6 +47,23 @@ auto leaves_as_tuple(const expression<F, Operands...>& e) {
   return unpack([](const auto&... x) { return concatenate(leaves_as_tuple(x)...); }, e.operands);
 }
 
+/// The same function or reduction of other operands: each is what `map` gives for the one it
+/// replaces.
+template <class F, class... Operands, class Map>
+auto map_operands(const expression<F, Operands...>& e, const Map& map) {
+  return unpack(
+      [&map](const auto&... x) { return expression<F, decltype(map(x))...>{{}, {map(x)...}}; },
+      e.operands);
+}
+template <class F, int R, class... Operands, class Map>
+auto map_operands(const reduction<F, R, Operands...>& e, const Map& map) {
+  return unpack(
+      [&](const auto&... x) {
+        return reduction<F, R, decltype(map(x))...>{{}, {map(x)...}, e.axes};
+      },
+      e.operands);
+}
+
 template <lazy E>
 struct leaves_of {
   explicit leaves_of(const E& e) {

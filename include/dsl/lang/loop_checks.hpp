@@ -61,7 +61,11 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
   constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
   static_assert(as_many,
                 "a loop's formula gives as many values as there are variables in its state");
-  if constexpr (!as_many) {
+  constexpr bool scans_are_values = !has_scans<Formula>;
+  static_assert(scans_are_values,
+                "a scan among a loop's parameters is evaluated before it: give its value, "
+                "dsl::eval(...)");
+  if constexpr (!as_many || !scans_are_values) {
     return false;
   } else if constexpr (detail::may_assign<Formula>(variables, step)) {
     using type = typename Lowered::type;

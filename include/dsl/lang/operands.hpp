@@ -125,9 +125,11 @@ concept operator_call =
     ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
     ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
 
-/// lang/scan.hpp: whether it is a scan, which can only be assigned, not used in a formula.
+/// lang/scan.hpp: whether it is a scan. As an operand it is evaluated before the statement that
+/// reads it (lang/evaluated_scans.hpp).
 template <class T> inline constexpr bool is_scan = false;
-/// lang/by_key.hpp and others: the same for a reduction by key or a selection.
+/// lang/by_key.hpp and others: whether it can only be assigned, not used in a formula: a reduction
+/// by key, a selection or a gradient.
 template <class T> inline constexpr bool stands_alone = false;
 /// Whether an expression is a reduction by key (lang/by_key.hpp), which may be assigned together
 /// with other expressions.
@@ -136,8 +138,6 @@ template <class T> inline constexpr bool is_by_key = false;
 /// Whether T is an operand; if not, a compile-time error says why.
 template <class T>
 constexpr bool require_operand() {
-  static_assert(!is_scan<T>,
-                "a scan is no operand of a formula: evaluate it first, dsl::eval(dsl::cumsum(x))");
   static_assert(!stands_alone<T>,
                 "a reduction by key, a selection or a gradient is no operand of a formula: "
                 "evaluate it first, "
@@ -149,7 +149,7 @@ constexpr bool require_operand() {
   static_assert(any_operand<T> || !structured<T>,
                 "a struct has no operators and functions of its own: it is an argument, "
                 "dsl::vectorize(f)(p), and f works on its members");
-  return any_operand<T> && !is_scan<T> && !stands_alone<T>;
+  return any_operand<T> && !stands_alone<T>;
 }
 
 /// Converts from anything, and ranks below every other conversion. The parameter of overloads that

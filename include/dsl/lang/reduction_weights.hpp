@@ -38,6 +38,18 @@ template <class Weight>
 auto scaled(const Weight& weight, double by) {
   return apply_function<op::multiply>(weight, by);
 }
+/// A weight in memory, broadcast to a shape without a copy.
+template <class Weight, std::size_t R>
+auto broadcast_weight(const Weight& weight, const std::array<std::int64_t, R>& shape) {
+  if constexpr (is_view_leaf<Weight>) return as_operand(broadcast_to(weight, shape));
+  else return broadcast_weight(as_operand(eval(weight)), shape);
+}
+/// The weight of each element of a shape: the same for all if it has rank 0.
+template <class Weight, std::size_t R>
+auto of_each_element(const Weight& weight, const std::array<std::int64_t, R>& shape) {
+  if constexpr (Weight::rank == 0) return weight;
+  else return broadcast_weight(weight, shape);
+}
 /// The weight of a reduction's value beside the elements: with extent 1 along reduced axes.
 template <int Rank, class Weight>
 auto beside_elements(const Weight& weight, std::uint32_t axes) {

@@ -20,8 +20,8 @@ constexpr bool formula_reduces() {
 }
 
 /// A part of an expression that ends a region, because the derivative crosses it by a statement of
-/// its own: a reduction, a formula that reduces, a shift, a gather.
-template <class E> inline constexpr bool is_cut = false;
+/// its own: a reduction, a scan, a formula that reduces, a shift, a gather.
+template <class E> inline constexpr bool is_cut = is_scan<E>;
 template <class F, int R, class... X> inline constexpr bool is_cut<reduction<F, R, X...>> = true;
 template <class... X> inline constexpr bool is_cut<expression<shifted_value, X...>> = true;
 template <dtype D, class... X>
@@ -140,23 +140,32 @@ struct region_gradient {
   static constexpr symbol<D> trace(tracer& t, const All& all, std::index_sequence<J...>,
                                    std::index_sequence<X...>) {
     constexpr std::size_t n = sizeof...(J);
+    const auto seed = get<2 * n>(all);
     const sequence<term> weights =
-        region_weights<E, K...>::trace(t, get<2 * n>(all), get<2 * n + 1 + X>(all)...);
+        region_weights<E, K...>::trace(t, seed, get<2 * n + 1 + X>(all)...);
+    const bool is_shared = rank_of_node(*t.g, seed.id) == 0;
     term sum;
     (add(sum, weights[static_cast<int>(J)], {t.g, get<J>(all).id},
          is_neighbour_leaf<std::tuple_element_t<K, region_operands_t<E>>>
              ? (*t.g)[get<n + J>(all).id].field(0)
              : -1,
-         get<2 * n + 1 + K>(all).id),
+         get<2 * n + 1 + K>(all).id, is_shared),
      ...);
     return symbol_of<D>(t.g, sum);
   }
-  static constexpr void add(term& sum, term weight, const term& flag, int displacement,
-                            int element) {
+  static constexpr bool reads(const term& weight, int node) {
+    sequence<int> root;
+    root.push_back(weight.id);
+    return needed_by(*weight.g, root)[node] != 0;
+  }
+  // `is_shared`: the region's weight is one for all elements. Otherwise each element has its own,
+  // so that `weight` has all of the region's extents, by which a shift tells what is beyond an end.
+  static constexpr void add(term& sum, term weight, const term& flag, int displacement, int element,
+                            bool is_shared) {
     if (weight.is_zero()) return;
     weight = converted(weight, D);
     if (displacement >= 0) {
-      if (rank_of_node(*weight.g, weight.id) == 0) weight = beside_element(weight, element);
+      if (is_shared && !reads(weight, element)) weight = beside_element(weight, element);
       path_step by;
       by.slot = displacement;
       weight = shifted(weight, by);
@@ -293,7 +302,7 @@ auto evaluated_operand(const E& e, [[maybe_unused]] bool is_needed, [[maybe_unus
 /// A value as an operand that is a leaf.
 template <class E>
 auto in_memory_operand(const E& e) {
-  if constexpr (requires { e.operands; }) return as_operand(eval(e));
+  if constexpr (is_scan<E> || requires { e.operands; }) return as_operand(eval(e));
   else return e;
 }
 

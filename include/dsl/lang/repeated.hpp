@@ -5,7 +5,7 @@
 // chooses between them at run time.
 #pragma once
 
-#include <dsl/lang/leaves.hpp>
+#include <dsl/lang/evaluated_scans.hpp>
 
 namespace dsl::detail {
 
@@ -16,14 +16,15 @@ inline constexpr bool draws<expression<F, Operands...>> =
     requires { F::draws; } || (draws<Operands> || ...);
 
 /// Whether the two operands of an expression may be computed once: they have the same type and are
-/// costly. In x * x + y * y this holds for the factors, not for the terms.
+/// costly. Scans are evaluated before: equal leaves do not say that they are equal. In x * x + y *
+/// y this holds for the factors, not for the terms.
 template <class E> inline constexpr bool may_repeat = false;
 /// Whether may_repeat holds for any part of an expression.
 template <class E> inline constexpr bool has_repeats = false;
 
 template <op Code, class A>
 inline constexpr bool may_repeat<expression<table_function<Code>, A, A>> =
-    draws<A> && !has_repeats<A>;
+    draws<A> && !has_repeats<A> && !has_scans<A>;
 template <class F, class... Operands>
 inline constexpr bool has_repeats<expression<F, Operands...>> =
     may_repeat<expression<F, Operands...>> || (has_repeats<Operands> || ...);
@@ -51,11 +52,6 @@ struct applied_to_one_operand {
   template <class S> static constexpr auto trace(tracer& t, S s) { return F::trace(t, s, s); }
 };
 
-template <class F, class... Operands>
-expression<F, Operands...> expression_of(const Operands&... x) {
-  return {{}, {x...}};
-}
-
 /// The expression with the second of two repeated operands removed.
 template <class E>
 auto without_repeats(const E& e) {
@@ -64,19 +60,12 @@ auto without_repeats(const E& e) {
 template <class F, class... Operands>
 auto without_repeats(const expression<F, Operands...>& e) {
   if constexpr (may_repeat<expression<F, Operands...>>)
-    return expression_of<applied_to_one_operand<F>>(get<0>(e.operands));
-  else
-    return unpack([](const auto&... x) { return expression_of<F>(without_repeats(x)...); },
-                  e.operands);
+    return make_checked_expression<applied_to_one_operand<F>>(get<0>(e.operands));
+  else return map_operands(e, [](const auto& x) { return without_repeats(x); });
 }
 template <class F, int R, class... Operands>
 auto without_repeats(const reduction<F, R, Operands...>& e) {
-  return unpack(
-      [&e](const auto&... x) {
-        return reduction<F, R, decltype(without_repeats(x))...>{
-            {}, {without_repeats(x)...}, e.axes};
-      },
-      e.operands);
+  return map_operands(e, [](const auto& x) { return without_repeats(x); });
 }
 
 }  // namespace dsl::detail

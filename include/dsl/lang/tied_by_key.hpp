@@ -99,7 +99,7 @@ void assign_by_keys_of(const Targets& targets, const E& e, std::index_sequence<G
   if constexpr (may_be_one) {
     const auto to = some_of(targets, std::index_sequence<G..., A...>{});
     using pass = decltype(pass_by_key_of(groups, all, to));
-    if constexpr (pass::compiled::is_one_pass)
+    if constexpr (pass::is_one_pass)
       if (are_of_keys(groups, all)) return pass::with(to, groups, all, true, run_keyed);
   }
   assign_apart(targets, e, std::make_index_sequence<sizeof...(G) + sizeof...(A)>{});

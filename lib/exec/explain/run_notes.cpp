@@ -68,14 +68,18 @@ void run_notes::end(const explanation& made) {
 namespace dsl {
 
 explanation::explanation(const detail::explained_runs& all) : seconds_(0) {
-  std::string words, graphs;
-  for (int i = 0; i < all.count(); ++i) {
-    words += std::string(i > 0 ? "\n" : "") + all[i].text().c_str();
-    graphs += all[i].dot().c_str();
-    seconds_ += all[i].seconds();
+  for (int i = 0; i < all.count(); ++i) append(all[i]);
+}
+
+void explanation::append(const explanation& next) {
+  const std::string before = text_.c_str();
+  if (before.empty()) {
+    *this = next;
+    return;
   }
-  text_ = dsl::text(words.c_str());
-  dot_ = dsl::text(graphs.c_str());
+  text_ = dsl::text((before + "\n" + next.text().c_str()).c_str());
+  dot_ = dsl::text((std::string(dot_.c_str()) + next.dot().c_str()).c_str());
+  seconds_ += next.seconds();
 }
 
 void explanation::compare_operations(int derivative, int formula) {

@@ -38,6 +38,18 @@ void set_array(operand& o, dtype type, int rank, const buffer_ref& owner, const 
   set_shape(o, rank, extents, strides);
 }
 
+void set_shape_of_values(operand& o, dtype type, int rank, const std::int64_t* extents,
+                         const operand* of, int count) {
+  const operand* const found =
+      std::find_if(of, of + count, [](const operand& each) { return each.memory != nullptr; });
+  const bool has_device = found != of + count;
+  o.kind = has_device ? operand_kind::array : operand_kind::index;
+  o.type = type;
+  if (has_device) o.memory = found->memory;
+  const std::int64_t strides[max_rank]{};
+  set_shape(o, rank, extents, strides);
+}
+
 void set_index(operand& o, int rank, std::int64_t first, const std::int64_t* extents,
                const std::int64_t* strides) {
   o.kind = operand_kind::index;

@@ -27,6 +27,8 @@ class explanation {
   /// without a prediction: in the simulator, and if functors are called.
   double seconds() const { return seconds_; }
 
+  /// Adds the explanation of a statement that runs afterwards.
+  void append(const explanation& next);
   /// Adds a line: the operations of a derivative, for each element, and those of the formula that
   /// it is of.
   void compare_operations(int derivative, int formula);

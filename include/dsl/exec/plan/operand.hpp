@@ -85,6 +85,10 @@ void replace_scalars(operand* all, int count, const changed_scalar* changed, int
 /// Makes an operand from a view: an array, or for rank 0 a scalar in device memory.
 void set_array(operand& o, dtype type, int rank, const buffer_ref& owner, const void* data,
                const std::int64_t* extents, const std::int64_t* strides);
+/// Makes an operand of the shape and on the device of values that are computed from operands `of`
+/// before anything reads them. It has no address.
+void set_shape_of_values(operand& o, dtype type, int rank, const std::int64_t* extents,
+                         const operand* of, int count);
 /// Makes an operand of the numbers first + i * strides[0] + ...
 void set_index(operand& o, int rank, std::int64_t first, const std::int64_t* extents,
                const std::int64_t* strides);
