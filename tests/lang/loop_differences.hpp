@@ -2,10 +2,9 @@
 // dsl::iterate_gradient.
 #pragma once
 
-#include <dsl/dsl.hpp>
+#include "../on_device.hpp"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <random>
@@ -19,11 +18,12 @@ using dsl::array;
 using dsl::scalar;
 using complex = std::complex<double>;
 
-// Those that the test is compiled for and the machine has.
+// Those that the test is compiled for and the machine has; the first one gives the differences.
 inline std::vector<const char*> loop_devices() {
-  std::vector<const char*> all{"host", "sim", "sim:0-3"};
-  if (dsl::detail::compiles_cuda && dsl::devices().front().kind == dsl::backend::cuda)
-    all.push_back("cuda");
+  std::vector<const char*> all = compiled_devices();
+  if (dsl::devices().front().kind != dsl::backend::cuda)
+    std::erase_if(all, [](const char* name) { return std::string(name) == "cuda"; });
+  if (std::find(all.begin(), all.end(), std::string("sim")) != all.end()) all.push_back("sim:0-3");
   return all;
 }
 inline const std::vector<const char*> devices = loop_devices();
@@ -136,10 +136,10 @@ std::vector<complex> differences(X& x, double h, const Value& value) {
 
 using derivatives = std::vector<std::vector<complex>>;
 
-// By differences, on the host: of each variable, then of each parameter.
+// By differences: of each variable, then of each parameter.
 template <class Loop>
 std::pair<double, derivatives> expected_of(const Loop& of, std::int64_t steps) {
-  const dsl::device_guard guard("host");
+  const dsl::device_guard guard(devices.front());
   auto given = of.make();
   const auto value = [&] {
     auto v =
