@@ -64,22 +64,20 @@ auto taken(std::int64_t rows, std::int64_t columns) {
       [](auto u, auto) { return dsl::sum(u * u * u) + dsl::sum(u); }};
 }
 
-// The adjoint of a linear step reads no state, so that none is kept; its neighbours lie on the other
-// side.
+// The adjoint of a linear step reads no state, so that none is kept; its neighbours lie on the
+// other side.
 TEST(IterateGradient, OfLinearSteps) {
-  const auto of = loop{[] {
-                         return std::pair{std::tuple{matrix(5, 7, 1)}, std::tuple{matrix(5, 7, 2)}};
-                       },
-                       dsl::vectorize([](auto u, auto weight) {
-                         using dsl::boundary;
-                         auto flow = weight * dsl::shift(u, 2, boundary::wrap, 0) -
-                                     0.5 * dsl::shift(dsl::shift(u, 1, boundary::zero, 1), -1,
-                                                      boundary::wrap, 0);
-                         return u + 0.3 * flow;
-                       }),
-                       [](auto u) { return dsl::sum(u * u); }};
-  auto constant = loop{[] { return std::pair{std::tuple{matrix(5, 7, 1)}, std::tuple{0.25}}; },
-                       of.f, of.loss};
+  const auto of = loop{
+      [] { return std::pair{std::tuple{matrix(5, 7, 1)}, std::tuple{matrix(5, 7, 2)}}; },
+      dsl::vectorize([](auto u, auto weight) {
+        using dsl::boundary;
+        auto flow = weight * dsl::shift(u, 2, boundary::wrap, 0) -
+                    0.5 * dsl::shift(dsl::shift(u, 1, boundary::zero, 1), -1, boundary::wrap, 0);
+        return u + 0.3 * flow;
+      }),
+      [](auto u) { return dsl::sum(u * u); }};
+  auto constant =
+      loop{[] { return std::pair{std::tuple{matrix(5, 7, 1)}, std::tuple{0.25}}; }, of.f, of.loss};
   for (const std::int64_t steps : {0, 1, 6}) {
     check(of, steps);
     check(constant, steps);
@@ -136,9 +134,12 @@ struct reversed_count {
           run += n;
         },
         [&](std::int64_t at, std::int64_t first, std::int64_t n) {
+          EXPECT_EQ(state.at(static_cast<std::size_t>(at)), first);
           EXPECT_EQ(first + n, last);
-          for (last = first; n-- > 0;)
-            EXPECT_EQ(state.at(static_cast<std::size_t>(at + n)), first + n);
+          for (std::int64_t k = 0; k < n; ++k)
+            state.at(static_cast<std::size_t>(at + k)) = first + k;
+          run += n - 1;
+          last = first;
         });
     EXPECT_EQ(last, 0);
   }

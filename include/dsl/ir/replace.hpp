@@ -6,7 +6,8 @@
 namespace dsl::detail {
 
 /// A call of a functor with other arguments, for nodes that have become to[node]. The arguments of
-/// a call are nodes one after another, so all are new; one that stays gets a node that does nothing.
+/// a call are nodes one after another, so all are new; one that stays gets a node that does
+/// nothing.
 constexpr int call_with(graph& g, const node& call, const sequence<int>& to) {
   const int number = call.field(0), first = call.field(1), count = call.field(2);
   bool same = true;
@@ -15,10 +16,9 @@ constexpr int call_with(graph& g, const node& call, const sequence<int>& to) {
   sequence<int> values;
   for (int k = 0; k < count; ++k) {
     const int before = g[first + k].field(0), now = to[before];
-    values.push_back(now != before
-                         ? now
-                         : g.add(op::positive, g[now].type,
-                                 fields(now, g.size(), static_cast<int>(mark::marked))));
+    values.push_back(now != before ? now
+                                   : g.add(op::positive, g[now].type,
+                                           fields(now, g.size(), static_cast<int>(mark::marked))));
   }
   int begin = -1;
   for (int k = 0; k < count; ++k) {

@@ -24,16 +24,14 @@ std::int64_t checkpoint_after(std::int64_t steps, std::int64_t free);
 ///  advance(from, to, first, steps): runs `steps` steps, the first of number `first`, from the
 ///  state
 ///    at place `from`, and keeps the state after them at place `to`
-///  adjoin(at, first, steps): runs the adjoint of `steps` steps, the last one first; the states
-///    before them are at the places from `at` on
+///  adjoin(at, first, steps): from the state at place `at` runs `steps` steps, but the last, keeps
+///    the states before them at the places from there on, and runs their adjoint, the last one
+///    first
 template <class Advance, class Adjoin>
 void reverse_steps(std::int64_t steps, std::int64_t places, const Advance& advance,
                    const Adjoin& adjoin, std::int64_t first = 0, std::int64_t at = 0) {
   const std::int64_t free = places - at - 1;
-  if (steps <= free + 1) {
-    for (std::int64_t k = 0; k + 1 < steps; ++k) advance(at + k, at + k + 1, first + k, 1);
-    return adjoin(at, first, steps);
-  }
+  if (steps <= free + 1) return adjoin(at, first, steps);
   const std::int64_t before = checkpoint_after(steps, free);
   advance(at, at + 1, first, before);
   reverse_steps(steps - before, places, advance, adjoin, first + before, at + 1);

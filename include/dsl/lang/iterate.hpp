@@ -350,8 +350,8 @@ refused iterate(const Steps&, const F&, const Arguments&...) {
 
 namespace detail {
 
-/// Calls use(loop) for the loop that `iterate` would run.
-template <class Name, class F, class... S, class Use, class... Arguments>
+/// Calls use(loop) for the loop that `iterate` would run. `Keeps`: it can keep its states.
+template <bool Keeps = false, class Name, class F, class... S, class Use, class... Arguments>
 auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Use& use,
                const Arguments&... arguments) {
   const auto bind = [&](const auto& variables, const auto& formula, const auto& conditions) {
@@ -360,7 +360,7 @@ auto with_loop(const vectorized<Name, F>& f, const loop_state<S...>& s, const Us
     auto extra =
         scalars_for_outputs<std::tuple_size_v<std::remove_cvref_t<decltype(variables)>>>(one_step);
     constexpr bool stops = std::tuple_size_v<std::remove_cvref_t<decltype(conditions)>> > 0;
-    return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops>(
+    return use(bind_loop<leaf_count<std::remove_cvref_t<decltype(formula)>>, stops, Keeps>(
         variables, extra, one_step, option_or(launch{}, arguments...),
         option_or(strategy::automatic, arguments...)));
   };

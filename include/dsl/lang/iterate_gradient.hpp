@@ -216,8 +216,8 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
   };
   using loss_type = decltype(loss_of(last_of(), std::declval<const histories_type&>()));
   std::optional<loss_type> loss_value;
-  const bool is_run_first = with_histories || !loop.keeps_states() ||
-                            std::tuple_size_v<std::remove_const_t<decltype(options)>> > 0;
+  constexpr bool is_run_first = with_histories || !decltype(loop)::keeps_states() ||
+                                std::tuple_size_v<std::remove_const_t<decltype(options)>> > 0;
   const auto recorded = [&] {
     if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {
       scalar<std::int64_t> ran(first);
@@ -229,8 +229,11 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
       if (wanted != nullptr) *wanted = ran;
       count = ran.value() - first;
       return histories;
+    } else if constexpr (is_run_first) {
+      return unpack([&](const auto&... o) { return run(count, o...); }, options);
     } else {
-      return unpack([&](const auto&... o) { return run(is_run_first ? count : 0, o...); }, options);
+      loop.require_variables(s.variables);
+      return tuple<>{};
     }
   }();
   if (is_run_first || count == 0)
@@ -238,9 +241,9 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
       if constexpr (with_histories) return as_histories(recorded, count);
       else return tuple<>{};
     }());
-  loop.run(count, places, [&](const auto& before) {
+  loop.run(count, places, [&](std::int64_t place) {
     if (loss_value) return;
-    loop.run_step(before, s.variables, count - 1);
+    loop.finish(place, count - 1, s.variables);
     if constexpr (!with_histories) loss_value = loss_of(last_of(), tuple<>{});
   });
   return loop_gradient<loss_type, states, decltype(loop.derivatives)>{
@@ -285,8 +288,15 @@ auto iterate_gradient(std::integral auto steps, const vectorized<Name, F>& f, co
   } else {
     using forward = decltype(unpack(
         [&](const auto&... options) {
-          return forward_loop<!takes_last_alone<Loss, S...>>(
-              0, f, s, filter(only_loop_parameters{}, arguments...), 0, options...);
+          const auto parameters = filter(only_loop_parameters{}, arguments...);
+          if constexpr (sizeof...(options) > 0 || !takes_last_alone<Loss, S...>)
+            return forward_loop<!takes_last_alone<Loss, S...>>(0, f, s, parameters, 0, options...);
+          else
+            return unpack(
+                [&](const auto&... p) {
+                  return with_loop<true>(f, s, [](const auto&) { return 0; }, p...);
+                },
+                parameters);
         },
         concatenate(filter(only_conditions{}, arguments...),
                     filter(only_loop_options{}, arguments...))));

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <dsl/exec/loop/loop_arguments.hpp>
 #include <dsl/lang/assign.hpp>
 
 namespace dsl::detail {
@@ -46,11 +47,9 @@ class kept_states {
   }
 
  private:
-  // Of one state to the next, in elements: whole vectors.
   template <class View>
   static std::int64_t distance(const View& of) {
-    constexpr std::int64_t vector = 16 / sizeof(typename View::value_type);
-    return (of.size() + vector - 1) / vector * vector;
+    return distance_of_states(of.size(), sizeof(typename View::value_type));
   }
   template <class X>
   static view_of<X> alone(const X& like) {

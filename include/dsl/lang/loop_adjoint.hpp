@@ -124,14 +124,17 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   /// Whether the adjoint of a step reads the state before it.
   static constexpr bool keeps_states() { return !backward::is_loop || backward::reads_state; }
   /// Runs the adjoint of all steps, with the states of at most `places` steps in
-  /// memory. `turn(state)`: called with the state before the last step, once, when the steps before
-  /// it have been run; not if no states are kept.
+  /// memory. `turn(place)`: called once, when the state before the last step is at a place; not if
+  /// no states are kept.
   template <class Turn>
   void run(std::int64_t steps, std::int64_t places, const Turn& turn) {
     if (steps == 0) return;
     if constexpr (!keeps_states()) return adjoin_in_loop(0, 0, steps);
     kept_ = std::make_unique<kept_states<V...>>(first_, std::min(steps, places));
     move(first_, kept(0));
+    keeps_in_loop_ =
+        !is_mesh(get<0>(first_).where()) &&
+        with_steps(references_to(spare()), [](const auto& of) { return of.can_keep_states(); });
     bool turned = false;
     reverse_steps(
         steps, places,
@@ -139,52 +142,93 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
           advance(from, to, first, n);
         },
         [&](std::int64_t at, std::int64_t first, std::int64_t n) {
-          if (!turned) turn(kept(at + n - 1));
+          keep_each(at, first, n - 1);
+          if (!turned) turn(at + n - 1);
           turned = true;
           adjoin(at, first, n);
         });
   }
-  template <class From, class To>
-  void run_step(const From& from, To&& to, std::int64_t step) const {
-    const auto next = step_of<F>(from, parameters_, value_leaf<std::int64_t>{first_step_ + step});
-    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
+  /// Checks the variables as `iterate` does.
+  template <class... X>
+  void require_variables(const tuple<X&...>& variables) const {
+    with_steps(variables, [](const auto&) { return 0; });
+  }
+  /// Sets variables to the state after a step, from the one before it, at a place.
+  template <class... X>
+  void finish(std::int64_t at, std::int64_t step, const tuple<X&...>& to) {
+    if (!keeps_in_loop_) return run_step(kept(at), to, step);
+    move(kept(at), spare());
+    run_loop_of_steps(step, 1, -1);
+    move(spare(), to);
   }
 
  private:
   using numbers = std::index_sequence_for<V...>;
   using kept_state = typename kept_states<V...>::state;
 
-  // Runs `steps` steps from the state at place `from` to that at place `to`.
-  //
-  // A loop may add in another order than a statement. So that the bits do not depend on the number
-  // of states that are kept, a step that reduces is always a statement; so is one whose statement
-  // is another formula than a loop's (`element_at_step`).
-  void advance(std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t steps) {
-    kept_state &source = kept(from), &target = kept(to);
-    if (steps == 1) return run_step(source, target, first);
-    state& between = spare();
-    if (has_reductions<step_formula> || (has_element_at_step<operand_t<P>> || ...)) {
-      for (std::int64_t k = 0; k < steps; ++k) {
-        const bool to_target = (steps - k) % 2 != 0;
-        if (k == 0 && to_target) run_step(source, target, first);
-        else if (k == 0) run_step(source, between, first);
-        else if (to_target) run_step(between, target, first + k);
-        else run_step(target, between, first + k);
-      }
-      return;
-    }
-    move(source, between);
-    unpack(
+  template <class From, class To>
+  void run_step(const From& from, To&& to, std::int64_t step) const {
+    const auto next = step_of<F>(from, parameters_, value_leaf<std::int64_t>{first_step_ + step});
+    unpack([&](auto&... v) { dsl::tie(v...) = next; }, to);
+  }
+  // Calls use(loop) for the loop of the steps, which can keep its states.
+  template <class... X, class Use>
+  auto with_steps(const tuple<X&...>& variables, const Use& use) const {
+    return unpack(
         [&](auto&... v) {
-          unpack(
+          return unpack(
               [&](const auto&... p) {
-                iterate(steps, vectorized<unnamed, F>{}, dsl::state(v...), p...,
-                        from_step(first_step_ + first), no_histories{});
+                return with_loop<true>(vectorized<unnamed, F>{}, dsl::state(v...), use, p...);
               },
               parameters_);
         },
-        between);
-    move(between, target);
+        variables);
+  }
+  // Runs steps of the spare state as a loop, which keeps the states after them at the places from
+  // `to` on; -1: at none.
+  void run_loop_of_steps(std::int64_t first, std::int64_t steps, std::int64_t to) {
+    operand places[sizeof...(V)], *at = places;
+    if (to >= 0) unpack([&](const auto&... x) { (add_leaves(x, at), ...); }, kept(to));
+    for (operand& o : places) {
+      // The loop writes this many elements.
+      o.extents[0] =
+          steps * distance_of_states(element_count(o.extents, o.rank, 1), size_of(o.type));
+      o.rank = 1;
+    }
+    const loop_schedule all = loop_schedule::of(steps, first_step_ + first, 1);
+    with_steps(references_to(spare()),
+               [&](auto&& of) { return of.run({all, 0, steps, places}, nullptr); });
+  }
+
+  // Runs `steps` steps from the state at place `from` to that at place `to`.
+  //
+  // A loop may add in another order than a statement. So that the bits do not depend on the number
+  // of states that are kept, all steps that reduce are run alike; so are those whose statement is
+  // another formula than a loop's (`element_at_step`).
+  void advance(std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t steps) {
+    constexpr bool differs =
+        has_reductions<step_formula> || (has_element_at_step<operand_t<P>> || ...);
+    if (keeps_in_loop_ || (steps > 1 && !differs)) {
+      move(kept(from), spare());
+      run_loop_of_steps(first, steps, -1);
+      return move(spare(), kept(to));
+    }
+    kept_state &source = kept(from), &target = kept(to);
+    for (std::int64_t k = 0; k < steps; ++k) {
+      const bool to_target = (steps - k) % 2 != 0;
+      if (k == 0 && to_target) run_step(source, target, first);
+      else if (k == 0) run_step(source, spare(), first);
+      else if (to_target) run_step(spare(), target, first + k);
+      else run_step(target, spare(), first + k);
+    }
+  }
+  // Runs steps from the state at a place, and keeps the states after them at the following places.
+  void keep_each(std::int64_t at, std::int64_t first, std::int64_t steps) {
+    if (steps > 0 && keeps_in_loop_) {
+      move(kept(at), spare());
+      return run_loop_of_steps(first, steps, at + 1);
+    }
+    for (std::int64_t k = 0; k < steps; ++k) run_step(kept(at + k), kept(at + k + 1), first + k);
   }
   // Runs the adjoint of `steps` steps, the first of number `first`. The states before them are at
   // the places from `at` on.
@@ -388,7 +432,7 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   std::int64_t first_step_;
   std::unique_ptr<kept_states<V...>> kept_;
   state spare_;
-  bool has_spare_ = false;
+  bool has_spare_ = false, keeps_in_loop_ = false;
   all_taken_weights<takes, rank> taken_;
 };
 

@@ -131,11 +131,15 @@ class operands_of_phases {
   std::vector<buffer_ref> values_;
 };
 
-template <int Arguments, bool Stops, class... S, class... Extra, class Step>
+/// `Stops`: a condition, the last output but one, ends the loop. `Keeps`: the kernel can keep the
+/// state after each step.
+template <int Arguments, bool Stops, bool Keeps = false, class... S, class... Extra, class Step>
 DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& extra,
                                const Step& step, const launch& fixed, strategy how) {
   constexpr int states = sizeof...(S), targets = states + static_cast<int>(sizeof...(Extra)),
-                stop = Stops ? targets - 2 : -1;
+                stop = Stops   ? targets - 2
+                       : Keeps ? keeps_states
+                               : never_ends;
   const tuple<S&..., Extra&...> all =
       concatenate(variables, unpack([](auto&... b) { return references(b...); }, extra));
   auto to = bind_targets(all);

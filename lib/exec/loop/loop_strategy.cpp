@@ -124,4 +124,9 @@ loop_plan loop::make_plan() const {
   return p;
 }
 
+bool loop::can_keep_states() const {
+  const strategy how = make_plan().loop;
+  return compiled_->stop == detail::keeps_states && is_one_kernel(how) && how != strategy::tiled;
+}
+
 }  // namespace dsl::detail

@@ -102,6 +102,23 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
   }
 
  protected:
+  // Keeps the state after step k of the launch, beside the variables.
+  DSL_DETAIL_KERNEL_FN void keep(const group& g, const row_lanes& h, std::int64_t k) const {
+    for_arrays([&]<int I, class T>() {
+      T* const all = reinterpret_cast<T*>(args.history[Inputs + I]);
+      if (all == nullptr) return;
+      T* const to =
+          all + (args.loop.recorded + k) * distance_of_states(args.elements, sizeof(T)) + g.first;
+      if (g.count == lanes && args.elements > 1) {
+        memory.store(reinterpret_cast<pack<T, lanes>*>(to), lanes_of<I>(h));
+      } else {
+        DSL_DETAIL_UNROLL
+        for (int l = 0; l < lanes; ++l)
+          if (l < g.count) memory.store(to + l, lanes_of<I>(h).lane[l]);
+      }
+    });
+  }
+
   // A whole group.
   DSL_DETAIL_KERNEL_FN static group row_of(const thread_state& t, int row) {
     group g;

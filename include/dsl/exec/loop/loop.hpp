@@ -22,7 +22,7 @@ struct loop_kernels : entry_points<2> { loop_policy policy; };
 struct loop_code {
   const program_code* step;  // The last pass of a step.
   int states, arguments;
-  int stop;  // The output that ends the loop when it is true, or -1.
+  int stop;  // The output that ends the loop when it is true, or never_ends, or keeps_states.
   // The passes before the last one; their results are the operands from `first_value` on.
   int earlier;
   const program_code* const* phases;
@@ -181,6 +181,8 @@ class loop : public bound_pass {
   /// otherwise null.
   const buffer_ref& second_buffer(int variable) const;
   loop_plan make_plan() const;
+  /// Whether the histories of a run may be places for the states after each step.
+  bool can_keep_states() const;
   /// Queues steps; with a watch, waits for them. With a condition, waits for earlier steps where
   /// there are many, and queues none after it knows of the end. Returns the number of steps, those
   /// after the end included; it is smaller than asked for only if the watch ends the loop.

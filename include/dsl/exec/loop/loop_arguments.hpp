@@ -82,9 +82,19 @@ struct loop_arguments : argument_header {
   static constexpr bool strided = false;
   step_schedule loop;
   argument operand[Operands];
-  // For each output: where reduced values are recorded, or 0.
+  // For each output: where reduced values are recorded, or, by a loop that keeps its states, an
+  // array's elements after each step; or 0.
   std::uint64_t history[Operands];
 };
+
+/// In place of the number of the output that ends a loop: nothing ends it; nothing ends it, and the
+/// state after each step is kept.
+inline constexpr int never_ends = -1, keeps_states = -2;
+/// The distance between two kept states of an array, in elements: whole vectors of 16 bytes.
+DSL_DETAIL_FN constexpr std::int64_t distance_of_states(std::int64_t elements, int element_size) {
+  const std::int64_t vector = 16 / element_size;
+  return elements == 1 ? 1 : (elements + vector - 1) / vector * vector;
+}
 
 /// `argument::descriptor` of a scalar passed by value that is the number of the step.
 inline constexpr std::uint64_t counts_steps = 1;

@@ -34,7 +34,13 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     for (std::int64_t k = 0;; ++k) {
       count_step(g, k);
       out = this->compute_read(g);
-      if (args.elements == 1 && history.comes(args.loop)) record(out, history.row - 1, targets{});
+      if constexpr (Stop == keeps_states) {
+        row_lanes now;
+        take_new(now, out);
+        this->keep(g, now, k);
+      } else if (args.elements == 1 && history.comes(args.loop)) {
+        record(out, history.row - 1, targets{});
+      }
       bool ends = k + 1 == args.loop.steps;
       if constexpr (Stop >= 0)
         ends = ends || nth<target_word{Pass::target_words[Stop]}.output()>(out.of[0]);
@@ -155,12 +161,16 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     state_reader<loop_body> from{*this, g, h, before, s, k};
     eval::read(from);
     const lane_results out = this->compute_read(g);
+    take_new(h, out);
+    if constexpr (Stop == keeps_states) this->keep(g, h, k);
+    add_group<reductions>(sums, out, g.count);
+  }
+  DSL_DETAIL_KERNEL_FN static void take_new(row_lanes& h, const lane_results& out) {
     for_arrays([&]<int I, class T>() {
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l)
         lanes_of<I>(h).lane[l] = static_cast<T>(nth<output<I>>(out.of[l]));
     });
-    add_group<reductions>(sums, out, g.count);
   }
 
   template <class Elements>
