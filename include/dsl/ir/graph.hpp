@@ -208,6 +208,8 @@ class graph {
   std::uint32_t scalar_outputs = 0;
   // Number of operands; `position_in_reduction` gets the next number.
   int operands = 0;
+  // The graph is traced for dtypes alone: its arrays are in no memory.
+  bool has_types_alone = false;
   bool notes_literals = false, literal_outside = false, axis_missing = false, take_refused = false;
   no_derivative refused_derivative{};
   // Elements use results of reductions over their rows: a variance then computes the mean first.

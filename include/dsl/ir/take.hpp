@@ -46,9 +46,8 @@ class graph_take {
     const node n = g_[id];
     if (is_position(n)) g_.refuse_take();
     if (has_axes(n) && rank_of_leaf(g_, n) <= (axis_ == taken_leaf::flat ? 0 : axis_)) return id;
-    if (n.code == op::load) return element(n, value);
-    // In place of an array, where only dtypes matter (`scalar_ranges`).
-    if (n.code == op::value) return id;
+    if (n.code == op::load) return g_.has_types_alone ? id : element(n, value);
+    if (n.code == op::value) return id;  // a C++ number
     if (n.code == op::address && axis_ == taken_leaf::flat) return id;
     if (has_axes(n) || n.code == op::result || n.code == op::call || is_step(n.code)) {
       g_.refuse_take();

@@ -198,6 +198,7 @@ struct scalar_ranges {
 
   constexpr scalar_ranges() {
     graph g;
+    g.has_types_alone = true;
     tracer t{&g};
     const tuple<trace_t<Operands>...> symbols{stand_in<Operands>(t)...};
     unpack([&t](const auto&... s) { (void)Function::trace(t, s...); }, symbols);
