@@ -52,12 +52,11 @@ struct evaluated_loss {
     } else {
       const auto operands = region_operands(e);
       const auto with = [&]<std::size_t K>() {
-        return operand<Outermost, All || is_read<E, K>(numbers)>(get<K>(operands));
+        return operand < Outermost, All || is_read<E, K>(numbers) > (get<K>(operands));
       };
       return [&]<std::size_t... K>(std::index_sequence<K...>) {
         if constexpr (is_cut<E>) return with.template operator()<0>();
-        else
-          return make_checked_expression<region_function<E>>(with.template operator()<K>()...);
+        else return make_checked_expression<region_function<E>>(with.template operator()<K>()...);
       }(numbers);
     }
   }
