@@ -15,20 +15,20 @@ struct region_function {
   }
 };
 
-/// Evaluates what the loss and its gradient have in common. A loss is a region of reductions (its
-/// outermost ones), and their operands are regions of further cuts. Of these two kinds of cuts,
-/// those are evaluated whose values a weight of their region depends on. Deeper ones are computed
-/// within the statements of these. V: views of the variables.
+/// Evaluates what a loss and its gradient both compute. The last region of a loss has reductions
+/// among its operands, and the regions of their elements may have further cuts. Of these two levels
+/// the cuts are evaluated on whose values the weights in their region depend. Cuts inside them are
+/// not: the statement that evaluates a cut computes them. V: views of the variables.
 template <class... V>
 struct evaluated_loss {
-  /// The loss with the values beside such cuts. Its gradient is the same, up to rounding.
+  /// The loss in which such cuts are `evaluated_cut`s. Does not wait.
   template <class Loss>
   static auto of(const Loss& loss) {
     return region<true, false>(loss);
   }
 
  private:
-  // Whether the weight of any operand K that may read a variable depends on operand I.
+  // Whether the weight of an operand K that may read a variable depends on operand I.
   template <class E, std::size_t I, std::size_t... K>
   static constexpr bool is_read(std::index_sequence<K...>) {
     return ([] {
@@ -42,8 +42,8 @@ struct evaluated_loss {
     return (is_cut<std::tuple_element_t<K, region_operands_t<E>>> || ...);
   }
 
-  // The region of E with values beside its cuts. `All`: beside all of them, because the weight of
-  // the region's value depends on it.
+  // The expression E of a region. `All`: all its cuts are evaluated, because the weight of its
+  // value depends on that value, and so on all of them.
   template <bool Outermost, bool All, class E>
   static auto region(const E& e) {
     constexpr std::make_index_sequence<region_size<E>> numbers{};
@@ -52,7 +52,8 @@ struct evaluated_loss {
     } else {
       const auto operands = region_operands(e);
       const auto with = [&]<std::size_t K>() {
-        return operand < Outermost, All || is_read<E, K>(numbers) > (get<K>(operands));
+        constexpr bool is_needed = All || is_read<E, K>(numbers);
+        return part<Outermost, is_needed>(get<K>(operands));
       };
       return [&]<std::size_t... K>(std::index_sequence<K...>) {
         if constexpr (is_cut<E>) return with.template operator()<0>();
@@ -61,11 +62,11 @@ struct evaluated_loss {
     }
   }
   template <bool Outermost, bool Evaluate, class X>
-  static auto operand(const X& x) {
+  static auto part(const X& x) {
     if constexpr (!is_cut<X>) {
       return x;
     } else if constexpr (Outermost && may_read<X, V...>) {
-      return operand<false, Evaluate>(inside(x));
+      return part<false, Evaluate>(inside(x));
     } else if constexpr (Evaluate) {
       return with_values(x, as_operand(eval(x)));
     } else {
