@@ -110,7 +110,7 @@ TEST_P(gradients, with_the_value_of_scans_and_neighbours) {
       },
       x, y);
   // Of complex numbers, to scalars of the loss's dtype.
-  const array<std::complex<double>> u = x + 1i * y;
+  const array<std::complex<double>> u = x + std::complex<double>(0, 1) * y;
   scalar<std::complex<double>> value, of_k, only_of_k, k = std::complex<double>(0.5, 2);
   const auto loss = dsl::sum(u * square(dsl::cumsum(k * u)));
   dsl::tie(value, of_k) = dsl::value_and_gradient(loss, k);

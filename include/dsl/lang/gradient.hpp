@@ -15,6 +15,8 @@ struct gradient_expression {
   static constexpr int rank = Value ? 0 : std::tuple_element_t<0, tuple<V...>>::rank;
   Loss loss;
   tuple<V...> variables;
+
+  device where() const { return get<0>(variables).owner().where(); }
 };
 template <bool Value, class... E>
 inline constexpr bool stands_alone<gradient_expression<Value, E...>> = true;
@@ -34,7 +36,7 @@ auto evaluate_gradient(const gradient_expression<Value, Loss, V...>& e, bool all
   constexpr int count = static_cast<int>(sizeof...(V));
   constexpr dtype D = trace_t<Loss>::type.type;
   variable_gradient all[count];
-  const device where = get<0>(e.variables).owner().where();
+  const device where = e.where();
   auto results = unpack(
       [&](const auto&... v) {
         return tuple<decltype(gradient_like(v, where))...>{gradient_like(v, where)...};
@@ -95,10 +97,6 @@ void assign_tied(const tuple<Targets&...>& targets,
 template <bool Value, class Loss, class... V>
 inline constexpr bool is_one_value<gradient_expression<Value, Loss, V...>> =
     !Value && gradient_expression<Value, Loss, V...>::rank == 0;
-template <bool Value, class Loss, class... V>
-device device_of_operands(const gradient_expression<Value, Loss, V...>& e) {
-  return get<0>(e.variables).owner().where();
-}
 
 template <class Loss>
 constexpr bool require_loss() {
