@@ -157,7 +157,7 @@ void f(dsl::array<double>& x, const dsl::array<double>& y) {
 
 // case value_and_gradient_for_one_target
 // says: dsl::value_and_gradient has a target for the loss and one for each variable: dsl::tie(value,
-// lines: nvcc 8, g++ 11
+// lines: nvcc 9, g++ 11
 void f(dsl::array<double>& x) { x = dsl::value_and_gradient(dsl::sum(x * x), x); }
 
 // case gradient_of_a_loop_of_a_lambda
