@@ -117,8 +117,7 @@ const rows regressions([] {
           return job{[=] {
                        const auto z = dsl::sum(r->x * r->w, dsl::axis(1)) + r->b;
                        const auto loss = dsl::mean(logaddexp(0.0f, -r->label * z));
-                       r->loss = loss;
-                       dsl::tie(r->dw, r->db) = dsl::gradient(loss, r->w, r->b);
+                       dsl::tie(r->loss, r->dw, r->db) = dsl::value_and_gradient(loss, r->w, r->b);
                      },
                      r->all,
                      {},

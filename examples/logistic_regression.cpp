@@ -1,7 +1,7 @@
 // Logistic regression by gradient descent. The loss is written with arrays, as in NumPy: a product
-// of the points and the weights, summed along each row, then a mean. dsl::gradient differentiates
-// it with respect to the weights and the offset, which are found in it by their memory. No step
-// waits for the host. The check computes the gradient at the end with loops in C++.
+// of the points and the weights, summed along each row, then a mean. dsl::value_and_gradient gives
+// it and its derivatives with respect to the weights and the offset, which are found in it by their
+// memory. No step waits for the host. The check computes the gradient at the end with loops in C++.
 #include <dsl/dsl.hpp>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ static bool run(const example& e) {
   const dsl::array<double, 2> x = dsl::reshape(dsl::to_device(s.x), e.size, width);
   const dsl::array<double> label = dsl::to_device(s.label);
   dsl::array<double> w = dsl::zeros<double>(width), dw(width);
-  dsl::scalar<double> b = 0.0, db;
+  dsl::scalar<double> b = 0.0, db, value;
 
   const auto z = dsl::sum(x * w, dsl::axis(1)) + b;
   // The negative logarithm of the labels' probability, log(1 + exp(-label z)).
@@ -67,16 +67,15 @@ static bool run(const example& e) {
   const double rate = 3;
   const double seconds = seconds_a_step(e.steps, [&](std::int64_t steps) {
     for (; steps > 0; --steps) {
-      dsl::tie(dw, db) = dsl::gradient(loss, w, b);
+      dsl::tie(value, dw, db) = dsl::value_and_gradient(loss, w, b);
       w -= rate * dw;
       b -= rate * db;
     }
   });
   print_speed("a step", seconds, static_cast<double>(e.size), "points");
 
-  const dsl::scalar<double> last = loss;
   const quality found = by_hand(s, w.copy_to_host(), b.value());
-  std::printf("loss    %.4f, %.1f %% of the points are on the right side\n", last.value(),
+  std::printf("loss    %.4f, %.1f %% of the points are on the right side\n", value.value(),
               100 * found.right);
   return check("a derivative at the end", found.slope, 1e-6);
 }

@@ -155,6 +155,11 @@ void f(dsl::array<double>& x, const dsl::array<double>& y) {
   x = dsl::gradient(dsl::sum(x * y), x, y);
 }
 
+// case value_and_gradient_for_one_target
+// says: dsl::value_and_gradient has a target for the loss and one for each variable: dsl::tie(value,
+// lines: nvcc 9, g++ 11
+void f(dsl::array<double>& x) { x = dsl::value_and_gradient(dsl::sum(x * x), x); }
+
 // case gradient_of_a_loop_of_a_lambda
 // says: dsl::iterate_gradient(steps, dsl::vectorize(f), loss, dsl::state(x, ...),
 // lines: nvcc 6, g++ 8, clang++ 9

@@ -140,10 +140,20 @@ TEST_P(derivatives_doc, of_a_loss) {
   EXPECT_NEAR(k.value(), 0.7, 1e-6);
 }
 
+TEST_P(derivatives_doc, of_a_loss_with_its_value) {
+  const auto t = numbers(0, 3);
+  const dsl::array<double> y = 1.5 * exp(-0.7 * t);
+  dsl::scalar<double> a = 1.5, k = 0.6, value, da, dk;
+#include <docs/derivatives/of-a-loss-2.inc>
+  EXPECT_NEAR(value.value(), dsl::eval(loss).value(), 1e-15);
+  EXPECT_GT(da.value(), 0);  // Both curves decay: the one with the smaller k is too high.
+  EXPECT_LT(dk.value(), 0);
+}
+
 TEST_P(derivatives_doc, of_a_scan) {
   const std::vector<double> wanted{1, -0.5, 2, 0.25};
   const auto measured = dsl::eval(dsl::cumsum(dsl::to_device(wanted)));
-#include <docs/derivatives/of-a-loss-2.inc>
+#include <docs/derivatives/of-a-loss-3.inc>
   const auto found = rate.copy_to_host();
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-6);
 }

@@ -50,7 +50,8 @@ auto evaluate_into(Target&& target, const Source& source) {
 }
 template <lazy E>
 auto device_of_operands(const E& expression) {
-  return device_of(expression);
+  if constexpr (requires { expression.where(); }) return expression.where();
+  else return device_of(expression);
 }
 
 }  // namespace detail

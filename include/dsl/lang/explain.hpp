@@ -49,8 +49,8 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
 
 /// The statements of a gradient. They run, because later ones are made of what earlier ones give;
 /// the gradient is dropped.
-template <class Loss, class... V>
-explanation explain_gradient(const gradient_expression<Loss, V...>& e) {
+template <bool Value, class Loss, class... V>
+explanation explain_gradient(const gradient_expression<Value, Loss, V...>& e) {
   const explained_runs runs;
   static_cast<void>(evaluate_gradient(e));
   return explanation(runs);

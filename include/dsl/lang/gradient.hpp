@@ -1,36 +1,42 @@
-// The gradient of a loss with respect to arrays and scalars that stand in it.
+// The gradient of a loss with respect to arrays and scalars that stand in it, alone or after the
+// loss's value.
 #pragma once
 
-#include <dsl/lang/gradient_sweep.hpp>
+#include <dsl/lang/evaluated_loss.hpp>
 
 namespace dsl {
 
 namespace detail {
 
-/// A gradient that is computed when it is assigned.
-template <class Loss, class... V>
+/// A gradient that is computed when it is assigned; if `Value`, after the loss's value.
+template <bool Value, class Loss, class... V>
 struct gradient_expression {
   using lazy_expression = void;
-  static constexpr int rank = std::tuple_element_t<0, tuple<V...>>::rank;
+  static constexpr int rank = Value ? 0 : std::tuple_element_t<0, tuple<V...>>::rank;
   Loss loss;
   tuple<V...> variables;
+
+  device where() const { return get<0>(variables).owner().where(); }
 };
-template <class... E> inline constexpr bool stands_alone<gradient_expression<E...>> = true;
-template <class Loss, class... V>
-struct traced<gradient_expression<Loss, V...>> {
+template <bool Value, class... E>
+inline constexpr bool stands_alone<gradient_expression<Value, E...>> = true;
+template <bool Value, class Loss, class... V>
+struct traced<gradient_expression<Value, Loss, V...>> {
   static constexpr auto run(tracer& t) {
-    return tuple{symbol<dtype_v<typename V::value_type>>{t.g, 0}...};
+    const tuple gradient{symbol<dtype_v<typename V::value_type>>{t.g, 0}...};
+    if constexpr (Value) return concatenate(tuple{trace_t<Loss>{t.g, 0}}, gradient);
+    else return gradient;
   }
 };
 
-/// Evaluates a gradient: an array or a scalar for each variable. Throws value_error if one does not
-/// occur in the loss and all must.
-template <class Loss, class... V>
-auto evaluate_gradient(const gradient_expression<Loss, V...>& e, bool all_occur = true) {
+/// Evaluates a gradient: an array or a scalar for each variable, if `Value` after the loss's, a
+/// scalar. Throws value_error if a variable does not occur in the loss and all must.
+template <bool Value, class Loss, class... V>
+auto evaluate_gradient(const gradient_expression<Value, Loss, V...>& e, bool all_occur = true) {
   constexpr int count = static_cast<int>(sizeof...(V));
   constexpr dtype D = trace_t<Loss>::type.type;
   variable_gradient all[count];
-  const device where = get<0>(e.variables).owner().where();
+  const device where = e.where();
   auto results = unpack(
       [&](const auto&... v) {
         return tuple<decltype(gradient_like(v, where))...>{gradient_like(v, where)...};
@@ -46,10 +52,15 @@ auto evaluate_gradient(const gradient_expression<Loss, V...>& e, bool all_occur 
   static_assert(of_scans,
                 "of complex scans dsl::gradient knows only cumsum's derivative: scan real and "
                 "imaginary parts");
+  const auto loss = [&] {
+    if constexpr (Value) return evaluated_loss<V...>::of(e.loss);
+    else return e.loss;
+  }();
   if constexpr (of_scans)
-    sweep.add(e.loss, value_leaf<element_t<real_of(D)>>{1}, std::array<std::int64_t, 0>{});
+    sweep.add(loss, value_leaf<element_t<real_of(D)>>{1}, std::array<std::int64_t, 0>{});
   for (variable_gradient& v : all) finish_gradient(v);
-  return results;
+  if constexpr (Value) return concatenate(tuple{eval(loss)}, std::move(results));
+  else return results;
 }
 
 // An array takes over the gradient's memory, unless something else refers to its own: that sees the
@@ -67,25 +78,25 @@ void take_gradient(Target& target, Found& found) {
   assign(target, found);
 }
 
-template <class... Targets, class Loss, class... V>
-void assign_tied(const tuple<Targets&...>& targets, const gradient_expression<Loss, V...>& e) {
-  constexpr bool as_many = sizeof...(Targets) == sizeof...(V);
-  static_assert(as_many, "a gradient has a target for each of its variables");
+template <class... Targets, bool Value, class Loss, class... V>
+void assign_tied(const tuple<Targets&...>& targets,
+                 const gradient_expression<Value, Loss, V...>& e) {
+  constexpr bool as_many = sizeof...(Targets) == sizeof...(V) + Value;
+  static_assert(as_many || Value, "a gradient has a target for each of its variables");
+  static_assert(as_many || !Value,
+                "dsl::value_and_gradient has a target for the loss and one for each variable: "
+                "dsl::tie(value, da, db) = dsl::value_and_gradient(loss, a, b)");
   if constexpr (as_many) {
     auto found = evaluate_gradient(e);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (take_gradient(get<I>(targets), get<I>(found)), ...);
-    }(std::index_sequence_for<V...>{});
+    }(std::index_sequence_for<Targets...>{});
   }
 }
 
-template <class Loss, class... V>
-inline constexpr bool is_one_value<gradient_expression<Loss, V...>> =
-    gradient_expression<Loss, V...>::rank == 0;
-template <class Loss, class... V>
-device device_of_operands(const gradient_expression<Loss, V...>& e) {
-  return get<0>(e.variables).owner().where();
-}
+template <bool Value, class Loss, class... V>
+inline constexpr bool is_one_value<gradient_expression<Value, Loss, V...>> =
+    !Value && gradient_expression<Value, Loss, V...>::rank == 0;
 
 template <class Loss>
 constexpr bool require_loss() {
@@ -120,6 +131,15 @@ constexpr bool require_variables_in_memory() {
   }
 }
 
+template <bool Value, class Loss, class... Variables>
+auto make_gradient(const Loss& loss, const Variables&... variables) {
+  if constexpr (!require_loss<Loss>() || !require_variables_in_memory<Variables...>())
+    return refused{};
+  else
+    return gradient_expression<Value, operand_t<Loss>, operand_t<Variables>...>{
+        as_operand(loss), {as_operand(variables)...}};
+}
+
 }  // namespace detail
 
 /// The gradient of a loss, an expression with one value, with respect to arrays, views and scalars
@@ -143,29 +163,41 @@ constexpr bool require_variables_in_memory() {
 template <class Loss, class... Variables>
   requires(sizeof...(Variables) > 0)
 auto gradient(const Loss& loss, const Variables&... variables) {
-  if constexpr (!detail::require_loss<Loss>() ||
-                !detail::require_variables_in_memory<Variables...>())
-    return refused{};
-  else
-    return detail::gradient_expression<detail::operand_t<Loss>, detail::operand_t<Variables>...>{
-        detail::as_operand(loss), {detail::as_operand(variables)...}};
+  return detail::make_gradient<false>(loss, variables...);
+}
+/// The value of a loss, then its gradient as `gradient` gives it, up to rounding. Assigned by
+/// dsl::tie to a dsl::scalar of the loss's dtype and a target for each variable.
+///
+/// Reductions inside the loss whose values the gradient reads are evaluated once for both. Throws
+/// as `gradient` does. It does not wait.
+/// ```cpp
+/// dsl::tie(value, da, dk) = dsl::value_and_gradient(loss, a, k);
+/// ```
+template <class Loss, class... Variables>
+  requires(sizeof...(Variables) > 0)
+auto value_and_gradient(const Loss& loss, const Variables&... variables) {
+  return detail::make_gradient<true>(loss, variables...);
 }
 
 /// Evaluates the gradient with respect to one variable into a target.
 template <class Target, class Loss, class V>
-void assign(Target&& target, const detail::gradient_expression<Loss, V>& e) {
+void assign(Target&& target, const detail::gradient_expression<false, Loss, V>& e) {
   auto found = detail::evaluate_gradient(e);
   detail::take_gradient(target, detail::get<0>(found));
 }
 template <class Target, class Loss, class... V>
   requires(sizeof...(V) > 1)
-void assign(Target&&, const detail::gradient_expression<Loss, V...>&) {
+void assign(Target&&, const detail::gradient_expression<false, Loss, V...>&) {
   static_assert(sizeof...(V) == 1,
                 "a gradient with respect to several variables has a target for each: dsl::tie(da, "
                 "db) = dsl::gradient(loss, a, b)");
 }
+template <class Target, class Loss, class... V>
+void assign(Target&&, const detail::gradient_expression<true, Loss, V...>& e) {
+  detail::assign_tied(detail::tuple<>{}, e);
+}
 template <class Loss, class V>
-auto eval(const detail::gradient_expression<Loss, V>& e) {
+auto eval(const detail::gradient_expression<false, Loss, V>& e) {
   return std::move(detail::get<0>(detail::evaluate_gradient(e)));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/lang/derivative.hpp>
+#include <dsl/lang/evaluated_cut.hpp>
 #include <dsl/lang/expression_shape.hpp>
 #include <dsl/lang/gradient_memory.hpp>
 #include <dsl/lang/reduction_weights.hpp>
@@ -25,6 +26,8 @@ template <class X, class... V>
 inline constexpr bool may_read<expression<stop_gradient_function, X>, V...> = false;
 template <class F, int R, class... X, class... V>
 inline constexpr bool may_read<reduction<F, R, X...>, V...> = (may_read<X, V...> || ...);
+template <class E, class T, int R, class... V>
+inline constexpr bool may_read<evaluated_cut<E, T, R>, V...> = may_read<E, V...>;
 
 /// Whether an expression has no scan that reads a variable and whose derivative is not known
 /// (lang/scan_gradient.hpp).
@@ -384,6 +387,10 @@ class gradient_sweep {
   void cross(const E& e, const Weight& weight) {
     const auto of_elements = weight_of_scanned(e, weight, where_);
     add(e.operand, as_operand(of_elements), of_elements.extents());
+  }
+  template <class E, class T, int R, class Weight>
+  void cross(const evaluated_cut<E, T, R>& e, const Weight& weight) {
+    cross(e.operand, weight);
   }
   // A value that is shifted: its weight is the shift back.
   template <class X, class Weight>
