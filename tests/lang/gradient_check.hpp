@@ -62,5 +62,21 @@ void check(const Loss& loss, X&... x) {
   std::apply([&](auto&... d) { dsl::tie(d...) = dsl::gradient(loss(), x...); }, found);
   std::apply([&](auto&... d) { (expect_close(on_host(d), differences(x, loss)), ...); }, found);
 }
+// The value of loss() and its gradient beside dsl::eval and dsl::gradient: equal derivatives,
+// unless `within` is greater than 0.
+template <class Loss, class... X>
+void check_value(double within, const Loss& loss, const X&... x) {
+  auto wanted = dsl::eval(loss());
+  decltype(wanted) value;
+  std::tuple<X...> found{X{}...}, of{X{}...};
+  std::apply([&](auto&... d) { dsl::tie(d...) = dsl::gradient(loss(), x...); }, of);
+  std::apply([&](auto&... d) { dsl::tie(value, d...) = dsl::value_and_gradient(loss(), x...); },
+             found);
+  using std::abs;
+  EXPECT_LE(abs(value.value() - wanted.value()), 1e-14 * abs(wanted.value()));
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (expect_close(on_host(std::get<I>(found)), on_host(std::get<I>(of)), within), ...);
+  }(std::index_sequence_for<X...>{});
+}
 
 }  // namespace gradient_check

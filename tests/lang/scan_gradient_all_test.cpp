@@ -50,6 +50,14 @@ TEST_P(scan_gradients, of_operators) {
   check([&] { return dsl::sum(w * joined(x) * joined(x, dsl::exclusive)); }, x, w);
 }
 
+TEST_P(scan_gradients, with_the_value) {
+  for (const std::int64_t n : {0, 33}) {
+    array<double> x = line(n, 1), y = line(n, 2);
+    check_value(
+        0, [&] { return dsl::sum(square(dsl::cumsum(x * y) - dsl::shift(x * y, 1))); }, x, y);
+  }
+}
+
 TEST_P(scan_gradients, of_other_dtypes) {
   const std::vector<double> given = numbers(40, 1), weights = numbers(40, 2);
   const array<float> x = dsl::eval(dsl::cast<float>(dsl::to_device(given)));
