@@ -320,14 +320,16 @@ def all_bars(table, device, folder):
     )
 
 
-def drawn(table, folder):
-    """Random numbers."""
-    return bars(
-        compared(table, "cuda", peers=1),
-        folder,
-        "random.svg",
-        "Random numbers: times relative to dsl's",
+def only_bars(name, caption):
+    """Bars of all works of a part that have a peer."""
+    return lambda table, folder: bars(
+        compared(table, "cuda", peers=1), folder, name, f"{caption}: times relative to dsl's"
     )
+
+
+drawn = only_bars("random.svg", "Random numbers")
+solved = only_bars("solvers.svg", "Solvers")
+differentiated = only_bars("derivatives.svg", "Derivatives")
 
 
 def keyed(table, folder):
@@ -759,7 +761,13 @@ def draw(table, folder, part=""):
     """All that one of report.py's PARTS has data for: (file name, what it shows)."""
     set_up()
     if part:
-        return {"mesh": several_gpus, "random": drawn, "by key": keyed}[part](table, folder)
+        return {
+            "mesh": several_gpus,
+            "random": drawn,
+            "by key": keyed,
+            "solver": solved,
+            "derivatives": differentiated,
+        }[part](table, folder)
     pictures = []
     for device in ("cuda", "host"):
         pictures += bandwidth(table, device, folder) + all_bars(table, device, folder)

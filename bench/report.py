@@ -53,7 +53,7 @@ SHOWN_AS = {
     "Numba vectorize": "Numba",
 }
 # What a page shows apart from all else: rows of these groups, from runs of their own.
-PARTS = ["", "mesh", "random", "by key"]
+PARTS = ["", "mesh", "random", "by key", "solver", "derivatives"]
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 # What Google Benchmark appends to a name.
 APPENDED = re.compile(

@@ -29,10 +29,11 @@ def call_price(xp, stock, strike, years, rate, volatility):
     return stock * below(xp, d) - strike * xp.exp(-rate * years) * below(xp, d - spread)
 
 
-def price_and_greeks(xp, grad, vmap, stock, strike, years):
+def price_and_greeks(xp, grad, vmap, stock, strike, years, rate=RATE, volatility=VOLATILITY):
     """Price, delta, gamma, vega, theta and rho of each element, by a library's grad and vmap."""
     price = lambda *x: call_price(xp, *x)
-    by_element = lambda f: vmap(f, (0, 0, 0, None, None))(stock, strike, years, RATE, VOLATILITY)
+    values = (stock, strike, years, rate, volatility)
+    by_element = lambda f: vmap(f, (0, 0, 0, None, None))(*values)
     delta, theta, rho, vega = by_element(grad(price, argnums=(0, 2, 3, 4)))
     return by_element(price), delta, by_element(grad(grad(price))), vega, -theta, rho
 
@@ -185,7 +186,9 @@ def torch_ways(work, torch, xp, device):
 
     def greeks(operands):
         call = compiled(lambda *x: price_and_greeks(xp, grad, vmap, *x))
-        return lambda: call(*operands)
+        # It differentiates with respect to tensors alone.
+        constants = [torch.tensor(x).to(operands[0]) for x in (RATE, VOLATILITY)]
+        return lambda: call(*operands, *constants)
 
     def entropy(operands):
         m = operands[0]

@@ -59,7 +59,7 @@ class NumbaCuda(OnGpu):
         }
         if work.name in special and work.dtype == "float32":
             return {"Numba": lambda operands: special[work.name](work, operands)}
-        if work.operands == "FGd":
+        if work.operands == "FGd" and not work.name.endswith("gradient"):
             return {"Numba": lambda operands: self.fields(work, operands)}
         return {}
 
