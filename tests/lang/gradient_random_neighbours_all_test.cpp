@@ -5,10 +5,10 @@ namespace {
 
 using namespace random_losses;
 
-struct gradients_of_random_losses : ::on_device {};
-ON_EVERY_DEVICE(gradients_of_random_losses);
+struct gradients_of_random_losses_beside : ::on_device {};
+ON_EVERY_DEVICE(gradients_of_random_losses_beside);
 
-TEST_P(gradients_of_random_losses, shifts_of_shifts) {
+TEST_P(gradients_of_random_losses_beside, shifts_of_shifts) {
   RANDOM_LOSSES(15, double, (matrix, column), [](const drawn& d, const auto& m, const auto& c) {
     const auto s = shift(m * c, d.distance[0], d.linear[0], d.axis[0]);
     return sum(shift(s, d.distance[1], d.linear[1], d.axis[1]) * m * d.c[0]) +
@@ -16,7 +16,7 @@ TEST_P(gradients_of_random_losses, shifts_of_shifts) {
   });
 }
 
-TEST_P(gradients_of_random_losses, shifts_of_broadcast_arrays) {
+TEST_P(gradients_of_random_losses_beside, shifts_of_broadcast_arrays) {
   RANDOM_LOSSES(15, double, (matrix, line, column),
                 [](const drawn& d, const auto& m, const auto& r, const auto& c) {
                   return sum(shift(broadcast_as(r, m), d.distance[0], d.linear[0], d.axis[0]) * m) +
@@ -25,14 +25,14 @@ TEST_P(gradients_of_random_losses, shifts_of_broadcast_arrays) {
                 });
 }
 
-TEST_P(gradients_of_random_losses, shifts_beside_broadcasts) {
+TEST_P(gradients_of_random_losses_beside, shifts_beside_broadcasts) {
   RANDOM_LOSSES(15, double, (matrix, column), [](const drawn& d, const auto& m, const auto& c) {
     return sum(exp(sum_along(shift(m, d.distance[0], d.linear[0], d.axis[0]), d.axis[1]))) +
            d.c[0] * mean(shift(m + c, d.distance[1], d.linear[1], d.axis[2]) * c);
   });
 }
 
-TEST_P(gradients_of_random_losses, shifts_in_formulas) {
+TEST_P(gradients_of_random_losses_beside, shifts_in_formulas) {
   RANDOM_LOSSES(15, double, (matrix, line), [](const drawn& d, const auto& m, const auto& r) {
     return sum(formula(
         [](auto u, auto v, auto k) {
@@ -43,7 +43,7 @@ TEST_P(gradients_of_random_losses, shifts_in_formulas) {
   });
 }
 
-TEST_P(gradients_of_random_losses, shifts_in_formulas_with_boundaries) {
+TEST_P(gradients_of_random_losses_beside, shifts_in_formulas_with_boundaries) {
   RANDOM_LOSSES(15, double, (matrix, line), [](const drawn& d, const auto& m, const auto& r) {
     return sum(m * formula(
                        [](auto u, auto v) {
@@ -56,7 +56,7 @@ TEST_P(gradients_of_random_losses, shifts_in_formulas_with_boundaries) {
   });
 }
 
-TEST_P(gradients_of_random_losses, slices) {
+TEST_P(gradients_of_random_losses_beside, slices) {
   RANDOM_LOSSES(15, double, (cube, line), [](const drawn& d, const auto& u, const auto& r) {
     const int all = static_cast<int>(d.a);
     return sum(square(sliced(u, 1, all, 1) - d.c[0] * sliced(u * r, 0, all - 1, 1))) +
@@ -64,7 +64,7 @@ TEST_P(gradients_of_random_losses, slices) {
   });
 }
 
-TEST_P(gradients_of_random_losses, rearranged) {
+TEST_P(gradients_of_random_losses_beside, rearranged) {
   RANDOM_LOSSES(15, double, (square_matrix, line),
                 [](const drawn& d, const auto& m, const auto& r) {
                   return sum(square(m + d.c[0] * transposed(m)) * r) +
@@ -74,14 +74,14 @@ TEST_P(gradients_of_random_losses, rearranged) {
                 });
 }
 
-TEST_P(gradients_of_random_losses, taken) {
+TEST_P(gradients_of_random_losses_beside, taken) {
   RANDOM_LOSSES(15, double, (matrix, line), [](const drawn& d, const auto& m, const auto& r) {
     return sum(exp(taken(r, d.any)) * taken(m, d.any)) +
            d.c[0] * sum(square(taken(m, d.down, d.axis[0]))) * mean(m * r);
   });
 }
 
-TEST_P(gradients_of_random_losses, sums_of_all_elements) {
+TEST_P(gradients_of_random_losses_beside, sums_of_all_elements) {
   RANDOM_LOSSES(15, double, (cube, slab), [](const drawn& d, const auto& u, const auto& s) {
     return mean(square(cumsum_of_all(u * s) - d.c[0] * cumsum_of_all(u))) +
            d.c[1] * sum(sums_before(u * s, 2 * d.axis[0]) * u) +
@@ -89,7 +89,7 @@ TEST_P(gradients_of_random_losses, sums_of_all_elements) {
   });
 }
 
-TEST_P(gradients_of_random_losses, scans_and_reductions) {
+TEST_P(gradients_of_random_losses_beside, scans_and_reductions) {
   RANDOM_LOSSES(15, double, (matrix, line), [](const drawn& d, const auto& m, const auto& r) {
     const auto path = cumsum(m * mean(r), d.axis[0]);
     return sum(max_along(path, d.axis[1])) +
@@ -97,14 +97,14 @@ TEST_P(gradients_of_random_losses, scans_and_reductions) {
   });
 }
 
-TEST_P(gradients_of_random_losses, products_and_extremes_so_far) {
+TEST_P(gradients_of_random_losses_beside, products_and_extremes_so_far) {
   RANDOM_LOSSES(15, double, (matrix, line), [](const drawn& d, const auto& m, const auto& r) {
     return sum(cumprod(m * 2.0 + d.c[0] * r, d.axis[0]) * r) +
            d.c[1] * sum(cummax(m * r, d.axis[1]) * m);
   });
 }
 
-TEST_P(gradients_of_random_losses, floats) {
+TEST_P(gradients_of_random_losses_beside, floats) {
   RANDOM_LOSSES(15, float, (matrix, line, number),
                 [](const drawn& d, const auto& m, const auto& r, const auto& k) {
                   return mean(square(cumsum(m * r, d.axis[0]) * k - d.c[0])) +
