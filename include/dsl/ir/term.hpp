@@ -9,6 +9,8 @@
 namespace dsl::detail {
 
 struct term;
+constexpr term operate(op code, const term& a);
+constexpr term operate(op code, const term& a, const term& b);
 constexpr term operate(op code, const term& a, const term& b, const term& c);
 constexpr term beside(double number, const term& x);
 
@@ -25,19 +27,17 @@ struct term {
   constexpr bool is_constant() const { return at().code == op::constant; }
 
 #define DSL_OPERATOR(name, token, numpy, arity, ...) DSL_OPERATOR_##arity(name, token)
-#define DSL_OPERATOR_1(name, token)                     \
-  friend constexpr term operator token(const term& a) { \
-    return operate(op::name, a, term{}, term{});        \
-  }
+#define DSL_OPERATOR_1(name, token) \
+  friend constexpr term operator token(const term& a) { return operate(op::name, a); }
 #define DSL_OPERATOR_2(name, token)                                    \
   friend constexpr term operator token(const term& a, const term& b) { \
-    return operate(op::name, a, b, term{});                            \
+    return operate(op::name, a, b);                                    \
   }                                                                    \
   friend constexpr term operator token(const term& a, double b) {      \
-    return operate(op::name, a, beside(b, a), term{});                 \
+    return operate(op::name, a, beside(b, a));                         \
   }                                                                    \
   friend constexpr term operator token(double a, const term& b) {      \
-    return operate(op::name, beside(a, b), b, term{});                 \
+    return operate(op::name, beside(a, b), b);                         \
   }
 #include <dsl/ir/ops.inc>
 #undef DSL_OPERATOR_1
@@ -92,12 +92,15 @@ constexpr bool folds_to(op code, double a, double b, double& result) {
 }
 
 /// Adds an operation on terms that are not zero, with the dtypes that it has for arrays.
-constexpr term operate(op code, const term& a, const term& b = {}, const term& c = {}) {
+constexpr term operate(op code, const term& a, const term& b, const term& c) {
   const term given[] = {a, b, c};
   const int arity = info(code).arity;
-  weak_dtype types[3]{};
-  for (int k = 0; k < arity; ++k) types[k] = {given[k].type()};
-  const signature found = resolve(code, types[0], types[1], types[2]);
+  // Not an array of weak_dtype: g++ 13.3, called by nvcc, fails on it (docs/how-compilers.md).
+  dtype types[3] = {a.type(), a.type(), a.type()};
+  if (arity > 1) types[1] = b.type();
+  if (arity > 2) types[2] = c.type();
+  const weak_dtype first{types[0], false}, second{types[1], false}, third{types[2], false}, none{};
+  const signature found = resolve(code, first, arity > 1 ? second : none, arity > 2 ? third : none);
   if (!found.valid) throw "a derivative is not defined for operands of these dtypes";
   graph& g = *a.g;
   const dtype type = found.result.type;
@@ -124,6 +127,10 @@ constexpr term operate(op code, const term& a, const term& b = {}, const term& c
   for (int k = 0; k < arity; ++k) id[k] = x[k].id;
   return {&g, g.add(code, type, fields(id[0], id[1], id[2]))};
 }
+constexpr term operate(op code, const term& a, const term& b) {
+  return operate(code, a, b, term{});
+}
+constexpr term operate(op code, const term& a) { return operate(code, a, term{}, term{}); }
 
 /// A number beside a term: of the term's precision, real.
 constexpr term beside(double number, const term& x) {
