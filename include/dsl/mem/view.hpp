@@ -153,7 +153,7 @@ class view : public detail::in_device_memory<T> {
     if constexpr (sizeof...(I) <= Rank && detail::subscripts<I...>) {
       constexpr int left = detail::rank_after<I...>(Rank);
       const detail::subscript all[] = {chosen..., 0};
-      const auto part = remap<left>("x(...)", [&all](const detail::mapping& m) {
+      auto part = remap<left>("x(...)", [&all](const detail::mapping& m) {
         return detail::subscripted(m, all, sizeof...(I));
       });
       if constexpr (left == 0) return element_reference<T>(part);

@@ -125,8 +125,11 @@ loop_plan loop::make_plan() const {
 }
 
 bool loop::can_keep_states() const {
+  // The host runs steps as passes, whatever the strategy.
+  const bool has_kernel = executor::of(where()).supports(*this).carries_scalars;
   const strategy how = make_plan().loop;
-  return compiled_->stop == detail::keeps_states && is_one_kernel(how) && how != strategy::tiled;
+  return compiled_->stop == detail::keeps_states && has_kernel && is_one_kernel(how) &&
+         how != strategy::tiled;
 }
 
 }  // namespace dsl::detail

@@ -36,8 +36,9 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
   static constexpr int sums_a_thread = Arguments::strided && lanes > ahead ? lanes : ahead;
   using targets = std::make_index_sequence<Pass::targets>;
   // A long formula is compiled once for all lanes and both paths; next to its work a call is cheap.
-  static constexpr bool calls_formula =
-      Memory::calls_formula || program::nodes > policy.inlined_nodes;
+  static constexpr bool calls_formula = Memory::calls_formula ||
+                                        program::nodes >
+                                            policy.inlined_nodes*(eval::gathers ? 2 : 1);
   static constexpr bool tells_alignment = eval::draws && !calls_formula && lanes > 1;
 
   // Formulas whose computation takes longer than their accesses.

@@ -28,7 +28,8 @@ struct formula_traits {
 struct map_policy {
   /// Compiled: elements that a thread takes side by side, of all operands; a power of two.
   int lanes = 1;
-  /// Compiled: a formula of more nodes becomes a function that is called.
+  /// Compiled: a formula of more nodes becomes a function that is called. Twice as many if it reads
+  /// elements at computed positions, because a call waits for them, lane after lane.
   int inlined_nodes = 256;
   /// Compiled: vectors of `lanes` elements that a thread takes one after another, if arrays are
   /// contiguous.
@@ -148,15 +149,9 @@ struct default_policy {
     const int whole = by_narrowest < by_widest ? by_narrowest : by_widest;
     return f.reads_beside && whole > 8 ? 8 : whole;
   }
-  /// As much code in a kernel with few lanes as in one with four.
-  static constexpr int inlined_nodes(int lanes) {
-    const int nodes = map_policy{}.inlined_nodes;
-    return lanes < 4 ? 4 / lanes * nodes : nodes;
-  }
   static constexpr map_policy map(const formula_traits& f, int /*compute_capability*/) {
     map_policy p;
     p.lanes = lanes(f);
-    p.inlined_nodes = inlined_nodes(p.lanes);
     // Blocks of long computations finish more evenly if they are small.
     if (f.nodes > 32) p.block = 128;
     if (f.draws && f.read_bytes == 0)
