@@ -216,7 +216,7 @@ auto loop_and_adjoint(std::int64_t count, const vectorized<Name, F>& f, const Lo
   };
   using loss_type = decltype(loss_of(last_of(), std::declval<const histories_type&>()));
   std::optional<loss_type> loss_value;
-  constexpr bool is_run_first = with_histories || !decltype(loop)::keeps_states() ||
+  constexpr bool is_run_first = with_histories || !decltype(loop)::reads_states() ||
                                 std::tuple_size_v<std::remove_const_t<decltype(options)>> > 0;
   const auto recorded = [&] {
     if constexpr (std::tuple_size_v<std::remove_const_t<decltype(conditions)>> > 0) {

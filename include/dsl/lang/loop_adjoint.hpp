@@ -4,74 +4,11 @@
 #include <memory>
 
 #include <dsl/lang/checkpoints.hpp>
-#include <dsl/lang/gradient.hpp>
+#include <dsl/lang/differentiated_variables.hpp>
 #include <dsl/lang/kept_states.hpp>
 #include <dsl/lang/step_adjoint.hpp>
 
 namespace dsl::detail {
-
-/// Whether a derivative with respect to a loop's parameter is computed: it is in device memory, of
-/// floating point numbers.
-template <class P>
-constexpr bool is_differentiated() {
-  if constexpr (is_array<P> || is_scalar<P> || is_view_leaf<P>)
-    return may_have_derivative(dtype_v<std::remove_const_t<typename P::value_type>>);
-  else return false;
-}
-template <class X>
-auto zeros_like(const X& x) {
-  const auto of = as_operand(x);
-  auto made = gradient_like(of, of.owner().where());
-  made = typename decltype(made)::value_type{};
-  return made;
-}
-/// What there is instead of the derivative of a parameter that has none.
-struct no_derivative_of_parameter {};
-template <class P>
-auto derivative_memory(const P& parameter) {
-  if constexpr (is_differentiated<P>()) return zeros_like(parameter);
-  else return no_derivative_of_parameter{};
-}
-
-template <class V>
-auto copy_of_variable(const V& v) {
-  return eval(as_operand(v));
-}
-/// A variable after the last step; a copy of a view, which may not be contiguous.
-template <class V>
-auto last_of_variable(const V& v) {
-  if constexpr (is_view_leaf<V>) return copy_of_variable(v);
-  else return as_operand(v);
-}
-
-/// The number of true values before number i.
-template <bool... Is>
-constexpr std::size_t count_before(std::size_t i) {
-  constexpr bool is[] = {Is...};
-  std::size_t n = 0;
-  for (std::size_t k = 0; k < i; ++k) n += is[k] ? 1 : 0;
-  return n;
-}
-
-/// The weights of a loop's last variables, for a loss; zeros of those that have no derivative.
-template <class Loss, class... V>
-auto weights_of_last(const Loss& loss, const V&... variables) {
-  const auto differentiated = concatenate([&] {
-    if constexpr (is_differentiated<V>()) return tuple<const V&>(variables);
-    else return tuple<>{};
-  }()...);
-  auto found =
-      unpack([&](const auto&... v) { return evaluate_gradient(gradient(loss, v...), false); },
-             differentiated);
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    const auto one = [&]<std::size_t K, class X>(const X& x) {
-      if constexpr (is_differentiated<X>())
-        return std::move(get<count_before<is_differentiated<V>()...>(K)>(found));
-      else return zeros_like(x);
-    };
-    return tuple{one.template operator()<I>(variables)...};
-  }(std::index_sequence_for<V...>{});
-}
 
 /// The expression of a loop's step: of the variables, and of the parameters in step k.
 template <class F, class State, class Parameters>
@@ -121,15 +58,15 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     }(std::index_sequence_for<P...>{});
   }
 
-  /// Whether the adjoint of a step reads the state before it.
-  static constexpr bool keeps_states() { return !backward::is_loop || backward::reads_state; }
-  /// Runs the adjoint of all steps, with the states of at most `places` steps in
-  /// memory. `turn(place)`: called once, when the state before the last step is at a place; not if
+  /// Whether the adjoint of a step reads the state before it, so that states are kept.
+  static constexpr bool reads_states() { return !backward::is_loop || backward::reads_state; }
+  /// Runs the adjoint of all steps, with at most `places` states in memory.
+  /// `turn(place)`: called once, when the state before the last step is at a place; not if
   /// no states are kept.
   template <class Turn>
   void run(std::int64_t steps, std::int64_t places, const Turn& turn) {
     if (steps == 0) return;
-    if constexpr (!keeps_states()) return adjoin_in_loop(0, 0, steps);
+    if constexpr (!reads_states()) return adjoin_in_loop(0, 0, steps);
     kept_ = std::make_unique<kept_states<V...>>(first_, std::min(steps, places));
     move(first_, kept(0));
     keeps_in_loop_ =

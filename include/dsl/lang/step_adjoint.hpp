@@ -198,11 +198,7 @@ template <class F, class... X> inline constexpr bool has_element_at_step<express
 template <dtype D, class T> inline constexpr bool has_element_at_step<element_at_step<D, T>> = true;
 template <class F, class... X, class K>
 auto at_step(const expression<F, X...>& e, const K& k) {
-  return unpack(
-      [&k](const auto&... x) {
-        return expression<F, decltype(at_step(x, k))...>{{}, {at_step(x, k)...}};
-      },
-      e.operands);
+  return map_operands(e, [&k](const auto& x) { return at_step(x, k); });
 }
 
 }  // namespace dsl::detail

@@ -90,7 +90,8 @@ struct loop_arguments : argument_header {
 /// In place of the number of the output that ends a loop: nothing ends it; nothing ends it, and the
 /// state after each step is kept.
 inline constexpr int never_ends = -1, keeps_states = -2;
-/// The distance between two kept states of an array, in elements: whole vectors of 16 bytes.
+/// The distance between two kept states of an array, in elements: whole vectors of 16 bytes. Single
+/// values lie side by side, as their histories do.
 DSL_DETAIL_FN constexpr std::int64_t distance_of_states(std::int64_t elements, int element_size) {
   const std::int64_t vector = 16 / element_size;
   return elements == 1 ? 1 : (elements + vector - 1) / vector * vector;

@@ -243,6 +243,7 @@ class bound_pass : public planned_work<reduction_plan> {
   void lay_out();
   void redirect_outputs(std::uint32_t outputs, std::vector<late_copy>& copies, bool imagined);
   static void note_run(const bound_pass* passes, int count, const std::vector<late_copy>& copies);
+  // Whether an input may have an element of a target.
   bool may_read(const operand& target) const;
 
  protected:
