@@ -71,7 +71,7 @@ variable_gradient* variable_of(const operand& leaf, variable_gradient* all, int 
                          " overlaps a variable of shape " + spell_shape(v.extents, v.rank) +
                          " and dtype " + name(v.type) +
                          ", but its elements are not the variable's");
-    return &all[i];
+    return all[i].is_complete ? nullptr : &all[i];
   }
   return nullptr;
 }
@@ -131,7 +131,7 @@ void require_variables(const variable_gradient* all, int count) {
 
 void finish_gradient(variable_gradient& of) {
   const std::uint64_t zero[2]{};
-  if (!of.is_written && of.elements > 0)
+  if (!of.is_written && !of.is_complete && of.elements > 0)
     fill(of.memory, of.origin, zero, static_cast<std::size_t>(size_of(of.variable.type)),
          of.elements);
 }

@@ -36,6 +36,42 @@ TEST_P(gradients, of_rows_and_views) {
   check([&] { return dsl::sum(square(dsl::shift(w, 1) - dsl::flip(w))); }, w);
 }
 
+// The number of kernels of a gradient.
+template <class Loss, class X>
+int kernels_of(const Loss& loss, X& x) {
+  const std::string text = dsl::explain(x, dsl::gradient(loss(), x)).text().c_str();
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find("\n  program", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+TEST_P(gradients, of_rows_by_one_kernel) {
+  array<double, 2> m = matrix(4, 7, 1), goal = matrix(4, 7, 2);
+  array<double> of_row = line(4, 3);
+  const auto label = dsl::eval(dsl::arange<std::int64_t>(4) * 3 % 7);
+  const auto cross_entropy = [&] {
+    const auto moved = m - dsl::max(m, dsl::axis(1), dsl::keep_dims);
+    return dsl::mean(log(dsl::sum(exp(moved), dsl::axis(1))) * of_row) -
+           dsl::sum(where(dsl::arange<std::int64_t>(7) == dsl::expand_dims(label, 1), moved, 0));
+  };
+  const auto layer_norm = [&] {
+    const auto off = m - dsl::mean(m, dsl::axis(0), dsl::keep_dims);
+    return sqrt(
+        dsl::mean(square(off / sqrt(dsl::var(m, dsl::axis(0), dsl::keep_dims) + 0.1) - goal * m)));
+  };
+  // Inside a reduction stands another array of the variable's dtype.
+  const auto masked = [&] {
+    return dsl::sum(log(dsl::sum(exp(m + goal), dsl::axis(1), dsl::keep_dims)) * m);
+  };
+  check(cross_entropy, m);
+  check(layer_norm, m);
+  check(layer_norm, m, goal);
+  check(masked, m);
+  if (name() != std::string("sim")) return;  // It counts one device's kernels.
+  EXPECT_EQ(kernels_of(cross_entropy, m), 1);
+  EXPECT_GT(kernels_of(masked, m), 1);
+}
+
 TEST_P(gradients, of_a_mean_of_neighbours) {
   array<double> x = line(5, 1);
   check([&] { return dsl::mean(dsl::shift(x, 2)); }, x);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dsl/lang/evaluated_loss.hpp>
+#include <dsl/lang/fused_gradient.hpp>
 
 namespace dsl {
 
@@ -52,8 +53,17 @@ auto evaluate_gradient(const gradient_expression<Value, Loss, V...>& e, bool all
   static_assert(of_scans,
                 "of complex scans dsl::gradient knows only cumsum's derivative: scan real and "
                 "imaginary parts");
+  const auto fuse = [&]<class X>(variable_gradient& to, const X& variable, auto& result) {
+    if constexpr (has_fused_gradient<X, Loss>)
+      to.is_complete =
+          fused_gradient_of<Loss, X>::assign_to(result.view(), e.loss, variable, where);
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (fuse(all[I], get<I>(e.variables), get<I>(results)), ...);
+  }(std::index_sequence_for<V...>{});
   const auto loss = [&] {
-    if constexpr (Value) return evaluated_loss<V...>::of(e.loss);
+    if constexpr (Value && !(has_fused_gradient<V, Loss> || ...))
+      return evaluated_loss<V...>::of(e.loss);
     else return e.loss;
   }();
   if constexpr (of_scans)

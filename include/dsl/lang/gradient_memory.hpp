@@ -12,11 +12,14 @@ struct variable_gradient {
   char* origin = nullptr;
   std::int64_t elements = 0;
   bool is_written = false;
+  // The gradient is known: no operand contributes to it any more.
+  bool is_complete = false;
   // Whether an operand of the loss reads the variable.
   bool occurs = false;
 };
 
-/// The variable whose elements an operand reads; null if it reads none. Throws value_error if the
+/// The variable whose elements an operand reads; null if it reads none, or if the variable's
+/// gradient is complete. Throws value_error if the
 /// operand reads its memory, but not as elements, or reads an element twice other than by
 /// broadcasting.
 variable_gradient* variable_of(const operand& leaf, variable_gradient* all, int count);
