@@ -324,23 +324,25 @@ class fused_gradient_of {
   static constexpr bool weights_read_operand(std::index_sequence<K...>) {
     return (weights_read<Loss, I, K>() || ...);
   }
-  static auto weights_of(const operands& all, device where) {
-    const auto one = value_leaf<element_t<trace_t<Loss>::type.type>>{1};
+  static constexpr value_leaf<element_t<trace_t<Loss>::type.type>> one{1};
+  template <std::size_t K, class Held>
+  static auto weight_of_sum(const Held& held) {
+    return unpack(
+        [](const auto&... x) {
+          return make_checked_expression<
+              region_gradient<Loss, trace_t<operand_type<K>>::type.type, K>>(
+              value_leaf<bool>{true}, value_leaf<bool>{false}, one, as_operand(x)...);
+        },
+        held);
+  }
+  static auto weights_of(const operands& all, [[maybe_unused]] device where) {
     return [&]<std::size_t... I, std::size_t... K>(std::index_sequence<I...>,
                                                    std::index_sequence<K...>) {
       if constexpr (is_cut<Loss>) {
         return tuple{of_each(get<K>(all), one)...};
       } else {
         const tuple held{evaluated_operand(get<I>(all), weights_read_operand<I>(sums{}), where)...};
-        return tuple{
-            of_each(get<K>(all), unpack(
-                                     [&](const auto&... x) {
-                                       constexpr dtype D = trace_t<operand_type<K>>::type.type;
-                                       return make_checked_expression<region_gradient<Loss, D, K>>(
-                                           value_leaf<bool>{true}, value_leaf<bool>{false}, one,
-                                           as_operand(x)...);
-                                     },
-                                     held))...};
+        return tuple{of_each(get<K>(all), weight_of_sum<K>(held))...};
       }
     }(numbers, sums{});
   }
