@@ -223,7 +223,10 @@ TEST_P(row_leads, accesses) {
     return all;
   };
   EXPECT_EQ(accesses(dsl::explain(out, m * row)), "vev");
-  EXPECT_EQ(accesses(dsl::explain(sums, dsl::sum(m, dsl::axis(0)))), "e");  // columns
+  EXPECT_EQ(accesses(dsl::explain(sums, dsl::sum(m, dsl::axis(0)))), "e");  // few rows
+  const dsl::array<float, 2> tall(100, 301);
+  EXPECT_EQ(accesses(dsl::explain(sums, dsl::sum(tall, dsl::axis(0)))), "v");
+  EXPECT_EQ(accesses(dsl::explain(sums, dsl::sum(tall * row, dsl::axis(0)))), "e?");
   // Rows as far apart modulo a vector begin alike, others do not.
   const dsl::slice most(0, 301), later(1, 302), few(0, 40);
   EXPECT_EQ(accesses(dsl::explain(out, m + wide(dsl::slice(), most))), "vvv");
@@ -270,13 +273,23 @@ TEST_P(row_leads, permuted) {
 }
 
 TEST_P(row_leads, reductions_of_floats) {
-  reductions<float, float, 2>(
-      {{5, 64}, {7, 67}, {130, 129}, {3, 2051}, {40, 255}, {1, 300}, {500, 65}, {257, 131}},
-      simulated() ? 4 : 12);
+  reductions<float, float, 2>({{5, 64},
+                               {7, 67},
+                               {130, 129},
+                               {3, 2051},
+                               {40, 255},
+                               {1, 300},
+                               {500, 65},
+                               {257, 131},
+                               {200, 17},
+                               {90, 50},
+                               {64, 1001}},
+                              simulated() ? 4 : 12);
 }
 TEST_P(row_leads, reductions_in_three_dimensions) {
-  reductions<float, float, 3>({{3, 5, 70}, {9, 1, 131}, {4, 30, 65}, {30, 4, 67}},
-                              simulated() ? 4 : 12);
+  reductions<float, float, 3>(
+      {{3, 5, 70}, {9, 1, 131}, {4, 30, 65}, {30, 4, 67}, {3, 70, 33}, {2, 128, 18}},
+      simulated() ? 4 : 12);
 }
 TEST_P(row_leads, reductions_of_bytes) {
   reductions<std::int8_t, std::int8_t, 2>({{5, 256}, {90, 263}, {3, 1025}, {300, 300}},

@@ -230,7 +230,7 @@ TEST(tiles, threads_write_each_element_once) {
     const operand all[] = {in.is, out.is};
     geometry g;
     lay_out(g, all, 1, 1, code.pass.lanes, code.pass.view);
-    find_leads(g, all, 1, 2, code.pass.lanes, code.pass.view);
+    find_leads(g, all, 1, 2, code.pass);
     with_leads += g.leads.lanes > 0 ? 1 : 0;
     const dsl::reduction_plan p =
         make_plan({}, g, all, 1, code.pass, {}, {}, draw_launch(engine, 0));

@@ -10,6 +10,8 @@ namespace {
 
 // Rows of fewer vectors are mostly ends. The kernel counts a row's elements in 32 bits.
 constexpr std::int64_t least_vectors = 16, longest_row = 1 << 30;
+// Down columns the ends of rows are read in vectors too. The fewest rows for which that pays.
+constexpr std::int64_t least_vectors_kept = 4, least_rows_kept = 64;
 
 class lead_finder {
  public:
@@ -48,6 +50,25 @@ class lead_finder {
            std::equal(own.steps, own.steps + max_rank, leads.steps, are_alike);
   }
 
+  /// Whether columns may be reduced with these leads: groups also read up to two vectors beyond a
+  /// row's ends, between its array's first and last row, and what they compute there is dropped. So
+  /// no other element may be read by its position, and nothing written. All tiles of a group of
+  /// blocks have the same leads.
+  bool may_read_beyond(const row_leads& leads) const {
+    if (g_.rank < 2 || g_.extents[g_.rank - 2] < least_rows_kept) return false;
+    for (int d = 0; d + 2 < g_.rank; ++d)
+      if (!is_kept(g_, d) && leads.steps[d] != 0) return false;
+    for (int k = 0; k < inputs_; ++k) {
+      const operand& o = operands_[k];
+      if (o.kind == operand_kind::address || o.kind == operand_kind::neighbour) return false;
+      if (o.kind != operand_kind::array) continue;
+      const std::int64_t* const strides = g_.layouts[k].strides;
+      if (strides[g_.rank - 1] == 0) continue;
+      if (!has_leads(k, leads) || strides[g_.rank - 2] < g_.extents[g_.rank - 1]) return false;
+    }
+    return true;
+  }
+
  private:
   bool has_vectors(int k) const {
     const operand& o = operands_[k];
@@ -73,19 +94,23 @@ class lead_finder {
 
 }  // namespace
 
-void find_leads(geometry& g, const operand* operands, int inputs, int count, int lanes,
-                const pass_view& pass) {
+void find_leads(geometry& g, const operand* operands, int inputs, int count,
+                const pass_traits& pass) {
   g.leads = {};
+  const int lanes = pass.lanes;
   if (g.linear || g.pairs || g.rank < 1 || g.elements == 0 || lanes < 2 ||
-      pass.neighbours.nodes > 0)
+      pass.view.neighbours.nodes > 0)
     return;
-  // Down columns, the elements of a thread's lane would be of another column in each row.
-  if (is_kept(g, g.rank - 1)) return;
+  const bool keeps_columns = g.kept != 0 && is_kept(g, g.rank - 1);
   const std::int64_t row = g.extents[g.rank - 1];
-  if (row < least_vectors * lanes || row >= longest_row) return;
+  if (row < (keeps_columns ? least_vectors_kept : least_vectors) * lanes || row >= longest_row)
+    return;
   const lead_finder finder(g, operands, inputs, count, lanes);
   const row_leads leads = finder.best();
   if (leads.lanes == 0) return;
+  if (keeps_columns &&
+      !(may_read_beyond_rows(pass.view, pass.accumulator_bytes) && finder.may_read_beyond(leads)))
+    return;
   g.leads = leads;
   for (int k = 0; k < count; ++k)
     if (g.layouts[k].how == access::wide || g.layouts[k].how == access::elements)

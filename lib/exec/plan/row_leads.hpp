@@ -1,7 +1,7 @@
 // Rows that begin anywhere, accessed in whole aligned vectors.
 #pragma once
 
-#include <dsl/exec/plan/operand.hpp>
+#include <dsl/exec/plan/plan.hpp>
 
 namespace dsl::detail {
 
@@ -9,8 +9,8 @@ namespace dsl::detail {
 /// Sets `g.leads`, and makes the access of the arrays with these leads `wide` and that of all
 /// others `elements`. Nothing changes where the rows of the most bytes begin with vectors, or where
 /// rows are short.
-void find_leads(geometry& g, const operand* operands, int inputs, int count, int lanes,
-                const pass_view& pass);
+void find_leads(geometry& g, const operand* operands, int inputs, int count,
+                const pass_traits& pass);
 
 /// Threads side by side: `columns`, or where rows have leads fewer, so that the rows of threads of
 /// a block are a multiple of the lanes.

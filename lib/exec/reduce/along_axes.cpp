@@ -9,18 +9,25 @@ namespace dsl::detail {
 
 namespace {
 
+// The columns whose results `threads` side by side give. Where rows begin anywhere, one thread
+// reads what the others' groups have before these columns.
+std::int64_t width_down(const geometry& g, int threads, int lanes) {
+  return std::int64_t{threads - (g.leads.lanes > 0 ? 1 : 0)} * lanes;
+}
+
 // The number of threads side by side that reduce down columns: a power of two, at most `most`. With
 // fewer, fewer lie beyond the row's end. But each row of threads reads a shorter piece of memory,
 // and a piece that begins anywhere takes one sector of 32 bytes more.
-int columns_down(std::int64_t inner, int lanes, int most) {
+int columns_down(const geometry& g, int lanes, int most) {
   constexpr int thread_bytes = 16, sector = 32, least = 4;
+  const std::int64_t inner = g.extents[g.rank - 1];
   int best = most;
   double most_used = 0;
   for (int columns = most; columns >= least; columns /= 2) {
-    const std::int64_t width = std::int64_t{columns} * lanes;
+    const std::int64_t width = width_down(g, columns, lanes);
     const double bytes = columns * thread_bytes;
     const double used = static_cast<double>(inner) /
-                        static_cast<double>(pieces(inner, width) * width) * bytes /
+                        static_cast<double>(pieces(inner, width) * columns * lanes) * bytes /
                         (bytes + sector);
     if (used <= most_used) continue;
     best = columns;
@@ -87,9 +94,11 @@ void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operan
   constexpr int warp = 32;
   t.columns = columns_with_leads(g, std::min({p.block, across, warp}), p.lanes, p.block);
   if (columns_kept) {
-    t.columns = columns_down(inner, p.lanes, t.columns);
-    t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
-    while (2 * t.columns <= std::min(p.block, across) &&
+    t.columns = columns_down(g, p.lanes, t.columns);
+    // Where rows begin anywhere, threads side by side exchange accumulators within a warp.
+    if (g.leads.lanes == 0)
+      t.columns = std::min(p.block, std::max(t.columns, std::min(across, p.block / down)));
+    while (g.leads.lanes == 0 && 2 * t.columns <= std::min(p.block, across) &&
            kept_around * pieces(inner, 2LL * t.columns * p.lanes) >= busy)
       t.columns *= 2;
   } else {
@@ -110,8 +119,8 @@ void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operan
     p.results_a_thread = ahead;
   const std::int64_t rows =
       static_cast<std::int64_t>(t.rows) * (columns_kept ? 1 : p.results_a_thread);
-  p.groups =
-      kept_around * (columns_kept ? pieces(inner, t.columns * p.lanes) : pieces(second, rows));
+  const std::int64_t width = width_down(g, t.columns, p.lanes);
+  p.groups = kept_around * (columns_kept ? pieces(g.extents[last], width) : pieces(second, rows));
   // Each block leaves a partial result. More blocks than keep the memory busy pay if each has many
   // spans, and if a block does more than load vectors and add them.
   constexpr std::int64_t many_spans = 32;
@@ -125,7 +134,7 @@ void plan_along_axes(reduction_plan& p, const geometry& g, const operand* operan
   constexpr std::int64_t longest = 1 << 30;
   const std::int64_t steps = std::clamp<std::int64_t>(
       pieces(all, splits), 1, std::max<std::int64_t>(1, std::min(spans, longest / span)));
-  t.width = static_cast<int>(columns_kept ? t.columns * p.lanes : span * steps);
+  t.width = static_cast<int>(columns_kept ? width : span * steps);
   t.height = static_cast<int>(columns_kept ? span * steps : rows);
   t.count = pieces(spans, steps) * reduced_around;
   p.splits = static_cast<int>(std::clamp<std::int64_t>(t.count, 1, splits));

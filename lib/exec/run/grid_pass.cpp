@@ -77,12 +77,14 @@ bool have_singles(const operand* operands, const geometry& g, int count) {
 }
 
 tile_leads leads_of_tiles(const geometry& g) {
-  const bool reduces_rows = g.kept != 0;
+  const bool reduces_rows = g.kept != 0 && !is_kept(g, g.rank - 1),
+             keeps_columns = g.kept != 0 && !reduces_rows;
   // The elements of a vector before a row's first one are what a lead is short of a vector.
   const auto moved = [&](std::uint32_t lead) { return reduces_rows ? lead : 0 - lead; };
   tile_leads t{g.leads.lanes,
-               g.leads.lanes - 1,
+               keeps_columns ? 0 : g.leads.lanes - 1,
                reduces_rows ? 1 : -1,
+               keeps_columns ? 2 * g.leads.lanes : 0,
                moved(g.leads.first),
                g.rank > 1 ? moved(g.leads.steps[g.rank - 2]) : 0,
                {}};

@@ -31,7 +31,7 @@ void bound_pass::lay_out() {
   space_.linear = space_.linear && device.has_linear_path(code_->pass.kernels);
   if (device.takes_leads())
     find_leads(space_, operands_.data(), code_->inputs, code_->inputs + code_->outputs(),
-               code_->pass.lanes, code_->pass.view);
+               code_->pass);
 }
 
 cost bound_pass::cost_per_element() const {

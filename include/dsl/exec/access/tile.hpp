@@ -6,8 +6,8 @@
 namespace dsl::detail {
 
 /// Where the rows of a tile may have leads (`tile_leads`): the elements by which groups of the
-/// first row are moved, modulo the lanes, and the column of a row's first element. Rows with leads
-/// are shorter than 2^30 elements.
+/// first row are moved, modulo the lanes, and the column of a row's first element that may be read.
+/// Rows with leads are shorter than 2^30 elements.
 template <bool HasLeads> struct place_of_leads {
   std::uint32_t first_move = 0;
   std::int32_t row_begin = 0;
@@ -55,6 +55,7 @@ struct tile_place : place_of_leads<takes_leads<Arguments> && !Neighbours> {
       if constexpr (has_leads) {
         this->first_move = t.leads.first;
         this->row_begin = t.leads.direction == 0 ? 0 : -static_cast<std::int32_t>(x);
+        if constexpr (Reduces) this->row_begin -= t.leads.beyond;
       }
       for_offsets([&](int k) { offset[k] = x * args.strides[k][0] + y * args.strides[k][1]; });
       DSL_DETAIL_ROLLED

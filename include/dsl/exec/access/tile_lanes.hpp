@@ -13,11 +13,13 @@ namespace dsl::detail {
 /// are whole aligned vectors in all operands that are accessed in vectors; at the ends of a row
 /// they are cut, and accessed element by element. All rows of a thread have one lead. Without leads
 /// nothing is moved.
-template <class Place, int Lanes, int Step>
+template <class Place, int Lanes, int Step, bool Beyond>
 struct tile_lanes : Place {
   using Place::args, Place::width;
   static constexpr int lane_step = Step;
   static constexpr bool has_leads = Place::has_leads && Lanes > 1;
+  // Groups may be read beyond a row's ends.
+  static constexpr bool reads_beyond = has_leads && Beyond;
 
   template <class Arguments, class Memory>
   DSL_DETAIL_KERNEL_FN tile_lanes(const Arguments& a, Memory m) : Place(a, m) {}
@@ -46,7 +48,7 @@ struct tile_lanes : Place {
   /// moved to the row's first element.
   DSL_DETAIL_KERNEL_FN void cut_at_ends(lane_place& g) const {
     const int left = (width - g.column + Step - 1) / Step;
-    g.count = left < Lanes ? left : Lanes;
+    g.count = left < Lanes && !may_read_beyond(g.row) ? left : Lanes;
     if constexpr (has_leads) {
       if (Place::reduces && args.tiles_of.leads.direction > 0 && left <= 0) {
         g.count = left > -Lanes ? moved_by(g.row) : 0;
@@ -58,10 +60,12 @@ struct tile_lanes : Place {
       }
     }
   }
-  /// Whether the groups from one column to another are whole.
-  DSL_DETAIL_KERNEL_FN bool are_whole(int column, int last_column) const {
+  /// Whether the groups from one column to another are whole, in rows up to `last_row`.
+  DSL_DETAIL_KERNEL_FN bool are_whole(int column, int last_column, int last_row) const {
     if constexpr (!has_leads) return last_column + Lanes <= width;
-    else return last_column + Lanes <= width && column >= this->row_begin;
+    else
+      return (last_column + Lanes <= width || may_read_beyond(last_row)) &&
+             column >= this->row_begin;
   }
   /// The end of the columns at which groups of the tile may begin. A lead is shorter than a vector,
   /// so that it moves none of them beyond the tile's width.
@@ -73,7 +77,23 @@ struct tile_lanes : Place {
     }
   }
 
+  /// Of kept columns, whether a thread's lanes are behind the columns whose results it gives, and
+  /// by how many.
+  DSL_DETAIL_KERNEL_FN bool are_columns_moved() const {
+    if constexpr (!reads_beyond) return false;
+    else return args.tiles_of.leads.beyond != 0;
+  }
+  DSL_DETAIL_KERNEL_FN int moved_lanes(int thread) const {
+    if constexpr (!has_leads) return 0;
+    else return moved_by(row_of(thread));
+  }
+
  private:
+  // Whether elements beyond the end of a row may be read: another row of the tile follows.
+  DSL_DETAIL_KERNEL_FN bool may_read_beyond([[maybe_unused]] int row) const {
+    if constexpr (reads_beyond) return args.tiles_of.leads.beyond != 0 && row + 1 < this->height;
+    else return false;
+  }
   DSL_DETAIL_KERNEL_FN int moved_by(int row) const {
     const auto all = this->first_move + static_cast<std::uint32_t>(row) * args.tiles_of.leads.step;
     return static_cast<int>(all) & (Lanes - 1);

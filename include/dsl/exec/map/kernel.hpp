@@ -132,7 +132,8 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
           if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
         }
         reduce_ahead<may_have_singles<kernel_body> && !Compact>(
-            are_whole(column, column + (ahead - 1) * across) && row + (ahead - 1) * down < height,
+            are_whole(column, column + (ahead - 1) * across, row + (ahead - 1) * down) &&
+                row + (ahead - 1) * down < height,
             sums, [&](group& g, int u, bool whole) {
               g.column = column + u * across;
               g.row = row + u * down;

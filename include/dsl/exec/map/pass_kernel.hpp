@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/map/kernel.hpp>
+#include <dsl/exec/reduce/columns.hpp>
 #include <dsl/exec/team/team.hpp>
 
 namespace dsl::detail {
@@ -127,6 +128,7 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
        tile += schedule.blocks_in_turn)
     take(group, tile, sums);
   if (tiles == 0) body.enter(group, 0);
+  align_columns(body, sums, team);
 
   const int results_a_thread = schedule.results_a_thread;
   if (results_a_thread == 1) {

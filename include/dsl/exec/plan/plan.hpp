@@ -235,6 +235,15 @@ constexpr bool may_finish_apart(const pass_view& pass, std::size_t accumulator_b
   return pass.reductions > 0 && traits_of(pass).writes_arrays && accumulator_bytes <= 16;
 }
 
+/// Whether a pass that reduces down columns may read what lies beyond a row's ends and drop what it
+/// computes there (plan/row_leads.hpp): it calls no functor and writes no array. Wide accumulators
+/// would take more registers in the whole kernel.
+constexpr bool may_read_beyond_rows(const pass_view& pass, int accumulator_bytes) {
+  for (int i = 0; i < pass.elements.nodes; ++i)
+    if (head{pass.elements.heads[i]}.code() == op::call) return false;
+  return pass.reductions > 0 && !pass.reduces_beside_arrays() && accumulator_bytes <= 8;
+}
+
 /// Attributes of a compiled kernel, from the driver; zeros in the simulator.
 struct kernel_attributes {
   int registers, max_block, blocks_per_multiprocessor, static_shared, largest_cluster;

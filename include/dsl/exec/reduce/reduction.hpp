@@ -261,6 +261,16 @@ DSL_DETAIL_KERNEL_FN void combine_with_lane(typename Reductions::accumulators& s
                                                   team.shift_down(nth_accumulator<J>(sums), step));
   });
 }
+/// The accumulators of the next thread of the warp.
+template <class Reductions, class Team>
+DSL_DETAIL_KERNEL_FN typename Reductions::accumulators next_of_warp(
+    const typename Reductions::accumulators& mine, const Team& team) {
+  typename Reductions::accumulators next = mine;
+  Reductions::visit([&]<class Reduction, int J>() {
+    nth_accumulator<J>(next) = team.shift_down(nth_accumulator<J>(mine), 1);
+  });
+  return next;
+}
 /// The sum of a number over this lane of the warp and the lanes before it.
 template <class T, class Team>
 DSL_DETAIL_KERNEL_FN T sum_up_to_lane(T sum, const Team& team) {

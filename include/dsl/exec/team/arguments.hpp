@@ -157,10 +157,14 @@ struct divisor {
 /// How a kernel takes rows with leads (`row_leads`): by how many elements it moves a row's groups.
 /// All zero where every row begins with a vector.
 struct tile_leads {
-  std::int32_t lanes, longest;  // `longest`: lanes - 1.
+  // `longest`: the elements by which a tile may be longer, lanes - 1; 0 if columns are kept.
+  std::int32_t lanes, longest;
   // 1: groups begin behind the lead, which the group behind the last one gets. -1: they begin with
   // the vector that has the row's first element.
   std::int32_t direction;
+  // The elements beyond a row's ends that a group may read: of another row, or between rows. They
+  // are dropped. 0: groups are cut there.
+  std::int32_t beyond;
   // Modulo the lanes: the elements by which groups are moved in the first row; and from a row to
   // the next, and along the dimensions beyond the second. Tiles are a multiple of the lanes high,
   // so that groups are moved alike in all rows of a thread.
