@@ -116,6 +116,7 @@ class row_variable {
   explicit row_variable(const V& variable) : extents_(variable.extents()) {
     operand* at = &variable_;
     add_leaves(variable, at);
+    require(variable.strides() == row_major(extents_));
   }
   bool holds() const { return holds_; }
   /// The axes that are reduced, a bit for each; 0: not known yet.
@@ -270,7 +271,7 @@ class fused_gradient_of {
   /// says: one of the variable's dtype inside a reduction that is not the variable, a part of it,
   /// rows along several axes.
   template <class Target>
-  static bool assign_to(const Target& target, const Loss& loss, const V& variable, device where) {
+  static bool assign_to(Target&& target, const Loss& loss, const V& variable, device where) {
     const operands all = region_operands(loss);
     row_variable<V> row(variable);
     unpack([&](const auto&... x) { (note(x, row), ...); }, all);
@@ -293,7 +294,7 @@ class fused_gradient_of {
     }
   }
   template <class Target, std::size_t... K>
-  static bool assign_to(const Target& target, const operands& all, row_variable<V>& row,
+  static bool assign_to(Target&& target, const operands& all, row_variable<V>& row,
                         const V& variable, device where, std::index_sequence<K...>) {
     const auto own = concatenate(tuple<>{}, operands_of_part(get<K>(all), row)...);
     if (!row.holds()) return false;

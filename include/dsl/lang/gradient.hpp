@@ -192,6 +192,11 @@ auto value_and_gradient(const Loss& loss, const Variables&... variables) {
 /// Evaluates the gradient with respect to one variable into a target.
 template <class Target, class Loss, class V>
 void assign(Target&& target, const detail::gradient_expression<false, Loss, V>& e) {
+  using namespace detail;
+  // An array takes over the gradient's memory instead.
+  if constexpr (has_fused_gradient<V, Loss> && !is_array<std::remove_cvref_t<Target>>)
+    if (fused_gradient_of<Loss, V>::assign_to(target, e.loss, get<0>(e.variables), e.where()))
+      return;
   auto found = detail::evaluate_gradient(e);
   detail::take_gradient(target, detail::get<0>(found));
 }

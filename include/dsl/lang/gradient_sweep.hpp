@@ -57,13 +57,12 @@ class gradient_sweep {
     return reads;
   }
 
-  template <class E, dtype D, bool Arrays>
+  template <class E, dtype D, int Rank>
   struct of_kind {
     template <std::size_t K> using operand_type = std::tuple_element_t<K, region_operands_t<E>>;
     template <std::size_t K> static constexpr bool holds = [] {
       using X = operand_type<K>;
-      if constexpr (may_read<X, V...>)
-        return trace_t<X>::type.type == D && (result_rank<X> > 0) == Arrays;
+      if constexpr (may_read<X, V...>) return trace_t<X>::type.type == D && result_rank<X> == Rank;
       else return false;
     }();
   };
@@ -150,10 +149,15 @@ class gradient_sweep {
   void add_kinds(const Weight& weight, const Values& values, To& to) {
     constexpr auto all = std::make_index_sequence<region_size<E>>{};
     if constexpr (R == 0) {
-      add_arrays<E, D, 0>(weight, values, to, chosen<of_kind<E, D, false>>(all));
+      add_arrays<E, D, 0>(weight, values, to, chosen<of_kind<E, D, 0>>(all));
     } else {
-      add_arrays<E, D, static_cast<int>(R)>(weight, values, to, chosen<of_kind<E, D, true>>(all));
-      add_single_values<E, D>(weight, values, to, chosen<of_kind<E, D, false>>(all));
+      // Operands of another rank are seldom the same part of a variable.
+      [&]<std::size_t... Less>(std::index_sequence<Less...>) {
+        (add_arrays<E, D, static_cast<int>(R)>(
+             weight, values, to, chosen<of_kind<E, D, static_cast<int>(R - Less)>>(all)),
+         ...);
+      }(std::make_index_sequence<R>{});
+      add_single_values<E, D>(weight, values, to, chosen<of_kind<E, D, 0>>(all));
     }
   }
 
@@ -183,14 +187,12 @@ class gradient_sweep {
   void add_part(const gradient_part& part, const bool (&flags)[N], const Weight& weight,
                 const Values& values) {
     using T = element_t<D>;
-    const auto term = [&]<std::size_t... J>(std::index_sequence<J...>) {
-      return unpack(
-          [&](const auto&... x) {
-            return make_checked_expression<region_gradient<E, D, K...>>(
-                value_leaf<bool>{flags[J]}..., displacement_of(get<K>(values))..., weight, x...);
-          },
-          values);
-    }(std::make_index_sequence<N>{});
+    const auto term = [&]<std::size_t... J, std::size_t... I>(std::index_sequence<J...>,
+                                                              std::index_sequence<I...>) {
+      return make_checked_expression<region_gradient<E, D, K...>>(
+          value_leaf<bool>{flags[J]}..., displacement_of(get<K>(values))..., weight,
+          as_read<E, I>(get<I>(values), std::index_sequence<K...>{})...);
+    }(std::make_index_sequence<N>{}, std::make_index_sequence<region_size<E>>{});
     if constexpr (R > 0) {
       if (part.summed != 0) {
         const reduction<sum_function, R, std::remove_const_t<decltype(term)>> sum{
@@ -199,6 +201,18 @@ class gradient_sweep {
       }
     }
     add_to_part<T, R>(part, term);
+  }
+  // An operand of lower rank whose elements a statement does not read, only their shape, is one
+  // element for all: that can be laid out beside any others.
+  template <class E, std::size_t I, class X, std::size_t... K>
+  static auto as_read(const X& x, std::index_sequence<K...>) {
+    if constexpr (is_view_leaf<X> && X::rank > 0 && X::rank < result_rank<E>) {
+      constexpr bool is_read = (weights_read<E, I, K>() || ...);
+      if constexpr (!is_read) return X(x.owner(), x.origin(), x.extents(), {});
+      else return x;
+    } else {
+      return x;
+    }
   }
   // The first contribution is written; others are added, from memory of their own, so that there
   // is one kernel for both.

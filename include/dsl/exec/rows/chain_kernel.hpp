@@ -125,7 +125,7 @@ template <class Chain> inline constexpr row_share share_of_kernel =
 /// Bounds of the kernel that runs one phase after another: its largest block, and such blocks that
 /// should fit on a multiprocessor. The kernel has the code of all phases, so that without bounds
 /// the one with the most registers would limit the threads of all. Several accumulators for each
-/// lane need their registers.
+/// lane need their registers. Where arrays are contiguous no phase has many.
 struct phase_bounds { int block, blocks; };
 template <class... Phase>
 constexpr phase_bounds bounds_of_phases(std::type_identity<pass_chain<Phase...>> chain) {
@@ -137,8 +137,11 @@ constexpr phase_bounds bounds_of_phases(std::type_identity<pass_chain<Phase...>>
   if (is_small && p.block * p.blocks > b.block) b.blocks = p.block * p.blocks / b.block;
   return b;
 }
-template <class Chain> inline constexpr phase_bounds phase_bounds_of =
-    bounds_of_phases(std::type_identity<Chain>{});
+template <class Chain, bool Strided> inline constexpr phase_bounds phase_bounds_of = [] {
+  phase_bounds b = bounds_of_phases(std::type_identity<Chain>{});
+  if (!Strided) b.blocks = 1;
+  return b;
+}();
 template <class Chain> inline constexpr int blocks_of_kernel =
     blocks_held(policy_of_kernel<Chain>, share_of_kernel<Chain>);
 
@@ -148,8 +151,8 @@ namespace dsl::kernels {
 
 /// A phase of a chain, if not all phases work on the same rows.
 template <class Name, class Arguments, class Chain>
-__global__ void __launch_bounds__(detail::phase_bounds_of<Chain>.block,
-                                  detail::phase_bounds_of<Chain>.blocks)
+__global__ void __launch_bounds__(detail::phase_bounds_of<Chain, Arguments::strided>.block,
+                                  detail::phase_bounds_of<Chain, Arguments::strided>.blocks)
     phase(const __grid_constant__ Arguments args) {
   detail::run_phase(std::type_identity<Chain>{}, args, detail::device_memory{},
                     detail::team_of_launch(args.range));
