@@ -137,11 +137,8 @@ constexpr phase_bounds bounds_of_phases(std::type_identity<pass_chain<Phase...>>
   if (is_small && p.block * p.blocks > b.block) b.blocks = p.block * p.blocks / b.block;
   return b;
 }
-template <class Chain, bool Strided> inline constexpr phase_bounds phase_bounds_of = [] {
-  phase_bounds b = bounds_of_phases(std::type_identity<Chain>{});
-  if (!Strided) b.blocks = 1;
-  return b;
-}();
+template <class Chain, bool Strided> inline constexpr phase_bounds phase_bounds_of =
+    Strided ? bounds_of_phases(std::type_identity<Chain>{}) : phase_bounds{0, 0};  // none
 template <class Chain> inline constexpr int blocks_of_kernel =
     blocks_held(policy_of_kernel<Chain>, share_of_kernel<Chain>);
 
