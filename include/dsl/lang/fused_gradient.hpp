@@ -42,9 +42,7 @@ template <class V, class E, bool Inside, bool Beside> struct row_operands {
     }
   }
 };
-template <class V, class F, class Inside, class Beside, class... X> struct row_operands_of_all;
-template <class V, class F, bool Inside, bool Beside, class... X>
-struct row_operands_of_all<V, F, std::bool_constant<Inside>, std::bool_constant<Beside>, X...> {
+template <class V, class F, bool Inside, bool Beside, class... X> struct row_operands_of_all {
   static constexpr std::size_t size = (0 + ... + row_operands<V, X, Inside, Beside>::size);
 
   template <class Row>
@@ -76,9 +74,8 @@ struct row_operands_of_all<V, F, std::bool_constant<Inside>, std::bool_constant<
 };
 template <class V, class F, class... X, bool Inside, bool Beside>
 struct row_operands<V, expression<F, X...>, Inside, Beside>
-    : row_operands_of_all<V, F, std::bool_constant<Inside>, std::bool_constant<Beside>, X...> {
-  using base =
-      row_operands_of_all<V, F, std::bool_constant<Inside>, std::bool_constant<Beside>, X...>;
+    : row_operands_of_all<V, F, Inside, Beside, X...> {
+  using base = row_operands_of_all<V, F, Inside, Beside, X...>;
   template <class Row>
   static auto of(const expression<F, X...>& e, Row& row) {
     return base::of(e.operands, row);
@@ -86,8 +83,8 @@ struct row_operands<V, expression<F, X...>, Inside, Beside>
 };
 template <class V, class F, int R, class... X, bool Inside, bool Beside>
 struct row_operands<V, reduction<F, R, X...>, Inside, Beside>
-    : row_operands_of_all<V, F, std::true_type, std::false_type, X...> {
-  using base = row_operands_of_all<V, F, std::true_type, std::false_type, X...>;
+    : row_operands_of_all<V, F, true, false, X...> {
+  using base = row_operands_of_all<V, F, true, false, X...>;
   using E = reduction<F, R, X...>;
   static constexpr bool is_operand = row_part_of<V, E>::is_operand;
   static constexpr std::size_t size = is_operand ? 1 : base::size;
@@ -325,7 +322,7 @@ class fused_gradient_of {
   static constexpr bool weights_read_operand(std::index_sequence<K...>) {
     return (weights_read<Loss, I, K>() || ...);
   }
-  static constexpr value_leaf<element_t<trace_t<Loss>::type.type>> one{1};
+  static constexpr value_leaf<element_t<real_of(trace_t<Loss>::type.type)>> one{1};
   template <std::size_t K, class Held>
   static auto weight_of_sum(const Held& held) {
     return unpack(
