@@ -178,7 +178,8 @@ auto gradient(const Loss& loss, const Variables&... variables) {
 /// The value of a loss, then its gradient as `gradient` gives it, up to rounding. Assigned by
 /// dsl::tie to a dsl::scalar of the loss's dtype and a target for each variable.
 ///
-/// Reductions inside the loss whose values the gradient reads are evaluated once for both. Throws
+/// Reductions inside the loss whose values the gradient reads are evaluated once for both, unless
+/// the gradient is one kernel, which computes them again on the chip. Throws
 /// as `gradient` does. It does not wait.
 /// ```cpp
 /// dsl::tie(value, da, dk) = dsl::value_and_gradient(loss, a, k);

@@ -187,7 +187,10 @@ std::string how_reached(const geometry& g, const operand& o, const operand_layou
     return "lies along the second dimension: by tiles in shared memory where there is room";
   if (!why.empty()) return "element by element: " + why;
   std::string how = on_host ? "contiguous" : "vectors of " + std::to_string(vector) + " bytes";
-  if (is_behind_leads) how += ", but for elements at the ends of rows, which begin anywhere";
+  const bool keeps_columns = g.kept != 0 && is_kept(g, g.rank - 1);
+  if (is_behind_leads)
+    how += keeps_columns ? " of rows that begin anywhere"
+                         : ", but for elements at the ends of rows, which begin anywhere";
   if (vector < 16 && !on_host)
     how += ", as a wider operand limits a thread to " + std::to_string(lanes) + " elements";
   if (std::find(w.strides, w.strides + g.rank, 0) != w.strides + g.rank) how = "broadcast, " + how;

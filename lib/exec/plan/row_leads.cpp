@@ -50,10 +50,10 @@ class lead_finder {
            std::equal(own.steps, own.steps + max_rank, leads.steps, are_alike);
   }
 
-  /// Whether columns may be reduced with these leads: groups also read up to two vectors beyond a
-  /// row's ends, between its array's first and last row, and what they compute there is dropped. So
-  /// no other element may be read by its position, and nothing written. All tiles of a group of
-  /// blocks have the same leads.
+  /// Whether columns may be reduced with these leads. Groups also read what the first vector of a
+  /// row has before the row, and up to two vectors behind a row that another one follows. What they
+  /// compute there is dropped. So all other operands are the same along a row, rows do not overlap,
+  /// and all tiles of a group of blocks have the same leads.
   bool may_read_beyond(const row_leads& leads) const {
     if (g_.rank < 2 || g_.extents[g_.rank - 2] < least_rows_kept) return false;
     for (int d = 0; d + 2 < g_.rank; ++d)
