@@ -78,7 +78,7 @@ TEST_P(reduce, strided_and_broadcast_operands) {
 // Short rows of which there are many are shared by few threads.
 TEST_P(reduce, many_rows_of_every_length) {
   const std::int64_t most = dsl::device::current().kind == dsl::backend::cuda ? 70'001 : 301;
-  for (const std::int64_t length : {5, 16, 17, 24, 33, 64, 65, 100, 127, 129, 257}) {
+  for (const std::int64_t length : {1, 2, 3, 5, 16, 17, 24, 33, 64, 65, 100, 127, 129, 257}) {
     const std::int64_t rows = length > 129 ? (most + 2) / 3 : most;
     // A column before the rows and one behind them, so that they begin anywhere.
     const std::int64_t pitch = length + 2;
@@ -88,11 +88,20 @@ TEST_P(reduce, many_rows_of_every_length) {
     const dsl::array<float, 2> whole = memory(dsl::slice(0, rows), dsl::slice(1, length + 1));
     const auto expect = [&](const auto& x) {
       const dsl::array<float> sums = dsl::sum(x, dsl::axis(1));
+      const dsl::array<float> down = dsl::sum(x, dsl::axis(0));
       const dsl::array<double> variances = dsl::var(dsl::cast<double>(x), dsl::axis(1));
       const dsl::array<std::int64_t> places = dsl::argmax(x, dsl::axis(1));
       const auto sum = sums.copy_to_host();
       const auto variance = variances.copy_to_host();
       const auto place = places.copy_to_host();
+      const auto below = down.copy_to_host();
+      for (std::int64_t c = 0; c < length; ++c) {
+        double total = 0;
+        for (std::int64_t r = 0; r < rows; ++r)
+          total += host[static_cast<std::size_t>(r * pitch + 1 + c)];
+        ASSERT_NEAR(below[static_cast<std::size_t>(c)], total, 1e-6 * total)
+            << c << " of " << length;
+      }
       for (std::int64_t r = 0; r < rows; ++r) {
         const auto at = static_cast<std::size_t>(r);
         const float* const row = host.data() + r * pitch + 1;
@@ -106,6 +115,49 @@ TEST_P(reduce, many_rows_of_every_length) {
     };
     expect(memory(dsl::slice(0, rows), dsl::slice(1, length + 1)));
     expect(whole);
+  }
+}
+
+// A thread reads several rows that are shorter than its vectors; planes are apart.
+TEST_P(reduce, rows_shorter_than_a_vector) {
+  const std::int64_t rows = dsl::device::current().kind == dsl::backend::cuda ? 5'003 : 1'301;
+  const auto compare = [&]<class T>(T, std::int64_t length) {
+    const std::int64_t pitch = length + 1, planes = 3;
+    std::vector<T> host(static_cast<std::size_t>(planes * (rows + 2) * pitch));
+    for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<T>(i * 7 % 23) - 9;
+    const dsl::array<T, 3> memory = dsl::reshape(dsl::to_device(host), planes, rows + 2, pitch);
+    const auto x =
+        memory(dsl::slice(0, planes), dsl::slice(1, rows + 1), dsl::slice(1, length + 1));
+    const dsl::array<T, 2> along = dsl::sum(x, dsl::axis(2)), down = dsl::sum(x, dsl::axis(1));
+    const dsl::array<T> last = dsl::sum(x, dsl::axis(0, 1));
+    const dsl::scalar<T> whole = dsl::sum(x);
+    const auto a = along.copy_to_host(), d = down.copy_to_host(), l = last.copy_to_host();
+    std::vector<T> of_column(static_cast<std::size_t>(length));
+    T total = 0;
+    for (std::int64_t p = 0; p < planes; ++p) {
+      std::vector<T> of_plane(static_cast<std::size_t>(length));
+      for (std::int64_t r = 0; r < rows; ++r) {
+        T sum = 0;
+        for (std::int64_t c = 0; c < length; ++c) {
+          const T v = host[static_cast<std::size_t>((p * (rows + 2) + r + 1) * pitch + c + 1)];
+          sum += v;
+          of_plane[static_cast<std::size_t>(c)] += v;
+        }
+        ASSERT_EQ(a[static_cast<std::size_t>(p * rows + r)], sum) << p << " " << r << " " << length;
+        total += sum;
+      }
+      for (std::int64_t c = 0; c < length; ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        ASSERT_EQ(d[static_cast<std::size_t>(p * length) + at], of_plane[at]) << p << " " << c;
+        of_column[at] += of_plane[at];
+      }
+    }
+    ASSERT_EQ(l, of_column) << length;
+    ASSERT_EQ(whole.value(), total) << length;
+  };
+  for (const std::int64_t length : {1, 2, 3, 4}) {
+    compare(float{}, length);
+    compare(double{}, length);
   }
 }
 

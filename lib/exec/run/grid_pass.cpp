@@ -76,6 +76,16 @@ bool have_singles(const operand* operands, const geometry& g, int count) {
   return any;
 }
 
+bool has_short_rows(const operand* operands, const geometry& g, int count,
+                    const reduction_plan& p) {
+  if (p.tile.columns != 1 || g.extents[g.rank - 1] >= p.lanes) return false;
+  for (int k = 0; k < count; ++k) {
+    const std::int64_t step = g.layouts[k].strides[g.rank - 1];
+    if (operands[k].kind == operand_kind::array && step != 0 && step != 1) return false;
+  }
+  return true;
+}
+
 tile_leads leads_of_tiles(const geometry& g) {
   const bool reduces_rows = g.kept != 0 && !is_kept(g, g.rank - 1),
              keeps_columns = g.kept != 0 && !reduces_rows;
@@ -92,7 +102,8 @@ tile_leads leads_of_tiles(const geometry& g) {
   return t;
 }
 
-tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
+tiling tiling_of(const operand* operands, const geometry& g, int inputs, int count,
+                 const reduction_plan& p) {
   tiling t{};
   const auto pieces = [](std::int64_t n, std::int64_t piece) {
     return std::max<std::int64_t>(1, (n + piece - 1) / piece);
@@ -109,6 +120,8 @@ tiling tiling_of(const geometry& g, int inputs, const reduction_plan& p) {
   for (int k = 0; t.pairs != 0 && k < inputs; ++k)
     if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
+  t.apart = t.along_rows != 0 ? p.tile.columns * p.lanes : p.tile.rows;
+  t.has_short_rows = has_short_rows(operands, g, count, p) ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.shared_columns = columns_in_shared(g, t.width);
   std::int64_t before = p.halos ? p.halos->before : 0;
@@ -152,7 +165,7 @@ kernel_parameters pass_parameters(const program_code& code, const operand* opera
   given.header().has_singles = have_singles(operands, g, count) ? 1 : 0;
   const bool is_line = g.linear || p.tile.displaced;
   if (p.tile.displaced) given.put(space_of_displaced(g));
-  else if (!is_line) given.put(tiling_of(g, inputs, p));
+  else if (!is_line) given.put(tiling_of(operands, g, inputs, count, p));
   int shared = 0;
   for (int k = 0; k < count; ++k) {
     const operand& o = operands[k];

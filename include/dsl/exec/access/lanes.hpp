@@ -92,8 +92,9 @@ template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN const auto& operand_lanes
 struct lane_place {
   int count = 0;           // Existing lanes.
   std::int64_t first = 0;  // Linear: the first element.
-  // Strided: the position in the tile.
-  std::int32_t column = 0, row = 0;
+  // Strided: the position in the tile. Groups that are read together have the first one's, and
+  // their number among these.
+  std::int32_t column = 0, row = 0, further = 0;
   bool in_vectors = false;  // All operands are read in whole vectors.
 };
 

@@ -19,10 +19,17 @@ struct operand_access : Place {
 
   /// The position of a group's first element in an operand, and the distance to the next one.
   DSL_DETAIL_KERNEL_FN std::int64_t place(int operand, const lane_place& g) const {
-    if constexpr (strided)
-      return this->offset_of(operand) + this->distance(operand, 0, g.column) +
-             this->distance(operand, 1, g.row);
-    else return g.first;
+    if constexpr (strided) {
+      std::int64_t at = this->offset_of(operand) + this->distance(operand, 0, g.column) +
+                        this->distance(operand, 1, g.row);
+      if constexpr (Place::reduces) {
+        DSL_DETAIL_UNROLL
+        for (int u = 0; u < g.further; ++u) at += this->apart[operand];
+      }
+      return at;
+    } else {
+      return g.first;
+    }
   }
   DSL_DETAIL_KERNEL_FN std::int64_t step(int operand) const {
     if constexpr (strided) return args.strides[operand][0];
@@ -90,6 +97,19 @@ struct operand_access : Place {
                                        lane_values<T, Lanes>& to) const {
     if (step(operand) != 0) to.load(memory, from);
     else to.set(0, memory.template load<T>(from));
+  }
+  /// Reads the first `count` lanes of a group, at least 1 and not all, of an operand whose elements
+  /// are adjacent or one for all lanes.
+  template <class T, int Lanes>
+  DSL_DETAIL_KERNEL_FN void load_short(int operand, int count, const T* from,
+                                       lane_values<T, Lanes>& to) const {
+    T each[Lanes];
+    if (step(operand) == 0) count = 1;
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l + 1 < Lanes; ++l)
+      each[l] = l == 0 || l < count ? memory.template load<T>(from + l) : T{};
+    DSL_DETAIL_UNROLL
+    for (int l = 0; l < Lanes; ++l) to.set(l, l + 1 < Lanes && l < count ? each[l] : each[0]);
   }
   template <class T, int Lanes>
   DSL_DETAIL_KERNEL_FN void spread(int operand, lane_values<T, Lanes>& of) const {

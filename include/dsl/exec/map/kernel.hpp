@@ -122,12 +122,17 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
         return patch_walk<kernel_body>{*this}.run(thread, add_group);
       }
       const tiling& t = args.tiles_of;
-      const int across = t.along_rows != 0 ? lanes << t.log2_columns : 0,
-                down = t.along_rows != 0 ? 0 : t.rows;
+      const int across = t.along_rows != 0 ? t.apart : 0, down = t.apart - across;
       const int end = end_of_columns();
       DSL_DETAIL_ROLLED
       for (int column = column_of(thread) + column_shift(thread), row = row_of(thread);
            column < end && row < height; column += ahead * across, row += ahead * down) {
+        if constexpr (may_have_short_rows<kernel_body> && !Compact) {
+          if (t.has_short_rows != 0 && row + (ahead - 1) * down < height) {
+            reduce_short_rows(row, sums);
+            continue;
+          }
+        }
         if constexpr (may_pair(Pass::view())) {
           if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
         }
@@ -135,9 +140,15 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
             are_whole(column, column + (ahead - 1) * across, row + (ahead - 1) * down) &&
                 row + (ahead - 1) * down < height,
             sums, [&](group& g, int u, bool whole) {
-              g.column = column + u * across;
-              g.row = row + u * down;
+              g.column = column;
+              g.row = row;
               g.count = lanes;
+              if (whole && !Compact) {
+                g.further = u;
+                return;
+              }
+              g.column += u * across;
+              g.row += u * down;
               if (whole) return;
               if (g.column >= end || g.row >= height) g.count = 0;
               else cut_at_ends(g);
@@ -182,6 +193,7 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
   template <class, class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
   template <class> friend struct single_reader;
+  template <class> friend struct short_row_reader;
   template <class> friend struct single_spreader;
 
   template <op Code, dtype D, int N>
@@ -367,6 +379,20 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
       for (int s = 0; s < ahead; ++s)
         if (s == u) reductions::add(sums[s], mine);
     }
+  }
+  // Reduces several rows that are shorter than a group.
+  DSL_DETAIL_KERNEL_FN void reduce_short_rows(int row, accumulators* sums) {
+    group g[ahead];
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < ahead; ++u) {
+      g[u].row = row;
+      g[u].further = u;
+      g[u].count = width;
+      short_row_reader<kernel_body> from{*this, g[u]};
+      eval::read(from);
+    }
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < ahead; ++u) write_and_add(g[u], compute_read(g[u]), sums, sums[u]);
   }
   // Starts to read a whole group.
   template <bool Singles>

@@ -48,4 +48,34 @@ struct single_spreader {
   }
 };
 
+/// Whether a kernel reduces rows that may be shorter than a group, several at a time. More arrays
+/// and shorter elements would take more registers or much more code.
+template <class Body> inline constexpr bool may_have_short_rows = [] {
+  int arrays = 0;
+  for (const int node : Body::eval::input_nodes) {
+    const op code = Body::eval::head_of(node).code();
+    if (is_placed(code)) return false;
+    arrays += code == op::load ? 1 : 0;
+  }
+  return Body::strided && Body::ahead > 1 && Body::lanes <= 4 && arrays == 1 &&
+         sizeof(typename Body::accumulators) <= 8;
+}();
+
+/// Reads a row that is shorter than a group.
+template <class Body>
+struct short_row_reader {
+  const Body& body;
+  typename Body::group& g;
+  template <op Code, dtype D, int N, std::uint32_t Head>
+  DSL_DETAIL_KERNEL_FN void read() {
+    using T = memory_t<D>;
+    if constexpr (Code == op::load) {
+      const T* const first = reinterpret_cast<const T*>(body.args.operand[N].word);
+      body.load_short(N, g.count, first + body.place(N, g), operand_lanes<Head>(g));
+    } else {
+      body.template read<Code, D, N, Head>(g);
+    }
+  }
+};
+
 }  // namespace dsl::detail

@@ -182,6 +182,11 @@ struct tiling {
   std::int32_t shared_columns;
   // In a kernel that reduces: whether threads walk along the rows of a tile rather than down it.
   std::int32_t along_rows;
+  // And the distance of a thread's groups, in elements of that direction.
+  std::int32_t apart;
+  // And whether each row is shorter than a group, and arrays have adjacent elements along it or the
+  // same one.
+  std::int32_t has_short_rows;
   // Whether the rows are pairs: some inputs vary along a row only, and are the same in all rows.
   std::int32_t pairs;
   // These inputs, a bit for each.
