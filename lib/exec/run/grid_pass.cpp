@@ -76,14 +76,18 @@ bool have_singles(const operand* operands, const geometry& g, int count) {
   return any;
 }
 
-bool has_short_rows(const operand* operands, const geometry& g, int count,
-                    const reduction_plan& p) {
-  if (p.tile.columns != 1 || g.extents[g.rank - 1] >= p.lanes) return false;
+bool has_alike_rows(const operand* operands, const geometry& g, int count, const tiling& t,
+                    int lanes) {
+  if (t.along_rows != 0 || g.leads.lanes > 0) return false;
+  bool in_vectors = g.extents[g.rank - 1] >= lanes;
   for (int k = 0; k < count; ++k) {
+    if (operands[k].kind != operand_kind::array) continue;
     const std::int64_t step = g.layouts[k].strides[g.rank - 1];
-    if (operands[k].kind == operand_kind::array && step != 0 && step != 1) return false;
+    const access how = g.layouts[k].how;
+    if ((step != 0 && step != 1) || how == access::tiled || how == access::row) return false;
+    in_vectors = in_vectors && (step == 0 || how == access::wide);
   }
-  return true;
+  return !in_vectors;
 }
 
 tile_leads leads_of_tiles(const geometry& g) {
@@ -121,7 +125,7 @@ tiling tiling_of(const operand* operands, const geometry& g, int inputs, int cou
     if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
   t.apart = t.along_rows != 0 ? p.tile.columns * p.lanes : p.tile.rows;
-  t.has_short_rows = has_short_rows(operands, g, count, p) ? 1 : 0;
+  t.has_alike_rows = has_alike_rows(operands, g, count, t, p.lanes) ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.shared_columns = columns_in_shared(g, t.width);
   std::int64_t before = p.halos ? p.halos->before : 0;

@@ -92,10 +92,11 @@ template <std::uint32_t Head, int Lanes> DSL_DETAIL_FN const auto& operand_lanes
 struct lane_place {
   int count = 0;           // Existing lanes.
   std::int64_t first = 0;  // Linear: the first element.
-  // Strided: the position in the tile. Groups that are read together have the first one's, and
-  // their number among these.
-  std::int32_t column = 0, row = 0, further = 0;
+  // Strided: the position in the tile.
+  std::int32_t column = 0, row = 0;
   bool in_vectors = false;  // All operands are read in whole vectors.
+  // Groups that are read together have the position of the first one, and their number.
+  std::int32_t further = 0;
 };
 
 /// Lanes as operands of a formula, and their position.

@@ -98,18 +98,18 @@ struct operand_access : Place {
     if (step(operand) != 0) to.load(memory, from);
     else to.set(0, memory.template load<T>(from));
   }
-  /// Reads the first `count` lanes of a group, at least 1 and not all, of an operand whose elements
-  /// are adjacent or one for all lanes.
-  template <class T, int Lanes>
-  DSL_DETAIL_KERNEL_FN void load_short(int operand, int count, const T* from,
-                                       lane_values<T, Lanes>& to) const {
+  /// Reads the first `count` lanes of a group, at least one and at most `Most`, of an operand whose
+  /// elements are adjacent or one for all lanes.
+  template <int Most, class T, int Lanes>
+  DSL_DETAIL_KERNEL_FN void load_adjacent(int operand, int count, const T* from,
+                                          lane_values<T, Lanes>& to) const {
     T each[Lanes];
     if (step(operand) == 0) count = 1;
     DSL_DETAIL_UNROLL
-    for (int l = 0; l + 1 < Lanes; ++l)
+    for (int l = 0; l < Most; ++l)
       each[l] = l == 0 || l < count ? memory.template load<T>(from + l) : T{};
     DSL_DETAIL_UNROLL
-    for (int l = 0; l < Lanes; ++l) to.set(l, l + 1 < Lanes && l < count ? each[l] : each[0]);
+    for (int l = 0; l < Lanes; ++l) to.set(l, l < Most && l < count ? each[l] : each[0]);
   }
   template <class T, int Lanes>
   DSL_DETAIL_KERNEL_FN void spread(int operand, lane_values<T, Lanes>& of) const {

@@ -47,8 +47,8 @@ struct tile_lanes : Place {
   /// Counts the existing lanes of a group that has been placed. One that begins before its row is
   /// moved to the row's first element.
   DSL_DETAIL_KERNEL_FN void cut_at_ends(lane_place& g) const {
-    const int left = (width - g.column + Step - 1) / Step;
-    g.count = left < Lanes && !may_read_beyond(g.row) ? left : Lanes;
+    const int left = (width - g.column + Step - 1) / Step, readable = left + beyond(g.row);
+    g.count = readable < Lanes ? readable : Lanes;
     if constexpr (has_leads) {
       if (Place::reduces && args.tiles_of.leads.direction > 0 && left <= 0) {
         g.count = left > -Lanes ? moved_by(g.row) : 0;
@@ -62,10 +62,9 @@ struct tile_lanes : Place {
   }
   /// Whether the groups from one column to another are whole, in rows up to `last_row`.
   DSL_DETAIL_KERNEL_FN bool are_whole(int column, int last_column, int last_row) const {
-    if constexpr (!has_leads) return last_column + Lanes <= width;
-    else
-      return (last_column + Lanes <= width || may_read_beyond(last_row)) &&
-             column >= this->row_begin;
+    const bool ends = last_column + Lanes <= width + beyond(last_row);
+    if constexpr (!has_leads) return ends;
+    else return ends && column >= this->row_begin;
   }
   /// The end of the columns at which groups of the tile may begin. A lead is shorter than a vector,
   /// so that it moves none of them beyond the tile's width.
@@ -89,10 +88,10 @@ struct tile_lanes : Place {
   }
 
  private:
-  // Whether elements beyond the end of a row may be read: another row of the tile follows.
-  DSL_DETAIL_KERNEL_FN bool may_read_beyond([[maybe_unused]] int row) const {
-    if constexpr (reads_beyond) return args.tiles_of.leads.beyond != 0 && row + 1 < this->height;
-    else return false;
+  // The elements beyond the end of a row that may be read, if another row of the tile follows.
+  DSL_DETAIL_KERNEL_FN int beyond([[maybe_unused]] int row) const {
+    if constexpr (reads_beyond) return row + 1 < this->height ? args.tiles_of.leads.beyond : 0;
+    else return 0;
   }
   DSL_DETAIL_KERNEL_FN int moved_by(int row) const {
     const auto all = this->first_move + static_cast<std::uint32_t>(row) * args.tiles_of.leads.step;

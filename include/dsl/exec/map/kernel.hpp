@@ -122,17 +122,13 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
         return patch_walk<kernel_body>{*this}.run(thread, add_group);
       }
       const tiling& t = args.tiles_of;
+      if constexpr (may_have_alike_rows<kernel_body> && !Compact)
+        if (t.has_alike_rows != 0) return reduce_alike_rows(thread, sums);
       const int across = t.along_rows != 0 ? t.apart : 0, down = t.apart - across;
       const int end = end_of_columns();
       DSL_DETAIL_ROLLED
       for (int column = column_of(thread) + column_shift(thread), row = row_of(thread);
            column < end && row < height; column += ahead * across, row += ahead * down) {
-        if constexpr (may_have_short_rows<kernel_body> && !Compact) {
-          if (t.has_short_rows != 0 && row + (ahead - 1) * down < height) {
-            reduce_short_rows(row, sums);
-            continue;
-          }
-        }
         if constexpr (may_pair(Pass::view())) {
           if (t.pairs != 0) column = row_of_pairs<kernel_body>::reduce(*this, column, row, sums[0]);
         }
@@ -193,7 +189,7 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
   template <class, class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
   template <class> friend struct single_reader;
-  template <class> friend struct short_row_reader;
+  template <class, int> friend struct alike_row_reader;
   template <class> friend struct single_spreader;
 
   template <op Code, dtype D, int N>
@@ -372,27 +368,51 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
       group g;
       place_group(g, u, false);
       if (g.count <= 0) return;
-      accumulators mine = reductions::identities();
-      write_and_add(g, compute(g), sums, mine);
-      DSL_DETAIL_UNROLL
-      // A variable index would put all accumulators into local memory.
-      for (int s = 0; s < ahead; ++s)
-        if (s == u) reductions::add(sums[s], mine);
+      add_group(g, compute(g), sums, u);
     }
   }
-  // Reduces several rows that are shorter than a group.
-  DSL_DETAIL_KERNEL_FN void reduce_short_rows(int row, accumulators* sums) {
-    group g[ahead];
+  // Adds a group to the accumulators of its number.
+  DSL_DETAIL_KERNEL_FN void add_group(const group& g, const lane_results& out, accumulators* sums,
+                                      int number) {
+    accumulators mine = reductions::identities();
+    write_and_add(g, out, sums, mine);
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < ahead; ++u) {
+    // A variable index would put all accumulators into local memory.
+    for (int s = 0; s < ahead; ++s)
+      if (s == number) reductions::add(sums[s], mine);
+  }
+  // Reduces rows of which a thread has the same lanes.
+  DSL_DETAIL_KERNEL_FN void reduce_alike_rows(int thread, accumulators* sums) {
+    const int column = column_of(thread), rows = args.tiles_of.rows;
+    if (column >= width) return;
+    DSL_DETAIL_ROLLED
+    for (int row = row_of(thread); row < height; row += ahead * rows) {
+      if constexpr (may_have_short_rows<kernel_body>) {
+        if (width < lanes && row + (ahead - 1) * rows < height) {
+          reduce_alike<ahead, lanes - 1>(column, row, 0, sums);
+          continue;
+        }
+      }
+      DSL_DETAIL_ROLLED
+      for (int u = 0; u < ahead && row + u * rows < height; ++u)
+        reduce_alike<1, lanes>(column, row + u * rows, u, sums);
+    }
+  }
+  // Several of them, of at most `Most` lanes; the first has a number.
+  template <int Rows, int Most>
+  DSL_DETAIL_KERNEL_FN void reduce_alike(int column, int row, int number, accumulators* sums) {
+    group g[Rows];
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < Rows; ++u) {
+      g[u].column = column;
       g[u].row = row;
       g[u].further = u;
-      g[u].count = width;
-      short_row_reader<kernel_body> from{*this, g[u]};
+      g[u].count = width - column < Most ? width - column : Most;
+      alike_row_reader<kernel_body, Most> from{*this, g[u]};
       eval::read(from);
     }
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < ahead; ++u) write_and_add(g[u], compute_read(g[u]), sums, sums[u]);
+    for (int u = 0; u < Rows; ++u) add_group(g[u], compute_read(g[u]), sums, number + u);
   }
   // Starts to read a whole group.
   template <bool Singles>

@@ -48,22 +48,26 @@ struct single_spreader {
   }
 };
 
-/// Whether a kernel reduces rows that may be shorter than a group, several at a time. More arrays
-/// and shorter elements would take more registers or much more code.
-template <class Body> inline constexpr bool may_have_short_rows = [] {
-  int arrays = 0;
-  for (const int node : Body::eval::input_nodes) {
-    const op code = Body::eval::head_of(node).code();
-    if (is_placed(code)) return false;
-    arrays += code == op::load ? 1 : 0;
-  }
-  return Body::strided && Body::ahead > 1 && Body::lanes <= 4 && arrays == 1 &&
+/// Whether a kernel may reduce rows of which each thread has the same lanes
+/// (`tiling::has_alike_rows`).
+template <class Body> inline constexpr bool may_have_alike_rows = [] {
+  for (const int node : Body::eval::input_nodes)
+    if (is_placed(Body::eval::head_of(node).code())) return false;
+  return Body::strided && Body::ahead > 1 && Body::lanes <= 8 &&
          sizeof(typename Body::accumulators) <= 8;
 }();
+/// And whether it reads several of them together if they are shorter than a group. More arrays or
+/// lanes would take more registers.
+template <class Body> inline constexpr bool may_have_short_rows = [] {
+  int arrays = 0;
+  for (const int node : Body::eval::input_nodes)
+    arrays += Body::eval::head_of(node).code() == op::load ? 1 : 0;
+  return may_have_alike_rows<Body> && Body::lanes <= 4 && arrays == 1;
+}();
 
-/// Reads a row that is shorter than a group.
-template <class Body>
-struct short_row_reader {
+/// Reads a group of such a row, of at most `Most` lanes.
+template <class Body, int Most>
+struct alike_row_reader {
   const Body& body;
   typename Body::group& g;
   template <op Code, dtype D, int N, std::uint32_t Head>
@@ -71,7 +75,8 @@ struct short_row_reader {
     using T = memory_t<D>;
     if constexpr (Code == op::load) {
       const T* const first = reinterpret_cast<const T*>(body.args.operand[N].word);
-      body.load_short(N, g.count, first + body.place(N, g), operand_lanes<Head>(g));
+      body.template load_adjacent<Most>(N, g.count, first + body.place(N, g),
+                                        operand_lanes<Head>(g));
     } else {
       body.template read<Code, D, N, Head>(g);
     }

@@ -184,9 +184,10 @@ struct tiling {
   std::int32_t along_rows;
   // And the distance of a thread's groups, in elements of that direction.
   std::int32_t apart;
-  // And whether each row is shorter than a group, and arrays have adjacent elements along it or the
-  // same one.
-  std::int32_t has_short_rows;
+  // And whether each row of threads has one row of the tile at a time, so that a thread has the
+  // same lanes in all of its rows, and arrays have adjacent elements along rows, or one, but not
+  // vectors.
+  std::int32_t has_alike_rows;
   // Whether the rows are pairs: some inputs vary along a row only, and are the same in all rows.
   std::int32_t pairs;
   // These inputs, a bit for each.
