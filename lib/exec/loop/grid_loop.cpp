@@ -74,9 +74,11 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
     require_grid(fixed, p.grid, step.pass.view);
     return p;
   }
-  // Each thread then reads one other block's accumulators.
-  const auto least_to_exchange = [&](std::int64_t blocks) {
-    return of.reduces() ? std::min(most, warps_from(blocks)) : 32;
+  // The threads of a block: enough that each reads one other block's accumulators. A warp alone,
+  // which needs no barrier, reads two.
+  const auto with_exchange = [&](int threads) {
+    const bool enough = !of.reduces() || (threads == 32 && p.grid <= 2 * threads);
+    return enough ? threads : std::max(threads, std::min(most, warps_from(p.grid)));
   };
   const auto keep_on_chip = [&] {
     p.reused_bytes = of.compiled().reused_bytes;
@@ -107,11 +109,9 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
         static_cast<int>(std::max<std::int64_t>(1, cut.extent[0] / p.lanes)), most);
     const std::int64_t lines =
         pieces(cut.extent[1], std::max(1, cut.rows_of_patch(needs))) * cut.extent[2];
-    p.block =
-        fixed.block > 0
-            ? fixed.block
-            : std::max(warps_from(threads.across * std::min<std::int64_t>(threads.down, lines)),
-                       least_to_exchange(p.grid));
+    p.block = fixed.block > 0 ? fixed.block
+                              : with_exchange(warps_from(
+                                    threads.across * std::min<std::int64_t>(threads.down, lines)));
     const std::int64_t reused =
         std::int64_t{of.compiled().reused_bytes} * cut.schedule.other_elements;
     p.tile_in_memory = cut.in_memory();
@@ -127,9 +127,8 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   p.grid = std::max<std::int64_t>(1, blocks);
   require_grid(fixed, p.grid, step.pass.view);
   p.block_vectors = pieces(groups, p.grid);
-  p.block = fixed.block > 0
-                ? fixed.block
-                : std::max(std::min(most, warps_from(p.block_vectors)), least_to_exchange(p.grid));
+  p.block =
+      fixed.block > 0 ? fixed.block : with_exchange(std::min(most, warps_from(p.block_vectors)));
   // Rows of vectors, one vector a thread: as many as registers hold, then shared memory. The rest
   // is streamed through shared memory.
   const bool stream = how == strategy::streamed;

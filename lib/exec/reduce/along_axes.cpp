@@ -53,7 +53,7 @@ int columns_of_row(const geometry& g, const operand* operands, int count, int la
     apart = apart || (step != 0 && step != 1);
   }
   // Rows of few vectors, and steps that leave few threads idle.
-  const int few = whole ? (wide ? 5 : 8) : has_leads ? 6 : 4;
+  const int few = whole ? (wide ? 5 : 8) : has_leads ? 6 : 5;
   if (vectors < few || (whole && !wide && vectors == most) ||
       (apart && vectors <= most && vectors * 4 >= most * 3))
     return most;
