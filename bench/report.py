@@ -5,8 +5,8 @@ report.py FILE...                                   prints the table
 report.py FILE... --pictures DIR                    draws the pictures as well
 report.py FILE... --page docs/performance.md        rewrites the page between its markers, and docs/performance/*.svg
 
-A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay. Between a
-heading and its tables a part may have a reading: paragraphs between two markers of their own, written by hand and kept as they are.
+A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay; so do the
+tables of a device of which the files have no rows. Between a heading and its tables a part may have a reading: paragraphs between two markers of their own, written by hand and kept as they are.
 
 Rows of dsl that are behind stand first: those that reach less than 85 % of their limit, for which the page has no reason. The limit is a
 copy of as many bytes in the same run, or the run's multiply-adds where a row counts its operations. Reasons are the lines of a table
@@ -609,7 +609,7 @@ READING = "<!-- Reading, by hand: from here -->", "<!-- Reading, by hand: to her
 
 def readings(part):
     """heading -> what stands between the markers of READING below it, in a part that page_part made."""
-    found = re.findall(rf"^### (.*)\n\n{READING[0]}\n(.*?)\n{READING[1]}$", part, re.M | re.S)
+    found = re.findall(rf"^### ([^\n]*)\n\n{READING[0]}\n(.*?)\n{READING[1]}$", part, re.M | re.S)
     return {heading: text.strip() for heading, text in found}
 
 
@@ -727,6 +727,28 @@ def rows_of_page(page):
     return rows
 
 
+def with_other_devices(part, old):
+    """The part with what only `old`, the page's part before, has: the line and the sections of a device of which no file has rows."""
+    line = r"^(GPU|Host): \d{4}-.*\n\n?"
+    (head, *sections), (old_head, *old_sections) = (
+        re.split(r"^(?=### )", text.strip() + "\n", flags=re.M) for text in (part, old)
+    )
+    lines = {of[1]: of[0].strip() for of in re.finditer(line, head, re.M)}
+    missing = {of[1]: of[0].strip() for of in re.finditer(line, old_head, re.M) if of[1] not in lines}
+    if not missing:
+        return part
+    sections += [one for one in old_sections if one[4:].partition(":")[0] in missing]
+    lines |= missing
+    by_device = lambda text: text.partition("### ")[2].partition(":")[0]
+    return "\n\n".join(
+        [
+            *(lines[device] for device in sorted(lines)),
+            *filter(None, [re.sub(line, "", head, flags=re.M).strip()]),
+            *(one.strip() for one in sorted(sections, key=by_device)),
+        ]
+    )
+
+
 def draw(table, folder, part):
     """The pictures of a part as (file name, what it shows); none where matplotlib is missing."""
     try:
@@ -787,9 +809,12 @@ def main():
             ]
             with open(arguments.page) as file:
                 page = file.read()
-            kept = readings(part_of_page(page, name))
+            old = part_of_page(page, name)
+            devices = {title_of(key).partition(":")[0] for key in groups_of(part)}
+            kept = {title: text for title, text in readings(old).items() if title.partition(":")[0] in devices}
+            fresh = page_part(part, drawn, kept, reasons)
             with open(arguments.page, "w") as file:
-                file.write(between_markers(page, page_part(part, drawn, kept, reasons), name))
+                file.write(between_markers(page, with_other_devices(fresh, old), name))
             if not name:
                 draw_summary(arguments.page, folder)
 

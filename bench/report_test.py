@@ -418,6 +418,13 @@ class Page(unittest.TestCase):
         self.assertIn("The reading of 'GPU: gone' is left out", said.getvalue())
         self.assertEqual(report.page_part(table, [], report.readings(part)), part)
 
+    def test_tables_of_a_device_without_rows_stay(self):
+        both = report.page_part(table_of(CUDA, HOST), [], {"Host: map": "In the cache."})
+        for part in (report.page_part(table_of(CUDA), []), report.page_part(table_of(HOST), [], report.readings(both))):
+            joined = report.with_other_devices(part, both)
+            self.assertEqual(joined.split(), both.split())
+            self.assertEqual(report.with_other_devices(joined, both), joined)
+
     def test_pictures_stand_below_their_group_or_the_last_of_their_device(self):
         pictures = [(f"performance/{name}.svg", name) for name in ("bandwidth-cuda", "bars-cuda", "bars-host")]
         part = report.page_part(table_of(CUDA, HOST), pictures)

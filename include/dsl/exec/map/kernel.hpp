@@ -4,8 +4,9 @@
 #include <dsl/exec/access/tile_loader.hpp>
 #include <dsl/exec/map/operands_of_pass.hpp>
 #include <dsl/exec/map/singles.hpp>
+#include <dsl/exec/reduce/alike_rows.hpp>
 #include <dsl/exec/reduce/pairs.hpp>
-#include <dsl/exec/reduce/reduction.hpp>
+#include <dsl/exec/reduce/totals_source.hpp>
 #include <dsl/exec/stencil/displaced.hpp>
 #include <dsl/exec/stencil/halo.hpp>
 #include <dsl/exec/stencil/patch.hpp>
@@ -123,7 +124,8 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
       }
       const tiling& t = args.tiles_of;
       if constexpr (may_have_alike_rows<kernel_body> && !Compact)
-        if (t.has_alike_rows != 0) return reduce_alike_rows(thread, sums);
+        if (t.has_alike_rows != 0)
+          return alike_rows<kernel_body>{*this, column_of(thread), sums}.reduce(row_of(thread));
       const int across = t.along_rows != 0 ? t.apart : 0, down = t.apart - across;
       const int end = end_of_columns();
       DSL_DETAIL_ROLLED
@@ -136,15 +138,11 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
             are_whole(column, column + (ahead - 1) * across, row + (ahead - 1) * down) &&
                 row + (ahead - 1) * down < height,
             sums, [&](group& g, int u, bool whole) {
-              g.column = column;
-              g.row = row;
+              const int steps = whole && !Compact ? 0 : u;
+              g.column = column + steps * across;
+              g.row = row + steps * down;
+              g.further = u - steps;
               g.count = lanes;
-              if (whole && !Compact) {
-                g.further = u;
-                return;
-              }
-              g.column += u * across;
-              g.row += u * down;
               if (whole) return;
               if (g.column >= end || g.row >= height) g.count = 0;
               else cut_at_ends(g);
@@ -167,7 +165,7 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
       }
     }
     using after = evaluator<typename Pass::results>;
-    totals_source<typename after::inputs> from{*this, totals, {}};
+    totals_source<kernel_body, typename after::inputs> from{*this, totals, {}};
     after::read(from);
     // Short code may be inlined in the several places that call this.
     constexpr bool is_short = instructions_of(Pass::results::view()) <= 16;
@@ -188,7 +186,9 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
   template <class, class> friend struct own_reader;
   template <class, class> friend struct row_reader;
   template <class> friend struct row_of_pairs;
+  template <class, class> friend struct totals_source;
   template <class> friend struct single_reader;
+  template <class> friend struct alike_rows;
   template <class, int> friend struct alike_row_reader;
   template <class> friend struct single_spreader;
 
@@ -200,19 +200,6 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
     else return from_literal<value_t<D>>(literal{a.word, a.descriptor});
   }
 
-  template <class In>
-  struct totals_source {
-    const kernel_body& body;
-    const accumulators& totals;
-    In in;
-    template <op Code, dtype D, int N, std::uint32_t Head>
-    DSL_DETAIL_KERNEL_FN void read() {
-      if constexpr (Code == op::reduced)
-        input_of<Head>(in) = nth<(N >> 16)>(nth_accumulator<(N & 0xffff)>(totals));
-      else if constexpr (Code == op::count) input_of<Head>(in) = body.args.reduction.count;
-      else input_of<Head>(in) = body.template scalar_operand<Code, D, N>();
-    }
-  };
   template <class Results, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void store_results(const Results& results, std::uint32_t at,
                                           std::index_sequence<I...>) {
@@ -380,39 +367,6 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
     // A variable index would put all accumulators into local memory.
     for (int s = 0; s < ahead; ++s)
       if (s == number) reductions::add(sums[s], mine);
-  }
-  // Reduces rows of which a thread has the same lanes.
-  DSL_DETAIL_KERNEL_FN void reduce_alike_rows(int thread, accumulators* sums) {
-    const int column = column_of(thread), rows = args.tiles_of.rows;
-    if (column >= width) return;
-    DSL_DETAIL_ROLLED
-    for (int row = row_of(thread); row < height; row += ahead * rows) {
-      if constexpr (may_have_short_rows<kernel_body>) {
-        if (width < lanes && row + (ahead - 1) * rows < height) {
-          reduce_alike<ahead, lanes - 1>(column, row, 0, sums);
-          continue;
-        }
-      }
-      DSL_DETAIL_ROLLED
-      for (int u = 0; u < ahead && row + u * rows < height; ++u)
-        reduce_alike<1, lanes>(column, row + u * rows, u, sums);
-    }
-  }
-  // Several of them, of at most `Most` lanes; the first has a number.
-  template <int Rows, int Most>
-  DSL_DETAIL_KERNEL_FN void reduce_alike(int column, int row, int number, accumulators* sums) {
-    group g[Rows];
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < Rows; ++u) {
-      g[u].column = column;
-      g[u].row = row;
-      g[u].further = u;
-      g[u].count = width - column < Most ? width - column : Most;
-      alike_row_reader<kernel_body, Most> from{*this, g[u]};
-      eval::read(from);
-    }
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < Rows; ++u) add_group(g[u], compute_read(g[u]), sums, number + u);
   }
   // Starts to read a whole group.
   template <bool Singles>
