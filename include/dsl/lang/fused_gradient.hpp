@@ -191,7 +191,7 @@ std::uint32_t reduced_axes(const reduction<F, R, X...>& e) {
 /// The gradient with respect to a variable of the sums of parts E, each times its weight, as a
 /// formula of rows. The arguments are the weights, the variable's element, the parts' operands.
 template <class V, class... E>
-struct fused_gradient {
+struct fused_gradient_formula {
   template <class... S> constexpr auto operator()(S... s) const {
     return run(tuple<S...>(s...), std::index_sequence_for<E...>{});
   }
@@ -254,7 +254,7 @@ inline constexpr bool has_fused_gradient = []<class... X>(std::type_identity<tup
 
 /// The gradient of a loss with respect to one variable by one statement.
 template <class Loss, class V>
-class fused_gradient_of {
+class fused_gradient {
   using operands = region_operands_t<Loss>;
   template <std::size_t K> using operand_type = std::tuple_element_t<K, operands>;
   static constexpr std::make_index_sequence<region_size<Loss>> numbers{};
@@ -297,7 +297,8 @@ class fused_gradient_of {
     if (!row.holds()) return false;
     const auto weights = weights_of(all, where);
     const auto call = [&](const auto&... x) {
-      using formula_type = fused_gradient<V, std::remove_cvref_t<decltype(part(get<K>(all)))>...>;
+      using formula_type =
+          fused_gradient_formula<V, std::remove_cvref_t<decltype(part(get<K>(all)))>...>;
       if constexpr ((part_of_sum<V, operand_type<K>>.of_rows || ...)) {
         using rows = row_formula<unnamed, formula_type, V::rank, 0, 0>;
         return reduction<rows, V::rank, std::remove_cvref_t<decltype(x)>...>{

@@ -55,8 +55,7 @@ auto evaluate_gradient(const gradient_expression<Value, Loss, V...>& e, bool all
                 "imaginary parts");
   const auto fuse = [&]<class X>(variable_gradient& to, const X& variable, auto& result) {
     if constexpr (has_fused_gradient<X, Loss>)
-      to.is_complete =
-          fused_gradient_of<Loss, X>::assign_to(result.view(), e.loss, variable, where);
+      to.is_complete = fused_gradient<Loss, X>::assign_to(result.view(), e.loss, variable, where);
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (fuse(all[I], get<I>(e.variables), get<I>(results)), ...);
@@ -196,8 +195,7 @@ void assign(Target&& target, const detail::gradient_expression<false, Loss, V>& 
   using namespace detail;
   // An array takes over the gradient's memory instead.
   if constexpr (has_fused_gradient<V, Loss> && !is_array<std::remove_cvref_t<Target>>)
-    if (fused_gradient_of<Loss, V>::assign_to(target, e.loss, get<0>(e.variables), e.where()))
-      return;
+    if (fused_gradient<Loss, V>::assign_to(target, e.loss, get<0>(e.variables), e.where())) return;
   auto found = detail::evaluate_gradient(e);
   detail::take_gradient(target, detail::get<0>(found));
 }
