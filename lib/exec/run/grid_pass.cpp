@@ -124,7 +124,7 @@ tiling tiling_of(const operand* operands, const geometry& g, int inputs, int cou
   for (int k = 0; t.pairs != 0 && k < inputs; ++k)
     if (g.layouts[k].how == access::row) t.in_rows |= std::uint64_t{1} << k;
   t.along_rows = t.pairs != 0 || p.tile.width > p.tile.columns * p.lanes ? 1 : 0;
-  t.apart = t.along_rows != 0 ? p.tile.columns * p.lanes : p.tile.rows;
+  t.group_distance = t.along_rows != 0 ? p.tile.columns * p.lanes : p.tile.rows;
   t.has_alike_rows = has_alike_rows(operands, g, count, t, p.lanes) ? 1 : 0;
   for (int d = 0; d < g.rank; ++d) t.kept |= (g.kept >> d & 1) << (g.rank - 1 - d);
   t.shared_columns = columns_in_shared(g, t.width);

@@ -24,7 +24,7 @@ struct operand_access : Place {
                         this->distance(operand, 1, g.row);
       if constexpr (Place::reduces) {
         DSL_DETAIL_UNROLL
-        for (int u = 0; u < g.further; ++u) at += this->apart[operand];
+        for (int u = 0; u < g.further; ++u) at += this->group_distance[operand];
       }
       return at;
     } else {

@@ -29,7 +29,7 @@ struct tile_place : place_of_leads<takes_leads<Arguments> && !Neighbours> {
   static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
   std::int64_t offset[keeps_offsets ? Operands : 1];
   // Where it reduces: the distance of a thread's groups.
-  std::int64_t apart[keeps_offsets && Reduces ? Operands : 1];
+  std::int64_t group_distance[keeps_offsets && Reduces ? Operands : 1];
   // Strided: extents of the existing part of the tile. With leads the width is that up to the row's
   // end, if the tile's last group, moved by the longest lead, reaches it.
   std::int32_t width = 0, height = 0;
@@ -60,8 +60,9 @@ struct tile_place : place_of_leads<takes_leads<Arguments> && !Neighbours> {
         if constexpr (Reduces) this->row_begin -= t.leads.beyond;
       }
       if constexpr (Reduces)
-        for_offsets(
-            [&](int k) { apart[k] = t.apart * args.strides[k][t.along_rows != 0 ? 0 : 1]; });
+        for_offsets([&](int k) {
+          group_distance[k] = t.group_distance * args.strides[k][t.along_rows != 0 ? 0 : 1];
+        });
       for_offsets([&](int k) { offset[k] = x * args.strides[k][0] + y * args.strides[k][1]; });
       DSL_DETAIL_ROLLED
       for (int d = 0; d < t.outer_rank; ++d) {

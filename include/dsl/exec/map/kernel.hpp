@@ -126,7 +126,7 @@ struct kernel_body : lanes_in_pass<Pass, Inputs, Arguments, Memory, Lanes> {
       if constexpr (may_have_alike_rows<kernel_body> && !Compact)
         if (t.has_alike_rows != 0)
           return alike_rows<kernel_body>{*this, column_of(thread), sums}.reduce(row_of(thread));
-      const int across = t.along_rows != 0 ? t.apart : 0, down = t.apart - across;
+      const int across = t.along_rows != 0 ? t.group_distance : 0, down = t.group_distance - across;
       const int end = end_of_columns();
       DSL_DETAIL_ROLLED
       for (int column = column_of(thread) + column_shift(thread), row = row_of(thread);

@@ -183,7 +183,7 @@ struct tiling {
   // In a kernel that reduces: whether threads walk along the rows of a tile rather than down it.
   std::int32_t along_rows;
   // And the distance of a thread's groups, in elements of that direction.
-  std::int32_t apart;
+  std::int32_t group_distance;
   // And whether each row of threads has one row of the tile at a time, so that a thread has the
   // same lanes in all of its rows, and arrays have adjacent elements along rows, or one, but not
   // vectors.
