@@ -103,11 +103,11 @@ struct operand_access : Place {
   template <int Most, class T, int Lanes>
   DSL_DETAIL_KERNEL_FN void load_adjacent(int operand, int count, const T* from,
                                           lane_values<T, Lanes>& to) const {
-    T each[Lanes];
+    T each[Lanes]{};
     if (step(operand) == 0) count = 1;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < Most; ++l)
-      each[l] = l == 0 || l < count ? memory.template load<T>(from + l) : T{};
+      if (l == 0 || l < count) each[l] = memory.template load<T>(from + l);
     DSL_DETAIL_UNROLL
     for (int l = 0; l < Lanes; ++l) to.set(l, l < Most && l < count ? each[l] : each[0]);
   }
