@@ -6,7 +6,8 @@ report.py FILE... --pictures DIR                    draws the pictures as well
 report.py FILE... --page docs/performance.md        rewrites the page between its markers, and docs/performance/*.svg
 
 A page has a part between two markers for each of PARTS. Those for which the files have rows are rewritten, the others stay; so do the
-tables of a device of which the files have no rows. Between a heading and its tables a part may have a reading: paragraphs between two markers of their own, written by hand and kept as they are.
+tables of a device of which the files have no rows. Between a heading and its tables a part may have a reading: paragraphs between two
+markers of their own, written by hand and kept as they are.
 
 Rows of dsl that are behind stand first: those that reach less than 85 % of their limit, for which the page has no reason. The limit is a
 copy of as many bytes in the same run, or the run's multiply-adds where a row counts its operations. Reasons are the lines of a table
@@ -738,12 +739,17 @@ def with_other_devices(part, old):
     if not missing:
         return part
     sections += [one for one in old_sections if one[4:].partition(":")[0] in missing]
+    rest = re.sub(line, "", head, flags=re.M).strip()
+    behind = re.findall(rf"^\| (?:{'|'.join(missing)}): .*", old_head, re.M)
+    if behind and "| where |" not in rest:
+        rest = re.sub(r"^\| (GPU|Host): .*\n?", "", re.sub(line, "", old_head, flags=re.M), flags=re.M).strip()
+    rest = "\n".join([rest, *behind])
     lines |= missing
     by_device = lambda text: text.partition("### ")[2].partition(":")[0]
     return "\n\n".join(
         [
             *(lines[device] for device in sorted(lines)),
-            *filter(None, [re.sub(line, "", head, flags=re.M).strip()]),
+            *filter(None, [rest]),
             *(one.strip() for one in sorted(sections, key=by_device)),
         ]
     )

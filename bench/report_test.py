@@ -425,6 +425,16 @@ class Page(unittest.TestCase):
             self.assertEqual(joined.split(), both.split())
             self.assertEqual(report.with_other_devices(joined, both), joined)
 
+    def test_rows_that_are_behind_stay_with_their_device(self):
+        none, some = "No row is behind.", "Behind:\n\n| where |\n| --- |\n"
+        for fresh, gpu in ((none, ""), (some + "| GPU: map |", "| GPU: map |\n")):
+            part = f"GPU: 2026-02-02.\n\n{fresh}\n\n### GPU: map\n\nnew"
+            old = f"GPU: 2026-01-01.\n\nHost: 2026-01-01.\n\n{some}| GPU: gone |\n| Host: map |\n\n### GPU: map\n\nold\n\n### Host: map\n\nkept"
+            self.assertEqual(
+                report.with_other_devices(part, old),
+                f"GPU: 2026-02-02.\n\nHost: 2026-01-01.\n\n{some}{gpu}| Host: map |\n\n### GPU: map\n\nnew\n\n### Host: map\n\nkept",
+            )
+
     def test_pictures_stand_below_their_group_or_the_last_of_their_device(self):
         pictures = [(f"performance/{name}.svg", name) for name in ("bandwidth-cuda", "bars-cuda", "bars-host")]
         part = report.page_part(table_of(CUDA, HOST), pictures)

@@ -76,6 +76,7 @@ bool have_singles(const operand* operands, const geometry& g, int count) {
   return any;
 }
 
+// Computes `tiling::has_alike_rows`.
 bool has_alike_rows(const operand* operands, const geometry& g, int count, const tiling& t,
                     int lanes) {
   if (t.along_rows != 0 || g.leads.lanes > 0) return false;

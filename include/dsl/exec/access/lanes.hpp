@@ -95,7 +95,7 @@ struct lane_place {
   // Strided: the position in the tile.
   std::int32_t column = 0, row = 0;
   bool in_vectors = false;  // All operands are read in whole vectors.
-  // Groups that are read together have the position of the first one, and their number.
+  // The group's number among those that are read together; `column` and `row` are the first one's.
   std::int32_t further = 0;
 };
 

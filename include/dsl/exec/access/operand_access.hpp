@@ -6,6 +6,18 @@
 
 namespace dsl::detail {
 
+/// The number of arrays of which a formula reads the element at its own position; -1 if it reads
+/// elements at other positions too.
+template <class Eval> inline constexpr int arrays_read_in_place = [] {
+  int arrays = 0;
+  for (const int node : Eval::input_nodes) {
+    const op code = Eval::head_of(node).code();
+    if (is_placed(code)) return -1;
+    arrays += code == op::load ? 1 : 0;
+  }
+  return arrays;
+}();
+
 /// Accesses operands by number. It knows the element types but no formula, so that formulas of as
 /// many operands share it; in the simulator they share the compiled code too.
 template <class Place, class Memory>

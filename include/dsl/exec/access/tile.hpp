@@ -28,7 +28,7 @@ struct tile_place : place_of_leads<takes_leads<Arguments> && !Neighbours> {
   // they are computed where they are needed.
   static constexpr bool keeps_offsets = Arguments::strided && !takes_halos<Arguments>;
   std::int64_t offset[keeps_offsets ? Operands : 1];
-  // Where it reduces: the distance of a thread's groups.
+  // In a kernel that reduces: the distance from a thread's group to its next one.
   std::int64_t group_distance[keeps_offsets && Reduces ? Operands : 1];
   // Strided: extents of the existing part of the tile. With leads the width is that up to the row's
   // end, if the tile's last group, moved by the longest lead, reaches it.

@@ -7,15 +7,9 @@ namespace dsl::detail {
 
 /// Whether one of several arrays that a kernel reduces may have one element for all lanes of a
 /// group, and its accumulators leave registers to read such groups ahead. `Body` is a kernel_body.
-template <class Body> inline constexpr bool may_have_singles = [] {
-  int arrays = 0;
-  for (const int node : Body::eval::input_nodes) {
-    const op code = Body::eval::head_of(node).code();
-    if (is_placed(code)) return false;
-    arrays += code == op::load ? 1 : 0;
-  }
-  return Body::strided && Body::ahead > 1 && arrays > 1 && sizeof(typename Body::accumulators) <= 8;
-}();
+template <class Body> inline constexpr bool may_have_singles =
+    Body::strided && Body::ahead > 1 && arrays_read_in_place<typename Body::eval> > 1 &&
+    sizeof(typename Body::accumulators) <= 8;
 
 /// Starts to read a whole group.
 template <class Body>

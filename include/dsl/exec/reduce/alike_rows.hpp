@@ -7,20 +7,14 @@ namespace dsl::detail {
 
 /// Whether a kernel may reduce rows of which each thread has the same lanes
 /// (`tiling::has_alike_rows`).
-template <class Body> inline constexpr bool may_have_alike_rows = [] {
-  for (const int node : Body::eval::input_nodes)
-    if (is_placed(Body::eval::head_of(node).code())) return false;
-  return Body::strided && Body::lanes <= 8 && !Body::pass::view().reduces_beside_arrays();
-}();
+template <class Body> inline constexpr bool may_have_alike_rows =
+    Body::strided && Body::lanes <= 8 && arrays_read_in_place<typename Body::eval> >= 0 &&
+    !Body::pass::view().reduces_beside_arrays();
 /// And whether it reads several of them together if they are shorter than a group. More arrays or
 /// lanes would take more registers.
-template <class Body> inline constexpr bool may_have_short_rows = [] {
-  int arrays = 0;
-  for (const int node : Body::eval::input_nodes)
-    arrays += Body::eval::head_of(node).code() == op::load ? 1 : 0;
-  return may_have_alike_rows<Body> && Body::ahead > 1 && Body::lanes <= 4 && arrays == 1 &&
-         sizeof(typename Body::accumulators) <= 8;
-}();
+template <class Body> inline constexpr bool may_have_short_rows =
+    may_have_alike_rows<Body> && Body::ahead > 1 && Body::lanes <= 4 &&
+    arrays_read_in_place<typename Body::eval> == 1 && sizeof(typename Body::accumulators) <= 8;
 
 /// Reads a group of such a row, of at most `Most` lanes.
 template <class Body, int Most>

@@ -182,11 +182,12 @@ struct tiling {
   std::int32_t shared_columns;
   // In a kernel that reduces: whether threads walk along the rows of a tile rather than down it.
   std::int32_t along_rows;
-  // And the distance of a thread's groups, in elements of that direction.
+  // In a kernel that reduces: the distance from a thread's group to its next one, in elements along
+  // the row or in rows.
   std::int32_t group_distance;
-  // And whether each row of threads has one row of the tile at a time, so that a thread has the
-  // same lanes in all of its rows, and arrays have adjacent elements along rows, or one, but not
-  // vectors.
+  // In a kernel that reduces: whether a thread has the same lanes in each of its rows, because each
+  // row of threads takes one row at a time. Arrays then have adjacent elements along rows, or one
+  // element for a row; if rows are as long as a vector, some are not read in vectors.
   std::int32_t has_alike_rows;
   // Whether the rows are pairs: some inputs vary along a row only, and are the same in all rows.
   std::int32_t pairs;
