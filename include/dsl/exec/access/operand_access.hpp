@@ -113,8 +113,8 @@ struct operand_access : Place {
   /// Reads the first `count` lanes of a group, at least one and at most `Most`, of an operand whose
   /// elements are adjacent or one for all lanes.
   template <int Most, class T, int Lanes>
-  DSL_DETAIL_KERNEL_FN void load_adjacent(int operand, int count, const T* from,
-                                          lane_values<T, Lanes>& to) const {
+  DSL_DETAIL_SHARED_KERNEL_FN void load_adjacent(int operand, int count, const T* from,
+                                                 lane_values<T, Lanes>& to) const {
     T each[Lanes]{};
     if (step(operand) == 0) count = 1;
     DSL_DETAIL_UNROLL
