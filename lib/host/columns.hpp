@@ -99,7 +99,8 @@ inline bool can_read_result_in_place(const operand* operands, int count, const g
 class input_columns {
  public:
   input_columns(const operand* operands, int count, const geometry& space, const pass_view& pass)
-      : operands_(operands),
+      : each_step_(operands, operands + (differ_by_step(operands, count) ? count : 0)),
+        operands_(each_step_.empty() ? operands : each_step_.data()),
         count_(count),
         space_(space),
         place_(space),
@@ -109,7 +110,7 @@ class input_columns {
         at_(many_.empty() ? few_ : many_.data()) {
     for (int i = 0; i < pass.elements.nodes && pass.neighbours.nodes > 0; ++i)
       if (is_placed(head{pass.elements.heads[i]}.code()))
-        neighbours_.emplace_back(pass.elements, i, operands, space);
+        neighbours_.emplace_back(pass.elements, i, operands_, space);
     for (const neighbour_column& n : neighbours_) {
       before_ = std::max(before_, n.along_row());
       after_ = std::max(after_, -n.along_row());
@@ -136,8 +137,9 @@ class input_columns {
 
   const void* const* at() const { return at_; }
 
-  /// In a loop: stores the number of the step.
+  /// In a loop: stores the number of the step, and moves to the step's elements.
   void count_step(std::int64_t number) {
+    for (operand& o : each_step_) detail::count_step(o, number);
     for (int k = 0; k < count_; ++k)
       if (operands_[k].counts_steps) std::memcpy(column(k), &number, sizeof number);
   }
@@ -315,6 +317,12 @@ class input_columns {
     return columns_.get() + column_bytes * static_cast<std::size_t>(k);
   }
 
+  static bool differ_by_step(const operand* all, int count) {
+    return std::any_of(all, all + count, [](const operand& o) { return o.step_bytes != 0; });
+  }
+
+  std::vector<operand>
+      each_step_;  // The operands, if some have elements of their own in each step.
   const operand* operands_;
   int count_;
   const geometry& space_;

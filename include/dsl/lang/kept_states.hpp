@@ -4,7 +4,8 @@
 #include <vector>
 
 #include <dsl/exec/loop/loop_arguments.hpp>
-#include <dsl/lang/assign.hpp>
+#include <dsl/lang/gather.hpp>
+#include <dsl/lang/loop_step.hpp>
 
 namespace dsl::detail {
 
@@ -17,7 +18,6 @@ bool is_mesh(device where);
 template <class... V>
 class kept_states {
   template <class X> using view_of = view<typename X::value_type, X::rank>;
-  template <class X> using views_of = view<const typename X::value_type, X::rank + 1>;
 
  public:
   using state = tuple<view_of<V>...>;
@@ -32,18 +32,20 @@ class kept_states {
   }
   state& operator[](std::int64_t place) { return places_[static_cast<std::size_t>(place)]; }
 
-  /// `count` states of variable I from a place on: an array with a further axis, the first one. On
-  /// a mesh `count` is 1.
+  /// `count` states of variable I from a place on as an operand of a loop that begins with step 0:
+  /// each step reads the state before that of the step before it. On a mesh `count` is 1.
   template <std::size_t I>
-  auto states_from(std::int64_t place, std::int64_t count) {
+  auto in_reverse(std::int64_t place, std::int64_t count) {
     using X = std::tuple_element_t<I, tuple<V...>>;
-    const auto& first = get<I>((*this)[place]);
-    extents<X::rank + 1> sizes{count}, strides{distance(first)};
-    for (std::size_t d = 0; d < X::rank; ++d) {
-      sizes[d + 1] = first.extents()[d];
-      strides[d + 1] = first.strides()[d];
+    using T = const typename X::value_type;
+    if constexpr (X::rank == 0) {
+      const auto& first = get<I>((*this)[place]);
+      return take(view<T, 1>(first.owner(), first.origin(), {count}, {distance(first)}),
+                  (count - 1) - step_number{});
+    } else {
+      const auto& last = get<I>((*this)[place + count - 1]);
+      return step_array<T, X::rank>{last, count > 1 ? -distance(last) : 0};
     }
-    return views_of<X>(first.owner(), first.origin(), sizes, strides);
   }
 
  private:

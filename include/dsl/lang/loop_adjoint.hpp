@@ -210,13 +210,11 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
   auto operands_of_loop(std::int64_t at, std::int64_t steps, std::int64_t last) {
     const auto states = [&]<std::size_t I>() {
       if constexpr (!backward::template reads<I>) return tuple<>{};
-      else
-        return tuple{
-            element_of(kept_->template states_from<I>(at, steps), (steps - 1) - dsl::step)};
+      else return tuple{kept_->template in_reverse<I>(at, steps)};
     };
     const auto histories = [&]<std::size_t I>() {
       if constexpr (!has_history<I>) return tuple<>{};
-      else return tuple{element_of(history_weight<I>(), last - dsl::step)};
+      else return tuple{take(history_weight<I>(), last - dsl::step)};
     };
     return concatenate(
         as_operands(first_),
@@ -230,13 +228,6 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
                              histories.template operator()<I>()...);
         }(numbers{}));
   }
-  // The array or the value at a position along the first axis.
-  template <class T, int R, class K>
-  static auto element_of(const view<const T, R>& all, const K& k) {
-    if constexpr (R == 1) return take(all, k);
-    else return take(all, k, 0);
-  }
-
   static state like(const state& s) {
     return unpack([](const auto&... v) { return state{like_variable(v)...}; }, s);
   }
@@ -308,8 +299,8 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
         std::declval<reversed_loop&>().weights_after(0, numbers{}),
         std::declval<reversed_loop&>().own_derivatives()));
     static constexpr state_reads of_state = reads_of_state<adjoint, sizeof...(V)>();
-    template <std::size_t I> static constexpr bool reads = (of_state.own >> I & 1) != 0;
-    static constexpr bool reads_state = of_state.own != 0;
+    template <std::size_t I> static constexpr bool reads = (of_state.any >> I & 1) != 0;
+    static constexpr bool reads_state = of_state.any != 0;
     static constexpr std::uint64_t recorded = [] {
       return []<std::size_t... I>(std::index_sequence<I...>) {
         return (std::uint64_t{0} | ... | (has_history<I> ? std::uint64_t{1} << I : 0));
@@ -317,9 +308,9 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     }();
     using own = decltype(std::declval<reversed_loop&>().own_derivatives());
     using step = backward_step<F, sizeof...(V), std::tuple_size_v<own>, sizeof...(P), takes,
-                               of_state.own, recorded>;
+                               of_state.any, recorded>;
     static constexpr bool is_loop = [] {
-      if constexpr (of_state.neighbours || takes::reads.count > 0) return false;
+      if constexpr (takes::reads.count > 0) return false;
       else {
         using variables = decltype(concatenate(std::declval<tuple<V&...>>(), std::declval<own>()));
         using operands = decltype(std::declval<reversed_loop&>().operands_of_loop(0, 0, 0));

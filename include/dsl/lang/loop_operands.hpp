@@ -15,13 +15,13 @@ struct phases_of<Phase, std::integer_sequence<int, P...>> {
 };
 // Deduced for the reason given at `code_for`. `Reusing...`: the phases that reuse values, the last
 // one first.
-template <int Inputs, int Arguments, int States, int Stop, int FirstValue, class Name,
-          std::uint64_t Last, std::uint64_t... Earlier, std::uint64_t Alone,
+template <int Inputs, int Arguments, int States, int Stop, std::uint64_t StepArrays, int FirstValue,
+          class Name, std::uint64_t Last, std::uint64_t... Earlier, std::uint64_t Alone,
           std::uint64_t... Reusing, class... Calls>
 const loop_code& loop_code_for(std::type_identity<Name>,
                                phase_list<pass<Last, Calls...>, pass<Earlier, Calls...>...>,
                                pass<Alone, Calls...>, phase_list<pass<Reusing, Calls...>...>) {
-  return loop_code_of<Name, Inputs, Arguments, States, Stop, pass<Last, Calls...>,
+  return loop_code_of<Name, Inputs, Arguments, States, Stop, StepArrays, pass<Last, Calls...>,
                       pass<Alone, Calls...>>(
       earlier_phases<FirstValue, pass<Earlier, Calls...>...>{},
       earlier_phases<FirstValue, pass<Reusing, Calls...>...>{});
@@ -144,13 +144,14 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
       concatenate(variables, unpack([](auto&... b) { return references(b...); }, extra));
   auto to = bind_targets(all);
   using step_lowered = lowered<types_of_targets<S..., Extra...>, Step>;
+  constexpr std::uint64_t arrays = step_arrays_in<Step>;
   if constexpr (step_lowered::is_one_pass) {
     using assignment = assigned<tuple<S&..., Extra&...>, Step>;
     using pass = typename assignment::pass;
     assignment operands(all_targets(to), step);
     bind_variables(variables, operands.operands());
     operands.count_elements(step);
-    return {loop_code_for<assignment::inputs, Arguments, states, stop, assignment::inputs>(
+    return {loop_code_for<assignment::inputs, Arguments, states, stop, arrays, assignment::inputs>(
                 kernel_name(step), phase_list<pass>{}, pass{}, phase_list<pass>{}),
             operands.operands(), fixed, how};
   } else {
@@ -163,7 +164,7 @@ DSL_DETAIL_RARE loop bind_loop(const tuple<S&...>& variables, tuple<Extra...>& e
     using reusing =
         std::conditional_t<reused::is_possible, phases_of<reused::template phase, numbers>, listed>;
     const loop_code& code =
-        loop_code_for<operands.inputs, Arguments, states, stop, phases::first_value>(
+        loop_code_for<operands.inputs, Arguments, states, stop, arrays, phases::first_value>(
             kernel_name(step), typename listed::type{}, last_phase_alone<phases>{},
             typename reusing::type{});
     return {code, operands.data(), fixed, how, operands.values()};

@@ -30,6 +30,36 @@ inline void add_leaves(const step_number&, operand*& at) {
   o.counts_steps = true;
 }
 
+/// An array that has elements of its own in each step of a loop: those of a step are `distance`
+/// elements behind those of the step before. The steps are counted from 0.
+template <class T, int R>
+struct step_array {
+  using lazy_expression = void;
+  static constexpr int rank = R;
+  view<T, R> first;
+  std::int64_t distance;
+};
+template <class T, int R> struct traced<step_array<T, R>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::load, dtype_v<T>>(t, R); }
+};
+template <class T, int R>
+void add_leaves(const step_array<T, R>& leaf, operand*& at) {
+  operand& o = *at;
+  add_leaves(leaf.first, at);
+  o.word[1] = o.word[0];
+  o.step_bytes = leaf.distance * static_cast<std::int64_t>(sizeof(T));
+}
+/// A bit for each leaf of an expression that is one.
+template <class E> inline constexpr std::uint64_t step_arrays_in = 0;
+template <class T, int R> inline constexpr std::uint64_t step_arrays_in<step_array<T, R>> = 1;
+template <class F, class... X>
+inline constexpr std::uint64_t step_arrays_in<expression<F, X...>> = [] {
+  std::uint64_t bits = 0;
+  int at = 0;
+  ((bits |= at < 64 ? step_arrays_in<X> << at : 0, at += leaf_count<X>), ...);
+  return bits;
+}();
+
 /// Whether an expression consists of single values only, in device memory or not, and so may be the
 /// condition that ends a loop.
 template <class E> inline constexpr bool is_condition = false;

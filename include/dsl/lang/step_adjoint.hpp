@@ -69,12 +69,17 @@ struct step_adjoint {
   }
 };
 
-/// How a step's adjoint reads the variables before the step: a bit for each one of which elements
-/// are read at their own place, and whether neighbours of any are.
-struct state_reads {
-  std::uint64_t own = 0;
-  bool neighbours = false;
-};
+/// The variables before a step that its adjoint reads, a bit for each, and those of which it reads
+/// neighbours.
+struct state_reads { std::uint64_t any = 0, neighbours = 0; };
+/// The operand of which a node reads an element, its own or a neighbour; -1 if it reads none.
+constexpr int operand_with_element(const graph& g, int id) {
+  const op code = g[id].code;
+  if (code == op::load || code == op::load_scalar) return g[id].field(0);
+  if (code != op::neighbour) return -1;
+  const neighbour_path path = path_of(g, id);
+  return path.base == op::load ? path.slot : -1;
+}
 /// Those of an expression whose first `Variables` operands are the variables.
 template <class E, std::size_t Variables>
 constexpr state_reads reads_of_state() {
@@ -86,11 +91,11 @@ constexpr state_reads reads_of_state() {
   const sequence<char> needed = needed_in_pass(g, std::move(roots), sequence<char>(g.size(), 0));
   state_reads found;
   for (int i = 0; i < g.size(); ++i) {
-    const int leaf = leaf_of(g[i]);
-    if (needed[i] == 0 || leaf < 0 || leaf >= static_cast<int>(Variables)) continue;
-    if (g[i].code == op::neighbour) found.neighbours = true;
-    if (g[i].code == op::load || g[i].code == op::load_scalar)
-      found.own |= std::uint64_t{1} << leaf;
+    const int leaf = needed[i] != 0 ? operand_with_element(g, i) : -1;
+    if (leaf < 0 || leaf >= static_cast<int>(Variables)) continue;
+    const std::uint64_t bit = std::uint64_t{1} << leaf;
+    found.any |= bit;
+    if (g[i].code == op::neighbour) found.neighbours |= bit;
   }
   return found;
 }
@@ -114,13 +119,16 @@ struct backward_step {
                     subtuple<Variables, Derivatives>(all)));
     graph& g = *get<0>(all).owner;
     const auto replacement = [&](int id, const sequence<int>&) {
-      const op code = g[id].code;
-      int found = -1;
-      if (code == op::load || code == op::load_scalar)
+      const int leaf = operand_with_element(g, id);
+      int value = -1;
+      if (leaf >= 0)
         unpack_numbers<Variables>([&](auto... i) {
-          ((found = replaced<static_cast<std::size_t>(i)>(g, id, all, found)), ...);
+          ((value = before<static_cast<std::size_t>(i)>(g, leaf, all, value)), ...);
         });
-      return found;
+      if (value < 0 || g[id].code != op::neighbour) return value;
+      const neighbour_path path = path_of(g, id);
+      for (int s = path.count - 1; s >= 0; --s) value = graph_shift(g, path.step[s]).of(value);
+      return value;
     };
     return unpack(
         [&](const auto&... r) {
@@ -148,14 +156,13 @@ struct backward_step {
       return get<I>(all) + get<first_read + reads + bits_before(Recorded, I)>(all);
     else return get<I>(all);
   }
+  // The value before the step if `leaf` is variable I, otherwise `other`.
   template <std::size_t I, class All>
-  static constexpr int replaced(const graph& g, int id, const All& all, int found) {
-    if constexpr ((Read >> I & 1) != 0) {
-      const node& mine = g[get<Variables + Derivatives + I>(all).id];
-      if (g[id].code == mine.code && g[id].field(0) == mine.field(0))
+  static constexpr int before(const graph& g, int leaf, const All& all, int other) {
+    if constexpr ((Read >> I & 1) != 0)
+      if (g[get<Variables + Derivatives + I>(all).id].field(0) == leaf)
         return get<first_read + bits_before(Read, I)>(all).id;
-    }
-    return found;
+    return other;
   }
 };
 

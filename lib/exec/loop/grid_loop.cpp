@@ -237,9 +237,10 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
     given.put(schedule);
   }
   for (int k = 0; k < count; ++k) {
-    const operand& o = operands[k];
+    operand o = operands[k];
+    count_step(o, steps.all.first + steps.done);
     if (o.counts_steps) {
-      given.put(argument{static_cast<std::uint64_t>(steps.all.first + steps.done), counts_steps});
+      given.put(argument{o.word[0], counts_steps});
       continue;
     }
     const std::int64_t moved = varies(g.layouts[k], g.rank) ? before * size_of(o.type) : 0;
@@ -259,9 +260,10 @@ kernel_parameters loop_parameters(const loop& of, const loop_plan& p, const loop
                     : std::uint64_t{0});
   }
   for (int k = 0; k < count; ++k)
-    given.put(k < inputs || steps.histories[k - inputs].memory == nullptr
-                  ? std::uint64_t{0}
-                  : steps.histories[k - inputs].word[0]);
+    given.put(
+        k < inputs ? static_cast<std::uint64_t>(operands[k].step_bytes / size_of(operands[k].type))
+        : steps.histories[k - inputs].memory == nullptr ? std::uint64_t{0}
+                                                        : steps.histories[k - inputs].word[0]);
   return given;
 }
 

@@ -47,6 +47,17 @@ const loop_plan& loop::plan_as(strategy how) const {
   return *plan;
 }
 
+// Whether the tiles' few threads would wait for what each step reads from memory: neighbours of
+// arrays that are others in each step, for several groups of elements one after another.
+bool loop::waits_for_memory(const loop_plan& tiled) const {
+  bool reads = false;
+  for (int k = compiled_->states; k < code_->inputs; ++k)
+    reads = reads || (operands_[static_cast<std::size_t>(k)].step_bytes != 0 &&
+                      (code_->pass.view.neighbours.moved >> k & 1) != 0);
+  constexpr int most = 3;  // Groups of a thread (docs/lab.md).
+  return reads && tiled.elements > most * tiled.grid * tiled.block * tiled.lanes;
+}
+
 strategy loop::choose() const {
   const loop_support can = executor::of(where()).supports(*this);
   const bool alone = can.one_kernel && is_closed();
@@ -96,7 +107,7 @@ strategy loop::choose() const {
     // If more of the state stays in memory, a kernel a step is faster, since it has more threads to
     // load and store it (docs/lab.md). A kernel a phase reads the state several times.
     const loop_plan& tiled = plan_as(strategy::tiled);
-    if (tiled.grid > 0 &&
+    if (tiled.grid > 0 && !waits_for_memory(tiled) &&
         (compiled_->earlier > 0 ? 2 : 4) * tiled.tile_in_memory * tiled.grid <= tiled.elements)
       return strategy::tiled;
   }
@@ -127,9 +138,7 @@ loop_plan loop::make_plan() const {
 bool loop::can_keep_states() const {
   // The host runs steps as passes, whatever the strategy.
   const bool has_kernel = executor::of(where()).supports(*this).carries_scalars;
-  const strategy how = make_plan().loop;
-  return compiled_->stop == detail::keeps_states && has_kernel && is_one_kernel(how) &&
-         how != strategy::tiled;
+  return compiled_->stop == detail::keeps_states && has_kernel && is_one_kernel(make_plan().loop);
 }
 
 }  // namespace dsl::detail

@@ -4,6 +4,11 @@
 
 namespace dsl::detail {
 
+void count_step(operand& o, std::int64_t number) {
+  if (o.counts_steps) o.word[0] = static_cast<std::uint64_t>(number);
+  if (o.step_bytes != 0) o.word[0] = o.word[1] + static_cast<std::uint64_t>(number * o.step_bytes);
+}
+
 void replace_scalars(operand* all, int count, const changed_scalar* changed, int changes) {
   for (operand* o = all; o != all + count; ++o) {
     if (o->kind != operand_kind::value) continue;

@@ -110,7 +110,10 @@ bool share_elements(const operand& a, const operand& b) {
 
 bool may_share_elements(const operand& a, const operand& b) {
   if (!share_memory(a.memory, b.memory)) return false;
-  if (a.kind == operand_kind::address || b.kind == operand_kind::address) return true;
+  const auto is_anywhere = [](const operand& o) {
+    return o.kind == operand_kind::address || o.step_bytes != 0;
+  };
+  if (is_anywhere(a) || is_anywhere(b)) return true;
   return have_common_element(a, b).value_or(true);
 }
 

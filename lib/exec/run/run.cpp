@@ -53,8 +53,7 @@ void bound_pass::require_in_place() const {
 }
 
 void bound_pass::count_step(std::int64_t number) {
-  for (operand& o : operands_)
-    if (o.counts_steps) o.word[0] = static_cast<std::uint64_t>(number);
+  for (operand& o : operands_) detail::count_step(o, number);
 }
 
 void bound_pass::replace(const changed_scalar* changed, int count) {

@@ -106,9 +106,9 @@ bool have_equal_bits(const operand& a, const operand& b) {
 // All members but those that `may_keep` fixes, and the bits of a scalar.
 bool are_equal(const operand& a, const operand& b) {
   const auto numbers = [](const operand& o) {
-    return std::tuple(o.kind, o.type, o.rank, o.memory, o.size, o.counts_steps, o.of_same_struct,
-                      o.member, o.distance, o.axis, o.beyond, o.reduced, o.discarded, o.number,
-                      o.needs_elements);
+    return std::tuple(o.kind, o.type, o.rank, o.memory, o.size, o.counts_steps, o.step_bytes,
+                      o.of_same_struct, o.member, o.distance, o.axis, o.beyond, o.reduced,
+                      o.discarded, o.number, o.needs_elements);
   };
   return (a.kind == operand_kind::value || have_equal_bits(a, b)) && numbers(a) == numbers(b) &&
          std::equal(a.extents, a.extents + a.rank, b.extents) &&

@@ -134,6 +134,18 @@ template <class Earlier, int Lanes, int... K>
 struct reused_lanes<Earlier, Lanes, std::integer_sequence<int, K...>>
     : reused_element<K, memory_t<Earlier::template type_of_reused<K>>, Lanes>... {};
 
+/// A pass of a loop some of whose operands have elements of their own in each step (`step_array`):
+/// a bit for each.
+template <class Pass, std::uint64_t Bits> struct with_step_arrays : Pass {
+  static constexpr std::uint64_t step_arrays = Bits;
+};
+template <class Pass, std::uint64_t Bits> using reading_step_arrays =
+    std::conditional_t<Bits == 0, Pass, with_step_arrays<Pass, Bits>>;
+template <class Pass> inline constexpr std::uint64_t step_arrays_of = 0;
+template <class Pass>
+  requires requires { Pass::step_arrays; }
+inline constexpr std::uint64_t step_arrays_of<Pass> = Pass::step_arrays;
+
 /// Evaluates a pass on a thread's lanes of a loop's operands.
 template <class Pass, int Inputs, class Arguments, class Memory,
           int Lanes = lanes_of_kernel<Pass, Arguments>>
@@ -142,12 +154,26 @@ struct loop_elements : kernel_body<Pass, Inputs, Arguments, Memory, Lanes> {
   using base::args, base::compute_read;
   using base::base;
   using typename base::group;
+  static constexpr std::uint64_t step_arrays = step_arrays_of<Pass>;
+  static constexpr bool is_step_array(int n) { return (step_arrays >> n & 1) != 0; }
 
   /// Reads an operand that is neither a variable nor a value, in step k of the launch.
   template <op Code, dtype D, int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void read_parameter(group& g, [[maybe_unused]] std::int64_t k) const {
-    this->template read<Code, D, N, Head>(g);
-    if constexpr (Code == op::value && D == dtype::int64) add_step<N, Head>(g, k);
+    if constexpr (Code == op::load && is_step_array(N) && !Arguments::strided) {
+      using T = memory_t<D>;
+      this->load(N, g,
+                 reinterpret_cast<const T*>(args.operand[N].word) + this->place(N, g) +
+                     elements_to_step(N, k),
+                 this->how_reached(N), operand_lanes<Head>(g));
+    } else {
+      this->template read<Code, D, N, Head>(g);
+      if constexpr (Code == op::value && D == dtype::int64) add_step<N, Head>(g, k);
+    }
+  }
+  /// The distance between an operand's elements of the launch's first step and those of step k.
+  DSL_DETAIL_KERNEL_FN std::int64_t elements_to_step(int operand, std::int64_t k) const {
+    return k * static_cast<std::int64_t>(args.by_step[operand]);
   }
   template <int N, std::uint32_t Head>
   DSL_DETAIL_KERNEL_FN void add_step(group& g, std::int64_t k) const {

@@ -105,7 +105,7 @@ struct held_state : loop_elements<Pass, Inputs, loop_arguments<Inputs + Pass::ta
   // Keeps the state after step k of the launch, beside the variables.
   DSL_DETAIL_KERNEL_FN void keep(const group& g, const row_lanes& h, std::int64_t k) const {
     for_arrays([&]<int I, class T>() {
-      T* const all = reinterpret_cast<T*>(args.history[Inputs + I]);
+      T* const all = reinterpret_cast<T*>(args.by_step[Inputs + I]);
       if (all == nullptr) return;
       T* const to =
           all + (args.loop.recorded + k) * distance_of_states(args.elements, sizeof(T)) + g.first;

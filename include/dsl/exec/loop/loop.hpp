@@ -40,13 +40,16 @@ struct loop_code {
 
 /// `Alone`: the last pass as a launch of its own. `Reusing`: the passes of the kernel that reuses
 /// values; its last pass is `ReusingLast`.
+/// `StepArrays`: a bit for each input that has elements of its own in each step.
 template <class Name, class Pass, class Alone, class Earlier, class ReusingLast, class Reusing,
-          int Inputs, int Arguments, int States, int Stop>
+          int Inputs, int Arguments, int States, int Stop, std::uint64_t StepArrays>
 struct loop_kind;
 template <class Name, class Pass, class Alone, int FirstValue, class... Earlier, class ReusingLast,
-          class... Reusing, int Inputs, int Arguments, int States, int Stop>
+          class... Reusing, int Inputs, int Arguments, int States, int Stop,
+          std::uint64_t StepArrays>
 struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, ReusingLast,
-                 earlier_phases<FirstValue, Reusing...>, Inputs, Arguments, States, Stop> {
+                 earlier_phases<FirstValue, Reusing...>, Inputs, Arguments, States, Stop,
+                 StepArrays> {
   using code_type = loop_code;
   using kernels_type = loop_kernels;
   using earlier = earlier_phases<FirstValue, Earlier...>;
@@ -84,34 +87,30 @@ struct loop_kind<Name, Pass, Alone, earlier_phases<FirstValue, Earlier...>, Reus
   template <kernel_target Target>
   static loop_kernels kernels() {
     return {{architectures_of<Target>,
-             {entry_point<Target,
-                          loop_kernel<Pass, Inputs + Pass::targets, States, Stop, false, FirstValue,
-                                      Earlier...>,
-                          named_by_pass<Name, Pass>>(),
+             {entry_point<Target, kernel<false, Pass, Earlier...>, named_by_pass<Name, Pass>>(),
               on_chip_entry<Target>()}},
             loop_policy_of<Pass>(States, capability_of<Target>)};
   }
 
  private:
+  template <bool OnChip, class Last, class... Before> using kernel =
+      loop_kernel<reading_step_arrays<Last, StepArrays>, Inputs + Pass::targets, States, Stop,
+                  OnChip, FirstValue, reading_step_arrays<Before, StepArrays>...>;
   template <kernel_target Target>
   static const void* on_chip_entry() {
     if constexpr (by_tiles && !lanes_alike)
-      return entry_point<
-          Target,
-          loop_kernel<Pass, Inputs + Pass::targets, States, Stop, true, FirstValue, Earlier...>,
-          named_by_pass<Name, Pass>>();
+      return entry_point<Target, kernel<true, Pass, Earlier...>, named_by_pass<Name, Pass>>();
     else if constexpr (by_tiles || rows_on_chip > 0)
-      return entry_point<Target,
-                         loop_kernel<ReusingLast, Inputs + Pass::targets, States, Stop, true,
-                                     FirstValue, Reusing...>,
+      return entry_point<Target, kernel<true, ReusingLast, Reusing...>,
                          named_by_pass<Name, Pass>>();
     else return nullptr;
   }
 };
 
 /// `Reusing...`: the passes of the kernel that reuses values, the last one first.
-template <class Name, int Inputs, int Arguments, int States, int Stop, class Pass, class Alone,
-          int FirstValue, class... Earlier, class ReusingLast, class... Reusing>
+template <class Name, int Inputs, int Arguments, int States, int Stop, std::uint64_t StepArrays,
+          class Pass, class Alone, int FirstValue, class... Earlier, class ReusingLast,
+          class... Reusing>
 const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>,
                               earlier_phases<FirstValue, ReusingLast, Reusing...>) {
   using phases = earlier_phases<FirstValue, tuned_by_name<Earlier, Name>...>;
@@ -120,7 +119,7 @@ const loop_code& loop_code_of(earlier_phases<FirstValue, Earlier...>,
   (code_of<Name, Earlier, Inputs>(), ...);
   return compiled<loop_kind<Name, tuned_by_name<Pass, Name>, tuned_by_name<Alone, Name>, phases,
                             tuned_by_name<ReusingLast, Name>, reusing, Inputs, Arguments, States,
-                            Stop>>::code();
+                            Stop, StepArrays>>::code();
 }
 
 /// The steps of a call of `iterate`, and which of them are recorded.
@@ -194,6 +193,7 @@ class loop : public bound_pass {
   /// The plan of the loop in one kernel, made when it is first asked for.
   const loop_plan& plan_as(strategy how) const;
   strategy choose() const;
+  bool waits_for_memory(const loop_plan& tiled) const;
   std::int64_t steps_a_launch(const loop_plan& p, bool watched) const;
   std::int64_t steps_a_group(const loop_plan& p) const;
   void queue_steps(const loop_plan& p, const loop_steps& steps);

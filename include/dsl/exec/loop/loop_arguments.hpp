@@ -82,9 +82,10 @@ struct loop_arguments : argument_header {
   static constexpr bool strided = false;
   step_schedule loop;
   argument operand[Operands];
-  // For each output: where reduced values are recorded, or, by a loop that keeps its states, an
-  // array's elements after each step; or 0.
-  std::uint64_t history[Operands];
+  // For each input the distance between its elements of two steps, in elements. For each output:
+  // where reduced values are recorded, or, by a loop that keeps its states, an array's elements
+  // after each step; or 0.
+  std::uint64_t by_step[Operands];
 };
 
 /// In place of the number of the output that ends a loop: nothing ends it; nothing ends it, and the

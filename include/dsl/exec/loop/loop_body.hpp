@@ -215,6 +215,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     feedback from{*this, out, g};
     eval::read(from);
   }
+  // Without reductions: reads what differs from step to step.
   struct step_counter {
     const loop_body& body;
     group& g;
@@ -223,6 +224,8 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
     DSL_DETAIL_KERNEL_FN void read() const {
       if constexpr (Code == op::value && D == dtype::int64 && N >= States)
         body.template add_step<N, Head>(g, k);
+      else if constexpr (Code == op::load && base::is_step_array(N))
+        body.template read_parameter<Code, D, N, Head>(g, k);
     }
   };
   DSL_DETAIL_KERNEL_FN void count_step(group& g, std::int64_t k) const {
@@ -237,7 +240,7 @@ struct loop_body : loop_scalars<held_state<Pass, Inputs, States, Earlier, OnChip
   template <int I>
   DSL_DETAIL_KERNEL_FN void record(const lane_results& out, std::int64_t row) const {
     using T = state_element<I, Pass>;
-    if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I]))
+    if (T* const to = reinterpret_cast<T*>(args.by_step[Inputs + I]))
       memory.store(to + row, static_cast<T>(nth<output<I>>(out.of[0])));
   }
 };

@@ -65,7 +65,7 @@ struct loop_scalars : Body {
     if (!at.comes(args.loop)) return;
     for_reduced(
         [&]<int I, class T>() {
-          if (T* const to = reinterpret_cast<T*>(args.history[Inputs + I]))
+          if (T* const to = reinterpret_cast<T*>(args.by_step[Inputs + I]))
             memory.store(to + (at.row - 1), static_cast<T>(nth<output<I>>(s)));
         },
         targets{});

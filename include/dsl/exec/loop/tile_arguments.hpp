@@ -148,7 +148,7 @@ struct tiled_loop_arguments : strided_arguments<Operands> {
   tile_schedule tile;
   // For a variable whose neighbours are read: its second buffer, contiguous.
   std::uint64_t other[States];
-  std::uint64_t history[Operands];  // As in loop_arguments.
+  std::uint64_t by_step[Operands];  // As in loop_arguments.
 };
 template <int Operands, int States> inline constexpr bool
     takes_patches<tiled_loop_arguments<Operands, States>> = true;

@@ -6,11 +6,13 @@
 
 namespace dsl::detail {
 
-/// A program's windows of a loop's variables.
-template <class Program, int Lanes, int Rows, class Numbers> struct variable_windows;
+/// A program's windows of a loop's variables and of its arrays that differ from step to step.
+template <class Program, int Lanes, int Rows, class Numbers> struct loop_windows;
 template <class Program, int Lanes, int Rows, std::size_t... I>
-struct variable_windows<Program, Lanes, Rows, std::index_sequence<I...>>
-    : window_values<Program, static_cast<int>(I), Lanes, Rows>... {};
+struct loop_windows<Program, Lanes, Rows, std::index_sequence<I...>>
+    : window_values<Program, static_cast<int>(I), Lanes, Rows>... {
+  using program = Program;
+};
 
 /// Computes a step with the threads of a block. Where all tiles are on chip, the code for elements
 /// elsewhere would take half of the registers.
@@ -27,6 +29,8 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
       typename base::scalars, typename base::states;
 
   static constexpr int rows = base::rows;
+  using window_numbers =
+      std::make_index_sequence<static_cast<std::size_t>(base::step_arrays == 0 ? States : Inputs)>;
 
   struct thread_state { std::int64_t steps; };
 
@@ -109,6 +113,9 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
       if (p.exists) make(made, p, s, k, sums);
       if (p.exists && p.writes_global)
         this->store_in_memory(made, p.column, p.row, p.plane, p.first, p.end, p.reads_shared, k);
+      if constexpr (Stop == keeps_states)
+        if (p.exists && (p.writes_shared || !p.reads_shared))
+          this->keep(made, p.column, p.row, p.plane, p.first, p.end, k);
       if (p.writes_shared || round == announced_) team.synchronize();
       if (round == announced_) this->announce(k);
       if (p.exists && p.writes_shared)
@@ -197,17 +204,18 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
   template <class Enter, class Use>
   DSL_DETAIL_KERNEL_FN void compute_patch(const patch& p, const scalars& s, std::int64_t k,
                                           const Enter& enter, const Use& use) {
-    if (this->extent(2) > 1) this->enter_plane(p.plane);
+    this->enter_plane(p.plane, k);
     auto& elements = *enter();
     using elements_type = std::remove_cvref_t<decltype(elements)>;
     using formula = typename elements_type::program;
-    using windows = variable_windows<formula, lanes, rows, states>;
+    using windows = loop_windows<formula, lanes, rows, window_numbers>;
     windows around;
     base::for_halos([&]<int I, class T>() {
       using window = window_values<formula, I, lanes, rows>;
       if constexpr (window::shape.any())
         this->template load_window<I, T>(static_cast<window&>(around), p, k);
     });
+    load_step_arrays(around, p, k, window_numbers{});
     typename elements_type::group of_row[rows];
     DSL_DETAIL_UNROLL
     for (int r = 0; r < rows; ++r)  // The nearest row stands in for missing ones.
@@ -247,17 +255,34 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
       const T* const first = this->template place_of<I, T>(p.column, p.row, p.plane, k)->lane;
       return w.load_vectors(memory, first, args.tile.pitch, args.tile.plane);
     }
-    const grid_memory<T> from = this->template buffer<I, T>(k);
+    load_window(w, p, this->template buffer<I, T>(k));
+  }
+  template <class Windows, std::size_t... N>
+  DSL_DETAIL_KERNEL_FN void load_step_arrays(Windows& around, const patch& p, std::int64_t k,
+                                             std::index_sequence<N...>) const {
+    const auto load = [&]<int K, class Window>(Window& w) {
+      if constexpr (K >= States && Window::shape.any())
+        load_window(w, p, this->template parameter<K, typename Window::T>(k));
+    };
+    (load.template operator()<static_cast<int>(N)>(
+         static_cast<window_values<typename Windows::program, static_cast<int>(N), lanes, rows>&>(
+             around)),
+     ...);
+  }
+  template <class Window, class T>
+  DSL_DETAIL_KERNEL_FN void load_window(Window& w, const patch& p,
+                                        const grid_memory<T>& from) const {
     constexpr window_shape shape = Window::shape;
     const std::int64_t x = this->corner[0] + p.column, y = this->corner[1] + p.row,
                        z = this->outer[0];
-    const bool inner = from.in_vectors && x >= shape.left * lanes &&
+    const bool inner = x >= shape.left * lanes &&
                        x + (shape.vectors - shape.left) * lanes <= this->extent(0) &&
                        y >= shape.above && y + shape.rows - shape.above <= this->extent(1) &&
                        z >= shape.front && z + shape.planes - shape.front <= this->extent(2);
-    if (inner)
-      w.load_vectors(memory, static_cast<const T*>(from.at({x, y, z})), from.strides[1],
-                     from.strides[2]);
+    const T* const first = from.at({x, y, z});
+    if (inner && from.in_vectors) w.load_vectors(memory, first, from.strides[1], from.strides[2]);
+    else if (inner)
+      w.load_elements(memory, first, from.strides[0], from.strides[1], from.strides[2]);
     else
       w = find_window<Window>(memory, from, x, y, z, this->first_read() - p.column,
                               this->end_read() - p.column);
@@ -300,7 +325,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
                  exists_near<1>(elements, place, of_row[r].row) &&
                  exists_near<2>(elements, place, 0);
         });
-      } else if constexpr (constexpr int slot = variable<Code, N, Head>(); slot < 0) {
+      } else if constexpr (constexpr int slot = operand<Code, N, Head>(); slot < 0) {
         DSL_DETAIL_UNROLL
         for (int r = 0; r < rows; ++r)
           elements.template read_parameter<Code, D, N, Head>(of_row[r], k);
@@ -317,7 +342,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
       } else if constexpr (is_scalar<slot>()) {
         set_lanes<Head, lanes>(of_row,
                                [&](int, int) { return base::template known_scalar<slot>(known); });
-      } else if constexpr (window_values<program, slot, lanes, rows>::shape.any()) {
+      } else if constexpr (has_window<slot>()) {
         constexpr near_place place = place_with_head<program, Head>;
         const auto& window = static_cast<const window_values<program, slot, lanes, rows>&>(around);
         set_lanes<Head, lanes>(of_row, [&](int r, int l) { return window.value(place, r, l); });
@@ -327,20 +352,27 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
     }
 
    private:
-    // The variable or the value that a node reads, or -1.
+    template <int Slot>
+    static constexpr bool has_window() {
+      return window_values<program, Slot, lanes, rows>::shape.any();
+    }
+    // The variable, the value or the array with a window that a node reads, or -1.
     template <op Code, int N, std::uint32_t Head>
-    static constexpr int variable() {
-      if constexpr (Code == op::neighbour)
-        return slot_with_head<program, Head> < States ? slot_with_head<program, Head> : -1;
-      else
-        return !is_placed(Code) && (N < States || Earlier::is_value(N) || Earlier::is_reused(N))
-                   ? N
-                   : -1;
+    static constexpr int operand() {
+      constexpr int slot = Code == op::neighbour ? slot_with_head<program, Head> : N;
+      if constexpr (Code == op::inside || Code == op::coordinate) return -1;
+      else if constexpr (slot < States) return slot;
+      else if constexpr (Code != op::neighbour &&
+                         (Earlier::is_value(slot) || Earlier::is_reused(slot)))
+        return slot;
+      else if constexpr (Elements::is_step_array(slot))
+        return place_with_head<program, Head>.is_near && has_window<slot>() ? slot : -1;
+      else return -1;
     }
     template <int Slot>
     static constexpr bool is_scalar() {
       if constexpr (Slot < States) return !is_array<Slot>;
-      else return true;
+      else return !Elements::is_step_array(Slot);
     }
   };
 };

@@ -128,6 +128,14 @@ struct tile_state
       this->offset[k] = this->corner[0] * args.strides[k][0] +
                         this->corner[1] * args.strides[k][1] + this->outer[0] * args.strides[k][2];
   }
+  /// Moves to a plane in step k of the launch.
+  DSL_DETAIL_KERNEL_FN void enter_plane(int plane, std::int64_t k) {
+    if (base::step_arrays == 0 && this->extent(2) == 1) return;  // It is entered already.
+    enter_plane(plane);
+    DSL_DETAIL_UNROLL
+    for (int n = 0; n < Inputs; ++n)
+      if (base::is_step_array(n)) this->offset[n] += this->elements_to_step(n, k);
+  }
 
   /// Reads the tile to its position before an even step.
   DSL_DETAIL_KERNEL_FN void read_tile() const {
@@ -213,6 +221,25 @@ struct tile_state
           if (has_halo<I> || !reads_shared)
             store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, buffer<I, T>(k + 1));
         });
+  }
+
+  /// Keeps rows [first, end) of the state after step k of the launch, beside the variables.
+  template <class Made>
+  DSL_DETAIL_KERNEL_FN void keep(const Made& made, int column, int row, int plane, int first,
+                                 int end, std::int64_t k) const {
+    for_arrays([&]<int I, class T>() {
+      T* const all = reinterpret_cast<T*>(args.by_step[Inputs + I]);
+      if (all == nullptr) return;
+      const std::int64_t across = this->extent(0), plane_size = across * this->extent(1);
+      const grid_memory<T> to{all + (args.loop.recorded + k) *
+                                        distance_of_states(plane_size * this->extent(2), sizeof(T)),
+                              {1, across, plane_size},
+                              {across, this->extent(1), this->extent(2)},
+                              across % lanes == 0};
+      DSL_DETAIL_UNROLL
+      for (int r = 0; r < rows; ++r)
+        if (r >= first && r < end) store<T>(lanes_of<I>(made.of[r]), column, row + r, plane, to);
+    });
   }
 
   // Groups of lanes of a tile: half-open ranges of columns, rows and planes.
@@ -351,6 +378,15 @@ struct tile_state
             {1, n[0], n[0] * n[1]},
             {n[0], n[1], n[2]},
             n[0] % lanes == 0};
+  }
+  // The elements of an input in step k of the launch.
+  template <int N, class T>
+  DSL_DETAIL_KERNEL_FN grid_memory<T> parameter(std::int64_t k) const {
+    const auto& strides = args.strides[N];
+    return {reinterpret_cast<T*>(args.operand[N].word) + this->elements_to_step(N, k),
+            {strides[0], strides[1], strides[2]},
+            {this->extent(0), this->extent(1), this->extent(2)},
+            this->how_reached(N) == in_vectors};
   }
   // The elements of a variable from an element of the tile on.
   template <int I, class T>

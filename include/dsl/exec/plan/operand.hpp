@@ -58,7 +58,10 @@ struct operand {
   bool is_position = false;  // index: positions among the elements that are reduced together.
   // The array has had its memory replaced since the formula was made.
   bool out_of_date = false;
-  bool counts_steps = false;     // value: the number of a loop's step.
+  bool counts_steps = false;  // value: the number of a loop's step.
+  // array: not 0 if each step of a loop has elements of its own: the distance in bytes from those
+  // of a step to those of the next one. Those of step 0 begin at word[1].
+  std::int64_t step_bytes = 0;
   bool of_same_struct = false;   // Belongs to the same struct as the operand before it.
   const char* member = nullptr;  // Name of a struct's member.
   // neighbour, step: element i is element i - distance along an axis, which is counted from the
@@ -76,6 +79,9 @@ struct operand {
   // Not null if this is a value that a pass leaves for the statement's later passes: its origin.
   const value_source* source = nullptr;
 };
+
+/// Gives an operand that differs from step to step its value or its address in a step.
+void count_step(operand& o, std::int64_t number);
 
 /// A C++ scalar among operands that has another value now.
 struct changed_scalar { operand was, is; };

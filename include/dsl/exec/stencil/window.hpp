@@ -117,6 +117,18 @@ struct window_values {
                                          Stride through) {
     if constexpr (shape.any()) load_vectors(memory, first, down, through, all{});
   }
+  /// The same element by element, `along` apart.
+  template <class Memory, class Stride>
+  DSL_DETAIL_KERNEL_FN void load_elements(Memory memory, const T* first, Stride along, Stride down,
+                                          Stride through) {
+    find_vectors([&](int column, int row, int plane) {
+      const T* from = first + (plane * through + row * down + column * along);
+      pack<T, Lanes> v;
+      DSL_DETAIL_UNROLL
+      for (int l = 0; l < Lanes; ++l) v.lane[l] = memory.template load<T>(from + l * along);
+      return v;
+    });
+  }
   /// Calls find(column, row, plane) for each vector; the patch's first element is at 0, 0, 0.
   template <class Find>
   DSL_DETAIL_KERNEL_FN void find_vectors(const Find& find) {
