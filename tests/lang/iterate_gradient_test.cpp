@@ -84,6 +84,43 @@ TEST(IterateGradient, OfLinearSteps) {
   }
 }
 
+// The weight of a neighbour depends on the state, so that the way back reads neighbours of kept
+// states, by the tiles of several blocks and beyond every boundary.
+TEST(IterateGradient, OfWeightsThatAreNeighboursThemselves) {
+  const auto of = [](std::int64_t rows, std::int64_t columns) {
+    return loop{
+        [=] {
+          return std::pair{std::tuple{matrix(rows, columns, 1), matrix(rows, columns, 2)},
+                           std::tuple{matrix(rows, columns, 3), scalar<double>(0.2)}};
+        },
+        dsl::vectorize([](auto u, auto v, auto source, auto k) {
+          using dsl::boundary;
+          auto across = dsl::shift(u, 1, boundary::wrap) - dsl::shift(u, -1, boundary::clamp),
+               down = dsl::shift(u * v, 2, boundary::reflect, 0) -
+                      dsl::shift(v, -1, boundary::zero, 0);
+          return std::tuple{u - k * (u * across + source * down),
+                            v + k * (across * dsl::shift(source, 1, boundary::wrap) - v * down)};
+        }),
+        [](auto u, auto v) { return dsl::sum(u * u) + dsl::sum(u * v); }};
+  };
+  for (const std::int64_t steps : {1, 2, 7}) check(of(3, 4), steps);
+  check(of(1, 1), 2);
+  check(of(1, 9), 3);
+  check(of(9, 23), 3);
+  check(of(6, 32), 2);
+  for (const char* const name : devices) {
+    const dsl::device_guard guard{dsl::device(name)};
+    const auto run = [&](std::int64_t states) {
+      auto given = of(33, 70).make();
+      return found_in(given, of(33, 70).gradient(11, given.first, given.second,
+                                                 dsl::memory_limit(states * 2 * 33 * 70 * 8)));
+    };
+    const derivatives all = run(11);
+    for (const std::int64_t states : {2, 4})
+      EXPECT_EQ(run(states), all) << states << " on " << name;
+  }
+}
+
 template <class Loop>
 void check_undivided(const Loop& of, std::int64_t steps) {
   std::vector<const char*> where;

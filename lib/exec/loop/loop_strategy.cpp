@@ -50,12 +50,13 @@ const loop_plan& loop::plan_as(strategy how) const {
 // Whether the tiles' few threads would wait for what each step reads from memory: neighbours of
 // arrays that are others in each step, for several groups of elements one after another.
 bool loop::waits_for_memory(const loop_plan& tiled) const {
-  bool reads = false;
+  int reads = 0;  // Of a vector: one, or one for each element.
   for (int k = compiled_->states; k < code_->inputs; ++k)
-    reads = reads || (operands_[static_cast<std::size_t>(k)].step_bytes != 0 &&
-                      (code_->pass.view.neighbours.moved >> k & 1) != 0);
-  constexpr int most = 3;  // Groups of a thread (docs/lab.md).
-  return reads && tiled.elements > most * tiled.grid * tiled.block * tiled.lanes;
+    if (operands_[static_cast<std::size_t>(k)].step_bytes != 0 &&
+        (code_->pass.view.neighbours.moved >> k & 1) != 0)
+      reads = std::max(reads, space_.layouts[k].how == access::wide ? 1 : tiled.lanes);
+  constexpr int most = 3;  // For a thread (docs/lab.md).
+  return reads * tiled.elements > most * tiled.grid * tiled.block * tiled.lanes;
 }
 
 strategy loop::choose() const {
@@ -138,7 +139,10 @@ loop_plan loop::make_plan() const {
 bool loop::can_keep_states() const {
   // The host runs steps as passes, whatever the strategy.
   const bool has_kernel = executor::of(where()).supports(*this).carries_scalars;
-  return compiled_->stop == detail::keeps_states && has_kernel && is_one_kernel(make_plan().loop);
+  if (compiled_->stop != detail::keeps_states || !has_kernel) return false;
+  // Where a tile is partly in memory, a kernel a step stores nothing twice.
+  const loop_plan p = make_plan();
+  return is_one_kernel(p.loop) && (p.loop != strategy::tiled || p.tile_in_memory == 0);
 }
 
 }  // namespace dsl::detail

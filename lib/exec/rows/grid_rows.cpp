@@ -51,6 +51,7 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   count = count >= block ? count / block * block : count / warp * warp;
   if (count == 0 || (inner < warp && g.results > inner)) return false;
   p.staged = true;
+  p.kernel = row_kernel::any;
   p.in_vectors = false;
   p.lanes = 1;
   p.vectors = static_cast<int>(g.count);
@@ -145,9 +146,14 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
         {kernels.kernel[kernel], kernels.architectures, code.phase[0].name, pass},
         kernels.policy.block, g.where.index);
   };
-  if (const int lanes = lanes_of_columns(code.lanes); columns_are_in_vectors(rows, lanes)) {
+  const bool columns = columns_are_in_vectors(rows, lanes_of_columns(code.lanes));
+  const row_vectors aligned =
+      !columns && rows.lies_along_rows() ? vectors_of_rows(rows) : row_vectors{};
+  if (columns) {
     p.kernel = row_kernel::columns;
-    p.lanes = lanes;
+    p.lanes = lanes_of_columns(code.lanes);
+  } else if (aligned.ends > 0) {
+    p.kernel = row_kernel::with_ends;
   }
   // On one device, since each row is on one device.
   const int members = std::max(1, p.devices), multiprocessors = device.multiprocessors / members;
@@ -159,9 +165,6 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
                         " threads was asked for; this kernel takes powers of two " +
                         "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
 
-  const bool columns = p.kernel == row_kernel::columns;
-  const row_vectors aligned =
-      !columns && rows.lies_along_rows() ? vectors_of_rows(rows) : row_vectors{};
   const std::int64_t length = length_in_vectors(rows, aligned),
                      vectors = pieces(length, elements_of_vector(p));
   const int vector_bytes = bytes_of_vectors(rows, p, true),

@@ -109,9 +109,10 @@ struct reduction_plan : plan {
 
 /// The kernels that keep rows on chip.
 enum class row_kernel : std::uint8_t {
-  any,      ///< Rows of any layout.
-  whole,    ///< Rows of vectors that fit in one block's registers.
-  columns,  ///< Rows that are columns in memory: adjacent ones, in vectors.
+  any,        ///< Rows of any layout.
+  with_ends,  ///< Rows in vectors that begin or end between vectors.
+  whole,      ///< Rows of vectors that fit in one block's registers.
+  columns,    ///< Rows that are columns in memory: adjacent ones, in vectors.
 };
 
 /// The plan of a kernel that keeps rows on chip: the elements that are reduced together stay there

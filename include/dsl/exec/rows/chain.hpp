@@ -10,7 +10,7 @@
 namespace dsl::detail {
 
 /// The kernels that run all phases at once, by `row_kernel`.
-struct chain_kernels : entry_points<3> { row_policy policy; };
+struct chain_kernels : entry_points<4> { row_policy policy; };
 
 /// The compiled code of a chain. Its phases are bound, laid out and planned one by one, like other
 /// passes; if they turn out to work on the same rows, a statement runs them together.
@@ -60,6 +60,9 @@ chain_kernels kernels_of_rows(pass_chain<Phase...>) {
     };
     add(row_kernel::any,
         entry_point<Target, chain_kernel<chain_part::rows, pass_chain<Phase...>, all>, naming>());
+    add(row_kernel::with_ends,
+        entry_point<Target, chain_kernel<chain_part::rows_with_ends, pass_chain<Phase...>, all>,
+                    naming>());
     add(row_kernel::whole,
         entry_point<Target, chain_kernel<chain_part::rows_in_vectors, pass_chain<Phase...>, all>,
                     naming>());

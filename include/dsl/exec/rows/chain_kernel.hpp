@@ -53,17 +53,24 @@ inline constexpr bool can_run_rows<pass_chain<Phase...>> =
     chain_operands<pass_chain<Phase...>>::count <= max_operands;
 template <class Chain> using row_arguments_of = row_arguments<chain_operands<Chain>::count>;
 
-/// Runs all phases of a chain, on rows in vectors that fit in one block's registers, or on any
-/// others.
-template <class Chain, bool InVectors, class Memory, class Team>
+enum class chain_part { phase, linear_phase, rows, rows_with_ends, rows_in_vectors, columns };
+
+/// Runs all phases of a chain on rows. `Part`: rows in vectors that fit in one block's registers;
+/// others in vectors that begin or end between vectors; or any others.
+template <class Chain, chain_part Part, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_rows(const row_arguments_of<Chain>& args, Memory memory, Team team) {
   const auto run = [&]<row_share Share>(std::integral_constant<row_share, Share>) {
     row_body<Chain, Share, row_arguments_of<Chain>, Memory, Team>(args, memory, team).run();
   };
   constexpr row_policy policy = row_policy_of<Chain>(Memory::compute_capability);
-  if constexpr (!InVectors) {
-    if (args.rows_of.staged != 0) run(std::integral_constant<row_share, row_share::staged>{});
-    else run(std::integral_constant<row_share, share_of_other_rows(policy)>{});
+  // In the simulator one body serves rows with and without ends.
+  constexpr bool with_ends = Part == chain_part::rows_with_ends || Memory::calls_formula;
+  if constexpr (Part != chain_part::rows_in_vectors) {
+    if constexpr (Part == chain_part::rows)
+      if (args.rows_of.staged != 0)
+        return run(std::integral_constant<row_share, row_share::staged>{});
+    run(std::integral_constant<row_share, with_ends ? share_of_rows_with_ends(policy)
+                                                    : share_of_other_rows(policy)>{});
   } else {
     // In the simulator the body for most vectors and for ends runs in all cases.
     constexpr int most = Memory::calls_formula ? 1 : policy.vectors_held;
@@ -161,7 +168,17 @@ template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::policy_of_kernel<Chain>.blocks)
     rows_in_vectors(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, true>(args, detail::device_memory{}, detail::team_of_launch(args.range));
+  detail::run_rows<Chain, detail::chain_part::rows_in_vectors>(args, detail::device_memory{},
+                                                               detail::team_of_launch(args.range));
+}
+
+/// The same for other rows in vectors that begin or end between vectors.
+template <class Name, int Operands, class Chain>
+__global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
+                                  detail::blocks_of_kernel<Chain>)
+    rows_with_ends(const __grid_constant__ detail::row_arguments<Operands> args) {
+  detail::run_rows<Chain, detail::chain_part::rows_with_ends>(args, detail::device_memory{},
+                                                              detail::team_of_launch(args.range));
 }
 
 /// The same for any other rows.
@@ -169,7 +186,8 @@ template <class Name, int Operands, class Chain>
 __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
                                   detail::blocks_of_kernel<Chain>)
     rows(const __grid_constant__ detail::row_arguments<Operands> args) {
-  detail::run_rows<Chain, false>(args, detail::device_memory{}, detail::team_of_launch(args.range));
+  detail::run_rows<Chain, detail::chain_part::rows>(args, detail::device_memory{},
+                                                    detail::team_of_launch(args.range));
 }
 
 /// The same for adjacent columns.
@@ -184,8 +202,6 @@ __global__ void __launch_bounds__(detail::policy_of_kernel<Chain>.block,
 #endif
 
 namespace dsl::detail {
-
-enum class chain_part { phase, linear_phase, rows, rows_in_vectors, columns };
 
 /// One of a chain's kernels.
 template <chain_part Part, class Chain, int Operands> struct chain_kernel;
@@ -207,7 +223,7 @@ struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
     else if constexpr (Part == chain_part::columns)
       run_columns<chain>(given(std::type_identity<row_arguments<Operands>>{}), memory, team);
     else
-      run_rows<chain, Part == chain_part::rows_in_vectors>(
+      run_rows<chain, Part == chain_part::rows_with_ends ? chain_part::rows : Part>(
           given(std::type_identity<row_arguments<Operands>>{}), memory, team);
   }
 #if defined(__CUDACC__)
@@ -221,6 +237,9 @@ struct chain_kernel<Part, pass_chain<Phase...>, Operands> {
           &kernels::phase<Name, linear_arguments<Operands>, pass_chain<Phase...>>);
     else if constexpr (Part == chain_part::rows)
       return reinterpret_cast<const void*>(&kernels::rows<Name, Operands, pass_chain<Phase...>>);
+    else if constexpr (Part == chain_part::rows_with_ends)
+      return reinterpret_cast<const void*>(
+          &kernels::rows_with_ends<Name, Operands, pass_chain<Phase...>>);
     else if constexpr (Part == chain_part::rows_in_vectors)
       return reinterpret_cast<const void*>(
           &kernels::rows_in_vectors<Name, Operands, pass_chain<Phase...>>);

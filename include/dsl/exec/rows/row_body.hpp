@@ -29,10 +29,13 @@ class row_body
   static constexpr int held_vectors =
       vectors_held(row_policy_of<Chain>(Memory::compute_capability), Share);
   static constexpr bool whole_vectors = Share <= row_share::two_vectors,
-                        any_layout = Share == row_share::any_layout,
+                        any_layout = Share == row_share::any_layout ||
+                                     Share == row_share::any_layout_and_ends,
                         staged = Share == row_share::staged,
-                        in_shared = Share == row_share::in_shared || staged,
-                        has_ends = Share != row_share::whole_vectors && !staged;
+                        in_shared = !whole_vectors && !any_layout,
+                        has_ends = Share != row_share::whole_vectors &&
+                                   Share != row_share::any_layout &&
+                                   Share != row_share::in_shared && !staged;
   friend base;
 
   // Leaves that several phases read stay in registers.

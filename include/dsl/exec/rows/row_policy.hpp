@@ -11,11 +11,13 @@ enum class row_share : std::uint8_t {
   /// In registers; the whole row is in one block, is read and written in vectors, and has no other
   /// elements.
   whole_vectors,
-  vectors_and_ends,  ///< The same, if rows begin or end between vectors.
-  one_vector,        ///< The same, with ends or without, if a thread's share is one vector.
-  two_vectors,       ///< The same, if it is two vectors.
-  any_layout,        ///< In registers.
-  in_shared,         ///< In shared memory.
+  vectors_and_ends,     ///< The same, if rows begin or end between vectors.
+  one_vector,           ///< The same, with ends or without, if a thread's share is one vector.
+  two_vectors,          ///< The same, if it is two vectors.
+  any_layout,           ///< In registers.
+  any_layout_and_ends,  ///< The same, if rows in vectors begin or end between vectors.
+  in_shared,            ///< In shared memory.
+  in_shared_and_ends,   ///< The same, if rows in vectors begin or end between vectors.
   /// In shared memory, for short rows: all threads of a block load and store its rows together, and
   /// a thread computes whole rows.
   staged,
@@ -24,6 +26,9 @@ enum class row_share : std::uint8_t {
 constexpr row_share share_of_other_rows(const row_policy& p) {
   return p.vectors_of_others > 0 ? row_share::any_layout : row_share::in_shared;
 }
+constexpr row_share share_of_rows_with_ends(const row_policy& p) {
+  return p.vectors_of_others > 0 ? row_share::any_layout_and_ends : row_share::in_shared_and_ends;
+}
 /// Vectors that a thread has in registers.
 constexpr int vectors_held(const row_policy& p, row_share share) {
   switch (share) {
@@ -31,13 +36,16 @@ constexpr int vectors_held(const row_policy& p, row_share share) {
     case row_share::vectors_and_ends: return p.vectors_held;
     case row_share::one_vector: return 1;
     case row_share::two_vectors: return 2;
-    case row_share::any_layout: return p.vectors_of_others;
+    case row_share::any_layout:
+    case row_share::any_layout_and_ends: return p.vectors_of_others;
     default: return 0;
   }
 }
 /// Blocks of the largest size that should fit on a multiprocessor.
 constexpr int blocks_held(const row_policy& p, row_share share) {
-  return share == row_share::any_layout ? p.blocks_of_others : p.blocks;
+  return share == row_share::any_layout || share == row_share::any_layout_and_ends
+             ? p.blocks_of_others
+             : p.blocks;
 }
 
 /// Whether a phase has no reductions and reads only values that earlier phases leave: its elements
