@@ -117,12 +117,13 @@
 #define DSL_DETAIL_ON_DEVICE 0
 #endif
 
-// The instruction sets for which the host's loops are compiled: three on x86-64, one elsewhere.
-// DSL_DETAIL_TARGET selects one of the three. GCC must not turn the loop that clears 32 values into
-// `rep stos`, which took a third of the time of a row of 64 elements. clang has no attribute for
-// the preferred vector width, and uses 256 bits if the processor is named, so its features are
-// listed instead.
-#if defined(__x86_64__) && defined(__GNUC__)
+// The instruction sets for which the host's loops are compiled: three on x86-64; one elsewhere, and
+// where the compiler is given a processor (-march=native), since what it compiles for that one
+// cannot be inlined into a function for another. DSL_DETAIL_TARGET selects one of the three. GCC
+// must not turn the loop that clears 32 values into `rep stos`, which took a third of the time of a
+// row of 64 elements. clang has no attribute for the preferred vector width, and uses 256 bits if
+// the processor is named, so its features are listed instead.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
 #define DSL_DETAIL_X86_LEVELS 1
 #define DSL_DETAIL_V3 "arch=x86-64-v3"
 #if defined(__clang__)
@@ -145,7 +146,12 @@
 #else
 #define DSL_DETAIL_X86_LEVELS 0
 #define DSL_DETAIL_V2
+#if defined(__GNUC__) && !defined(__clang__)
+#define DSL_DETAIL_TARGET(set) \
+  __attribute__((optimize("O3", "no-tree-loop-distribute-patterns"), noinline))
+#else
 #define DSL_DETAIL_TARGET(set) __attribute__((noinline))
+#endif
 #endif
 
 // For a loop that reads what it wrote a few elements earlier: stores the parts of a struct one by

@@ -275,13 +275,16 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
     constexpr window_shape shape = Window::shape;
     const std::int64_t x = this->corner[0] + p.column, y = this->corner[1] + p.row,
                        z = this->outer[0];
-    const bool inner = x >= shape.left * lanes &&
+    // Where tiles are partly in memory, one more body would cost registers.
+    constexpr bool takes_elements = base::step_arrays != 0;
+    const bool inner = (takes_elements || from.in_vectors) && x >= shape.left * lanes &&
                        x + (shape.vectors - shape.left) * lanes <= this->extent(0) &&
                        y >= shape.above && y + shape.rows - shape.above <= this->extent(1) &&
                        z >= shape.front && z + shape.planes - shape.front <= this->extent(2);
     const T* const first = from.at({x, y, z});
-    if (inner && from.in_vectors) w.load_vectors(memory, first, from.strides[1], from.strides[2]);
-    else if (inner)
+    if (inner && (!takes_elements || from.in_vectors))
+      w.load_vectors(memory, first, from.strides[1], from.strides[2]);
+    else if (takes_elements && inner)
       w.load_elements(memory, first, from.strides[0], from.strides[1], from.strides[2]);
     else
       w = find_window<Window>(memory, from, x, y, z, this->first_read() - p.column,
