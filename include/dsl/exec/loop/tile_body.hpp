@@ -204,7 +204,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
   template <class Enter, class Use>
   DSL_DETAIL_KERNEL_FN void compute_patch(const patch& p, const scalars& s, std::int64_t k,
                                           const Enter& enter, const Use& use) {
-    this->enter_plane(p.plane, k);
+    if (base::step_arrays != 0 || this->extent(2) > 1) this->enter_plane(p.plane, k);
     auto& elements = *enter();
     using elements_type = std::remove_cvref_t<decltype(elements)>;
     using formula = typename elements_type::program;
@@ -270,8 +270,7 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
      ...);
   }
   template <class Window, class T>
-  DSL_DETAIL_KERNEL_FN void load_window(Window& w, const patch& p,
-                                        const grid_memory<T>& from) const {
+  DSL_DETAIL_KERNEL_FN void load_window(Window& w, const patch& p, grid_memory<T> from) const {
     constexpr window_shape shape = Window::shape;
     const std::int64_t x = this->corner[0] + p.column, y = this->corner[1] + p.row,
                        z = this->outer[0];
@@ -281,11 +280,12 @@ struct tile_body : loop_scalars<tile_state<Pass, Inputs, States, Earlier, OnChip
                        x + (shape.vectors - shape.left) * lanes <= this->extent(0) &&
                        y >= shape.above && y + shape.rows - shape.above <= this->extent(1) &&
                        z >= shape.front && z + shape.planes - shape.front <= this->extent(2);
-    const T* const first = from.at({x, y, z});
     if (inner && (!takes_elements || from.in_vectors))
-      w.load_vectors(memory, first, from.strides[1], from.strides[2]);
+      w.load_vectors(memory, static_cast<const T*>(from.at({x, y, z})), from.strides[1],
+                     from.strides[2]);
     else if (takes_elements && inner)
-      w.load_elements(memory, first, from.strides[0], from.strides[1], from.strides[2]);
+      w.load_elements(memory, static_cast<const T*>(from.at({x, y, z})), from.strides[0],
+                      from.strides[1], from.strides[2]);
     else
       w = find_window<Window>(memory, from, x, y, z, this->first_read() - p.column,
                               this->end_read() - p.column);

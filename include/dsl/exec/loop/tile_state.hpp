@@ -85,7 +85,6 @@ struct tile_state
   }
   /// Moves to a plane in step k of the launch.
   DSL_DETAIL_KERNEL_FN void enter_plane(int plane, std::int64_t k) {
-    if (base::step_arrays == 0 && this->extent(2) == 1) return;  // It is entered already.
     enter_plane(plane);
     DSL_DETAIL_UNROLL
     for (int n = 0; n < Inputs; ++n)
