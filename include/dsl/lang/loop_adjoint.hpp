@@ -298,9 +298,9 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
         std::declval<const state&>(), value_leaf<std::int64_t>{},
         std::declval<reversed_loop&>().weights_after(0, numbers{}),
         std::declval<reversed_loop&>().own_derivatives()));
-    static constexpr state_reads of_state = reads_of_state<adjoint, sizeof...(V)>();
-    template <std::size_t I> static constexpr bool reads = (of_state.any >> I & 1) != 0;
-    static constexpr bool reads_state = of_state.any != 0;
+    static constexpr std::uint64_t of_state = reads_of_state<adjoint, sizeof...(V)>();
+    template <std::size_t I> static constexpr bool reads = (of_state >> I & 1) != 0;
+    static constexpr bool reads_state = of_state != 0;
     static constexpr std::uint64_t recorded = [] {
       return []<std::size_t... I>(std::index_sequence<I...>) {
         return (std::uint64_t{0} | ... | (has_history<I> ? std::uint64_t{1} << I : 0));
@@ -308,7 +308,7 @@ class reversed_loop<F, tuple<V...>, tuple<P...>, HistoryWeights> {
     }();
     using own = decltype(std::declval<reversed_loop&>().own_derivatives());
     using step = backward_step<F, sizeof...(V), std::tuple_size_v<own>, sizeof...(P), takes,
-                               of_state.any, recorded>;
+                               of_state, recorded>;
     static constexpr bool is_loop = [] {
       if constexpr (takes::reads.count > 0) return false;
       else {

@@ -69,9 +69,6 @@ struct step_adjoint {
   }
 };
 
-/// The variables before a step that its adjoint reads, a bit for each, and those of which it reads
-/// neighbours.
-struct state_reads { std::uint64_t any = 0, neighbours = 0; };
 /// The operand of which a node reads an element, its own or a neighbour; -1 if it reads none.
 constexpr int operand_with_element(const graph& g, int id) {
   const op code = g[id].code;
@@ -80,22 +77,21 @@ constexpr int operand_with_element(const graph& g, int id) {
   const neighbour_path path = path_of(g, id);
   return path.base == op::load ? path.slot : -1;
 }
-/// Those of an expression whose first `Variables` operands are the variables.
+/// The variables before a step of which its adjoint reads elements or neighbours, a bit for each.
+/// E: the adjoint's expression, whose first `Variables` operands are the variables.
 template <class E, std::size_t Variables>
-constexpr state_reads reads_of_state() {
+constexpr std::uint64_t reads_of_state() {
   graph g;
   tracer t{&g};
   const auto results = result_symbols(&g, traced<E>::run(t));
   sequence<char> roots(g.size(), 0);
   unpack([&](const auto&... r) { ((roots[r.id] = 1), ...); }, results);
   const sequence<char> needed = needed_in_pass(g, std::move(roots), sequence<char>(g.size(), 0));
-  state_reads found;
+  std::uint64_t found = 0;
   for (int i = 0; i < g.size(); ++i) {
     const int leaf = needed[i] != 0 ? operand_with_element(g, i) : -1;
     if (leaf < 0 || leaf >= static_cast<int>(Variables)) continue;
-    const std::uint64_t bit = std::uint64_t{1} << leaf;
-    found.any |= bit;
-    if (g[i].code == op::neighbour) found.neighbours |= bit;
+    found |= std::uint64_t{1} << leaf;
   }
   return found;
 }
