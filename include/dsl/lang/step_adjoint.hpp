@@ -123,7 +123,7 @@ struct backward_step {
         });
       if (value < 0 || g[id].code != op::neighbour) return value;
       const neighbour_path path = path_of(g, id);
-      for (int s = path.count - 1; s >= 0; --s) value = graph_shift(g, path.step[s]).of(value);
+      for (int k = path.count - 1; k >= 0; --k) value = graph_shift(g, path.step[k]).of(value);
       return value;
     };
     return unpack(
