@@ -35,6 +35,31 @@ TEST(IterateGradient, OfComplexFieldsAndTheirNeighbours) {
   check(complex_fields(5, 31), 3);
 }
 
+// In three dimensions, with weights of neighbours that are neighbours themselves.
+TEST(IterateGradient, OfProductsOfNeighboursInSpace) {
+  const auto of = [](std::int64_t planes, std::int64_t rows, std::int64_t columns) {
+    return loop{
+        [=] {
+          const auto field = [&](unsigned seed) {
+            return dsl::reshape(line(planes * rows * columns, seed), planes, rows, columns);
+          };
+          return std::pair{std::tuple{field(1), field(2)}, std::tuple{scalar<double>(0.1)}};
+        },
+        dsl::vectorize([](auto u, auto v, auto k) {
+          using dsl::boundary;
+          auto across = dsl::shift(u, 1, boundary::wrap, 2) - dsl::shift(v, -1, boundary::zero, 2),
+               down = dsl::shift(u * v, 1, boundary::clamp, 1),
+               through =
+                   dsl::shift(u, -1, boundary::reflect, 0) - dsl::shift(v, 1, boundary::wrap, 0);
+          return std::tuple{u - k * (u * across + v * through), v + k * (v * down - u * through)};
+        }),
+        [](auto u, auto v) { return dsl::sum(u * u * v); }};
+  };
+  check(of(1, 3, 5), 2);
+  check(of(3, 4, 5), 4);
+  check(of(3, 4, 8), 3);
+}
+
 // A step without sums is run by loops of several steps between the states that are kept.
 auto heat(std::int64_t n) {
   loop made{[n] {

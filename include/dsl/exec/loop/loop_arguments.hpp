@@ -82,9 +82,9 @@ struct loop_arguments : argument_header {
   static constexpr bool strided = false;
   step_schedule loop;
   argument operand[Operands];
-  // For each input the distance between its elements of two steps, in elements. For each output:
-  // where reduced values are recorded, or, by a loop that keeps its states, an array's elements
-  // after each step; or 0.
+  // For each input the distance from its elements of one step to those of the next, in elements.
+  // For each output: where reduced values are recorded, or, by a loop that keeps its states, an
+  // array's elements after each step; or 0.
   std::uint64_t by_step[Operands];
 };
 
