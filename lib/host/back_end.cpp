@@ -34,6 +34,7 @@ class host_executor final : public executor {
       case work_kind::scan: return plan_scan(static_cast<const scan_work&>(w));
       case work_kind::by_key: return plan_by_key(static_cast<const by_key_work&>(w));
       case work_kind::selection: return plan_selection(static_cast<const selection_work&>(w));
+      case work_kind::ensemble: return plan_ensemble(static_cast<const ensemble_work&>(w));
     }
   }
   void run(const work& w, const stream&) const override {
@@ -44,6 +45,7 @@ class host_executor final : public executor {
       case work_kind::scan: return run_scan(static_cast<const scan_work&>(w));
       case work_kind::by_key: return reduce_by_key_on_host(static_cast<const by_key_work&>(w));
       case work_kind::selection: return run_selection(static_cast<const selection_work&>(w));
+      case work_kind::ensemble: return run_ensemble_on_host(static_cast<const ensemble_work&>(w));
     }
   }
   void run(const library_task& task, const stream&) const override { run_in_memory(task); }
@@ -130,6 +132,12 @@ class host_executor final : public executor {
   static void run_selection(const selection_work& w) {
     require_compiled(w);
     compress_on_host(w);
+  }
+
+  static void plan_ensemble(const ensemble_work& w) {
+    const work_record of = w.record();
+    compiled_for(of.space.where, w.code().host, nullptr, of.pass, of.operands);
+    w.set_plan(plan_of(of.space, 1));
   }
 
   static dsl::plan plan_of(const bound_pass& pass) {

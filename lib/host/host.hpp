@@ -5,6 +5,7 @@
 
 #include "exec/by_key/by_key_work.hpp"
 #include "exec/by_key/selection_work.hpp"
+#include "exec/ensemble/ensemble_work.hpp"
 #include "exec/run/calibration.hpp"
 #include "exec/scan/scan_work.hpp"
 
@@ -72,6 +73,9 @@ void reduce_by_key_on_host(const by_key_work& w);
 
 /// In two phases: the number of chosen elements of each chunk, then their values.
 void compress_on_host(const selection_work& w);
+
+/// Runs the loop of each element, many elements side by side.
+void run_ensemble_on_host(const ensemble_work& w);
 
 /// Measures all cores.
 std::unique_ptr<calibration> measure_host();

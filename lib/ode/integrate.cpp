@@ -5,33 +5,37 @@
 #include <vector>
 
 #include "mem/text.hpp"
+#include "ode/limits.hpp"
 
 namespace dsl::ode::detail {
 
-namespace {
-
-void require(bool possible, const char* name, double value, const char* wanted) {
+void require(const char* function, bool possible, const char* name, double value,
+             const char* wanted) {
   if (possible) return;
-  dsl::detail::raise<value_error>(std::string("integrate: ") + name + " is " +
+  dsl::detail::raise<value_error>(std::string(function) + ": " + name + " is " +
                                   dsl::detail::spell_number(value) + ", and is to be " + wanted);
 }
 
-}  // namespace
+void require_limits(const char* function, const tolerance& wanted) {
+  const auto need = [function](bool possible, const char* name, double value, const char* be) {
+    require(function, possible, name, value, be);
+  };
+  need(wanted.relative >= 0 && std::isfinite(wanted.relative), "relative", wanted.relative,
+       "finite and not negative");
+  need(wanted.absolute >= 0 && std::isfinite(wanted.absolute), "absolute", wanted.absolute,
+       "finite and not negative");
+  need(wanted.relative > 0 || wanted.absolute > 0, "absolute", 0, "positive where relative is 0");
+  need(wanted.first_step >= 0, "first_step", wanted.first_step, "a magnitude, or 0");
+  need(wanted.largest_step > 0, "largest_step", wanted.largest_step, "a magnitude");
+  need(wanted.most_steps >= 0, "most_steps", static_cast<double>(wanted.most_steps),
+       "a number of steps");
+}
 
 void require_possible(double t0, double t1, const tolerance& wanted) {
-  require(std::isfinite(t0), "t0", t0, "finite");
-  require(std::isfinite(t1), "t1", t1, "finite");
-  require(std::isfinite(t1 - t0), "t1 - t0", t1 - t0, "finite");
-  require(wanted.relative >= 0 && std::isfinite(wanted.relative), "relative", wanted.relative,
-          "finite and not negative");
-  require(wanted.absolute >= 0 && std::isfinite(wanted.absolute), "absolute", wanted.absolute,
-          "finite and not negative");
-  require(wanted.relative > 0 || wanted.absolute > 0, "absolute", 0,
-          "positive where relative is 0");
-  require(wanted.first_step >= 0, "first_step", wanted.first_step, "a magnitude, or 0");
-  require(wanted.largest_step > 0, "largest_step", wanted.largest_step, "a magnitude");
-  require(wanted.most_steps >= 0, "most_steps", static_cast<double>(wanted.most_steps),
-          "a number of steps");
+  require("integrate", std::isfinite(t0), "t0", t0, "finite");
+  require("integrate", std::isfinite(t1), "t1", t1, "finite");
+  require("integrate", std::isfinite(t1 - t0), "t1 - t0", t1 - t0, "finite");
+  require_limits("integrate", wanted);
 }
 
 void held_steps::read(std::int64_t tried, double t0, const scalar<double>& h0,

@@ -95,7 +95,7 @@ class adjoint_sweep {
   // A value that all elements share, as one for each element.
   constexpr term of_each_element(term w, int element) const {
     if (w.is_zero()) w = constant_term(&g_, g_[element].type, 0);
-    if (node_origins<graph>(g_)[w.id].kind == origin::element) return w;
+    if (is_of_elements(g_, w.id)) return w;
     return beside_element(w, element);
   }
 

@@ -40,6 +40,20 @@ constexpr sequence<char> needed_in_pass(const Graph& g, sequence<char> needed,
   return needed;
 }
 
+/// Whether a node has a value of its own for each element: origin::element, without the origins of
+/// all nodes.
+constexpr bool is_of_elements(const graph& g, int id) {
+  sequence<char> needed(id + 1, 0);
+  needed[id] = 1;
+  for (int i = id; i >= 0; --i) {
+    if (needed[i] == 0) continue;
+    const node& n = g[i];
+    if (n.code <= op::index || n.code == op::gather || is_stored(g, n)) return true;
+    for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
+  }
+  return false;
+}
+
 // Templates, because most files split no graph and uninstantiated code costs them less.
 
 /// The origin of each node of a graph.

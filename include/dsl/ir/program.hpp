@@ -174,8 +174,12 @@ constexpr int input_node(const node& n, int k) {
 /// The nodes that the given nodes need, including themselves: a mark for each node of the graph.
 constexpr sequence<char> needed_by(const graph& g, const sequence<int>& roots) {
   sequence<char> live(g.size(), 0);
-  for (int i = 0; i < roots.size(); ++i) live[roots[i]] = 1;
-  for (int i = g.size() - 1; i >= 0; --i)
+  int last = -1;
+  for (int i = 0; i < roots.size(); ++i) {
+    live[roots[i]] = 1;
+    if (roots[i] > last) last = roots[i];
+  }
+  for (int i = last; i >= 0; --i)
     for (int k = 0; live[i] != 0 && k < count_inputs(g[i]); ++k) live[input_node(g[i], k)] = 1;
   return live;
 }

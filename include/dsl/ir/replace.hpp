@@ -62,9 +62,14 @@ constexpr int replace_nodes(graph& g, int id, const Replacement& replacement) {
       to[i] = call_with(g, n, to);
       continue;
     }
-    for (int k = 0; k < count_inputs(n); ++k)
-      set_field(n, field_of_input(n, k), to[input_node(n, k)]);
-    to[i] = g.add(n.code, n.type, n.word);
+    bool same = true;
+    const int inputs = count_inputs(n);
+    for (int k = 0; k < inputs; ++k) {
+      const int before = input_node(n, k);
+      same = same && to[before] == before;
+      set_field(n, field_of_input(n, k), to[before]);
+    }
+    to[i] = same ? i : g.add(n.code, n.type, n.word);
   }
   return to[id];
 }

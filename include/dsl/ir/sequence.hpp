@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace dsl::detail {
@@ -15,7 +16,10 @@ class sequence {
   constexpr sequence(int n, T value) : size_(n), capacity_(n) {
     // Not in a member's initializer: nvcc reports for some long formulas that memory allocated
     // there was not freed.
-    if (n > 0) data_ = new T[n];
+    if (n > 0) data_ = new T[n]();
+    // nvcc bounds the steps of a constant evaluation, and counts those of a loop.
+    if constexpr (std::is_arithmetic_v<T>)
+      if (value == T{}) return;
     for (int i = 0; i < n; ++i) data_[i] = value;
   }
   constexpr sequence(sequence&& other) noexcept

@@ -21,13 +21,15 @@ constexpr int rank_of_leaf(const graph& g, const node& n) {
 }
 /// The number of axes of any node.
 constexpr int rank_of_node(const graph& g, int id) {
-  sequence<int> root;
-  root.push_back(id);
-  const sequence<char> needed = needed_by(g, root);
+  sequence<char> needed(id + 1, 0);
+  needed[id] = 1;
   int rank = 0;
-  for (int i = 0; i <= id; ++i)
-    if (needed[i] != 0 && has_axes(g[i]) && rank_of_leaf(g, g[i]) > rank)
-      rank = rank_of_leaf(g, g[i]);
+  for (int i = id; i >= 0; --i) {
+    if (needed[i] == 0) continue;
+    const int of_leaf = has_axes(g[i]) ? rank_of_leaf(g, g[i]) : 0;
+    if (of_leaf > rank) rank = of_leaf;
+    for (int k = 0; k < count_inputs(g[i]); ++k) needed[input_node(g[i], k)] = 1;
+  }
   return rank;
 }
 

@@ -39,13 +39,13 @@ struct read_beside {
   bool of_variables = false;      // It depends on arrays among a loop's variables.
 };
 constexpr read_beside read_beside_by(const graph& g, int id) {
-  sequence<int> root;
-  root.push_back(id);
-  const sequence<char> needed = needed_by(g, root);
+  sequence<char> needed(id + 1, 0);
+  needed[id] = 1;
   read_beside found;
-  for (int i = 0; i <= id; ++i) {
+  for (int i = id; i >= 0; --i) {
     if (needed[i] == 0) continue;
     const node& n = g[i];
+    for (int k = 0; k < count_inputs(n); ++k) needed[input_node(n, k)] = 1;
     if (n.code == op::neighbour) ++found.neighbours;
     if (n.code == op::gather) ++found.taken;
     const bool is_leaf = n.code == op::load || (n.code == op::neighbour && !is_placed_value(n));

@@ -122,9 +122,9 @@ struct backward_step {
           ((value = before<static_cast<std::size_t>(i)>(g, leaf, all, value)), ...);
         });
       if (value < 0 || g[id].code != op::neighbour) return value;
-      const neighbour_path path = path_of(g, id);
-      for (int k = path.count - 1; k >= 0; --k) value = graph_shift(g, path.step[k]).of(value);
-      return value;
+      node moved = g[id];  // The same path from the other array's element.
+      set_field(moved, 0, g[value].field(0));
+      return g.add(moved.code, moved.type, moved.word);
     };
     return unpack(
         [&](const auto&... r) {

@@ -24,6 +24,7 @@ enum class work_kind : std::uint8_t {
   scan,       // Accumulated in order (`scan_work`).
   by_key,     // Reduced in groups that keys name (`by_key_work`).
   selection,  // Stored where a condition holds, one after another (`selection_work`).
+  ensemble,   // Each a loop of its own (`ensemble_work`).
 };
 
 /// The data that all kinds of work have. `operands`: the inputs, then the targets.

@@ -1,0 +1,78 @@
+// A loop that each element runs by itself, as a type: its variables, and the programs that change
+// them.
+#pragma once
+
+#include <dsl/ir/evaluate.hpp>
+#include <dsl/ir/pass.hpp>
+
+namespace dsl::detail {
+
+/// Numbers of variables of an element's loop.
+template <int... V> struct variable_list {
+  static constexpr int count = sizeof...(V);
+  static constexpr int at[sizeof...(V) + 1] = {V..., -1};
+};
+
+/// Rows that a phase stores for an element: where variable `Flag` is true, variables `Values` at the
+/// row that variable `Row` numbers, of targets of their own. Rows beyond the targets' are not
+/// stored.
+template <int Flag, int Row, int... Values> struct stored_rows {
+  static constexpr int flag = Flag, row = Row;
+  using values = variable_list<Values...>;
+};
+using no_stored_rows = stored_rows<-1, -1>;
+
+/// A part of an element's loop. Its pass reads variables, and scalars, whose operands are numbered
+/// after the variables; its outputs become the values of variables `Set`. Variable `While` says
+/// whether it runs, again and again; -1: it runs once a round.
+template <class Pass, class Set, int While, class Stored = no_stored_rows>
+struct element_phase {
+  using pass = Pass;
+  using program = typename Pass::elements;
+  using set = Set;
+  static constexpr int runs_while = While;
+  using stored = Stored;
+};
+
+/// After each phase that sets variable `Row`, variables `Value` and `Following` have the entry of a
+/// table of doubles that `Row` numbers, and the one after it: NaN behind the last one. -1: there is
+/// no table.
+template <int Row, int Value, int Following> struct table_entry {
+  static constexpr int row = Row, value = Value, following = Following;
+};
+using no_table = table_entry<-1, -1, -1>;
+
+template <dtype... D> struct variable_types {
+  static constexpr int count = sizeof...(D);
+  static constexpr dtype at[] = {D...};
+};
+
+/// The loop of an element. Variables `Given` are read from arrays; the start sets others; then
+/// rounds, in which the phases run in order, follow each other while variable `Running` is true. In
+/// the end variables `Kept` are stored in arrays.
+template <class Types, class Given, class Kept, int Running, class Entry, class Start,
+          class... Phases>
+struct element_loop {
+  using types = Types;
+  using given = Given;
+  using kept = Kept;
+  static constexpr int running = Running;
+  using entry = Entry;
+  using start = Start;
+  using phases = tuple<Phases...>;
+  /// The phase that takes most of the time, the first of a round.
+  using step = std::tuple_element_t<0, phases>;
+  static constexpr int variables = Types::count;
+  static constexpr int stored = (0 + ... + Phases::stored::values::count);
+};
+
+/// The values of all variables.
+template <class Types, class Numbers> struct element_variables_of;
+template <dtype... D, std::size_t... I>
+struct element_variables_of<variable_types<D...>, std::index_sequence<I...>>
+    : numbered<static_cast<int>(I), value_t<D>>... {};
+template <class Loop> using element_variables =
+    element_variables_of<typename Loop::types,
+                         std::make_index_sequence<static_cast<std::size_t>(Loop::variables)>>;
+
+}  // namespace dsl::detail

@@ -1,0 +1,324 @@
+// Ensembles: every element of arrays is a system of its own, with its own steps.
+#pragma once
+
+#include <dsl/exec/ensemble/ensemble.hpp>
+#include <dsl/ode/ensemble_options.hpp>
+#include <dsl/ode/ensemble_step.hpp>
+
+namespace dsl::ode {
+
+/// How the integration of each element ended; compares with an `ode::outcome`.
+template <int Rank>
+struct outcomes : array<std::uint8_t, Rank> {
+  using array<std::uint8_t, Rank>::array;
+  friend auto operator==(const outcomes& a, ode::outcome b) {
+    return static_cast<const array<std::uint8_t, Rank>&>(a) == static_cast<std::uint8_t>(b);
+  }
+  friend auto operator!=(const outcomes& a, ode::outcome b) {
+    return static_cast<const array<std::uint8_t, Rank>&>(a) != static_cast<std::uint8_t>(b);
+  }
+};
+
+/// The result of `ensemble`, in device memory. For each element: the time that it reached, the
+/// steps that it tried, those that were rejected, and how it ended.
+template <int Rank, class... Saved>
+struct ensemble_result {
+  array<double, Rank> t;
+  array<std::int32_t, Rank> steps, rejected;
+  outcomes<Rank> outcome;
+  detail::tuple<Saved...> rows;
+
+  /// The values of field I at the times of `save_at`: a row for each time. NaN where an element
+  /// ended before.
+  template <std::size_t I>
+  const auto& saved() const {
+    static_assert(I < sizeof...(Saved),
+                  "fields are saved by the option dsl::ode::save_at(times): one array for each");
+    return detail::get<I>(rows);
+  }
+};
+
+namespace detail {
+
+/// An ensemble's formula, fields, parameters and options, as a type.
+template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
+          bool T1Varies, bool Saves>
+struct ensemble_problem {
+  using function = F;
+  using method = Method;
+  using parameters = Parameters;
+  static constexpr int fields = Fields::count, arrays = Arrays::count;
+  static constexpr const auto& field_types = Fields::at;
+  static constexpr const auto& array_types = Arrays::at;
+  static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies, saves = Saves,
+                        is_dense = Saves, reuses_slope = Method::reuses_slope;
+  static constexpr int powers = Method::powers, error_order = Method::error_order;
+  static constexpr control_constants control = Method::control;
+};
+
+template <class P>
+struct ensemble_loop {
+  static constexpr auto v = variables_of<P>;
+  template <class Phase> using pass = dsl::detail::pass_of<Phase>;
+  using types = typename ensemble_types<
+      P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
+  using given = variables_joined<variable_range<v.y, P::fields>, variable_range<v.given, P::arrays>,
+                                 variables_if<P::t0_varies, variable_list<v.t>>,
+                                 variables_if<P::t1_varies, variable_list<v.t1>>>;
+  using kept = variables_joined<variable_range<v.y, P::fields>,
+                                variable_list<v.t, v.steps, v.rejected, v.outcome>>;
+  using start = dsl::detail::element_phase<pass<ensemble_start<P>>, typename ensemble_start<P>::set, -1>;
+  using step = dsl::detail::element_phase<pass<ensemble_step<P>>, typename ensemble_step<P>::set, -1>;
+  template <class... Phases> using with =
+      dsl::detail::element_loop<types, given, kept, v.running,
+                                dsl::detail::table_entry<v.row, v.next, v.after>, start, step,
+                                Phases...>;
+  static auto find() {
+    if constexpr (P::saves) {
+      return std::type_identity<with<dsl::detail::element_phase<
+          pass<ensemble_save<P>>, typename ensemble_save<P>::set, v.saving,
+          typename saved_rows<variable_range<v.saved, P::fields>>::type>>>{};
+    } else {
+      return std::type_identity<with<>>{};
+    }
+  }
+  template <class List> struct saved_rows;
+  template <int... V> struct saved_rows<variable_list<V...>> {
+    using type = dsl::detail::stored_rows<v.stores, v.saved_row, V...>;
+  };
+  using type = typename decltype(find())::type;
+};
+
+/// A parameter as operands: the array that holds it, or a single value.
+template <class X> using leaf_of_parameter = operand_t<X>;
+template <class X> inline constexpr bool is_array_parameter = leaf_of_parameter<X>::rank > 0;
+
+// Sorts parameters into arrays and single values, and numbers both.
+template <int Arrays, int Scalars, class Found, class Types, class... X> struct sorted_parameters {
+  using parameters = Found;
+  using arrays = Types;
+  static constexpr int array_count = Arrays, scalars = Scalars;
+};
+template <int Arrays, int Scalars, class... Found, dtype... Types, class X, class... Rest>
+  requires(is_array_parameter<X>)
+struct sorted_parameters<Arrays, Scalars, tuple<Found...>, dsl::detail::variable_types<Types...>, X,
+                         Rest...>
+    : sorted_parameters<Arrays + 1, Scalars, tuple<Found..., array_parameter<Arrays>>,
+                        dsl::detail::variable_types<
+                            Types..., dsl::detail::trace_t<leaf_of_parameter<X>>::type.type>,
+                        Rest...> {};
+template <int Arrays, int Scalars, class... Found, dtype... Types, class X, class... Rest>
+  requires(!is_array_parameter<X>)
+struct sorted_parameters<Arrays, Scalars, tuple<Found...>, dsl::detail::variable_types<Types...>, X,
+                         Rest...>
+    : sorted_parameters<
+          Arrays, Scalars + 1,
+          tuple<Found...,
+                scalar_parameter<Scalars,
+                                 dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak
+                                     ? op::value
+                                     : op::load_scalar,
+                                 dsl::detail::trace_t<leaf_of_parameter<X>>::type.type,
+                                 dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak>>,
+          dsl::detail::variable_types<Types...>, Rest...> {};
+
+/// Checks the tolerances, the limits of the steps, and a time that is one for all elements.
+void require_tolerance(const tolerance& wanted);
+void require_finite(const char* name, double value);
+/// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
+/// them.
+void require_times(const std::vector<double>& times, double t0, double t1);
+/// A power of two by which tolerances and errors are multiplied, so that they are moderate floats.
+double unit_of(const tolerance& wanted);
+/// Throws shape_error unless all fields have one shape and memory on one device, and share none.
+void require_fields(const operand* fields, int count);
+/// Whether the elements of an array may be those of a field.
+bool may_share(const operand& array, const operand* fields, int count);
+
+/// Operands of the kernel of one call, and the memory that the call needs besides its arguments'.
+template <int Rank>
+class ensemble_operands {
+ public:
+  explicit ensemble_operands(const extents<Rank>& shape) : shape_(shape) {}
+  const operand* all() const { return all_.data(); }
+  const extents<Rank>& shape() const { return shape_; }
+
+  template <class V>
+  void add(const V& v) {
+    all_.push_back(operand_of(v));
+  }
+  /// Adds an array of the values of x: x itself, if it is a contiguous array of the fields' shape
+  /// that shares no memory with them. The first `fields` operands are the fields.
+  template <class T, class X>
+  void add_elements(const X& x, int fields) {
+    if constexpr (std::same_as<X, view<const T, Rank>>) {
+      const operand o = operand_of(x);
+      if (x.is_contiguous() && x.extents() == shape_ && !may_share(o, all_.data(), fields)) {
+        all_.push_back(o);
+        return;
+      }
+    }
+    const array<T, Rank> made = cast<T>(broadcast_to(x, shape_));
+    add(made);
+    owners_.push_back(made.view().owner());
+  }
+
+ private:
+  template <class V>
+  static operand operand_of(const V& v) {
+    operand one[1], *at = one;
+    add_leaves(as_operand(v), at);
+    return one[0];
+  }
+  extents<Rank> shape_;
+  std::vector<operand> all_;
+  std::vector<dsl::detail::buffer_ref> owners_;
+};
+
+template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
+
+/// The contiguous elements of a field: its own, or a copy that is given back.
+template <class T, int R> view<T, R> place_of(array<T, R>& a, array<T, R>&) { return a.view(); }
+template <class T, int R>
+view<T, R> place_of(view<T, R>& v, array<T, R>& copy) {
+  if (v.is_contiguous()) return v;
+  copy = v;
+  return copy.view();
+}
+template <class T, int R> void give_back(array<T, R>&, array<T, R>&) {}
+template <class T, int R>
+void give_back(view<T, R>& v, array<T, R>& copy) {
+  if (copy.has_memory()) v = copy;
+}
+
+template <class F, class Method, bool Saves, class T0, class T1, class... S, class... X>
+DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
+                                  const tolerance& wanted, const std::vector<double>& times,
+                                  const tuple<X...>& parameters) {
+  constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank, count = sizeof...(S);
+  using sorted = sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>, X...>;
+  using problem = ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
+                                   typename sorted::arrays, typename sorted::parameters,
+                                   !is_time_of_all<T0>, !is_time_of_all<T1>, Saves>;
+  using loop = typename ensemble_loop<problem>::type;
+  using result = std::conditional_t<Saves, ensemble_result<rank, array<typename S::value_type, rank + 1>...>,
+                                    ensemble_result<rank>>;
+  require_tolerance(wanted);
+  if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
+  if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
+  if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
+    require_times(times, static_cast<double>(t0), static_cast<double>(t1));
+  const device_guard guard(as_operand(get<0>(fields)).where());
+  tuple<array<typename S::value_type, S::rank>...> copies{};
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const tuple places{place_of(get<I>(fields), get<I>(copies))...};
+    ensemble_operands<rank> in(get<0>(places).extents());
+    (in.add(get<I>(places)), ...);
+    require_fields(in.all(), count);
+    unpack(
+        [&](const auto&... x) {
+          const auto add = [&](const auto& p) {
+            using P = std::remove_cvref_t<decltype(p)>;
+            if constexpr (is_array_parameter<P>)
+              in.template add_elements<element_t<dsl::detail::trace_t<P>::type.type>>(p, count);
+          };
+          (add(x), ...);
+        },
+        parameters);
+    if constexpr (!is_time_of_all<T0>) in.template add_elements<double>(as_operand(t0), count);
+    if constexpr (!is_time_of_all<T1>) in.template add_elements<double>(as_operand(t1), count);
+
+    const double unit = unit_of(wanted);
+    const auto scalar_time = [](const auto& t) {
+      if constexpr (is_time_of_all<std::remove_cvref_t<decltype(t)>>) return static_cast<double>(t);
+      else return 0.0;
+    };
+    for (const double value :
+         {scalar_time(t0), scalar_time(t1), wanted.relative * unit, wanted.absolute * unit, unit,
+          wanted.first_step, wanted.largest_step})
+      in.add(value);
+    in.add(static_cast<std::int32_t>(std::min<std::int64_t>(wanted.most_steps, 0x7fffffff)));
+    unpack(
+        [&](const auto&... x) {
+          const auto add = [&](const auto& p) {
+            if constexpr (!is_array_parameter<std::remove_cvref_t<decltype(p)>>) in.add(p);
+          };
+          (add(x), ...);
+        },
+        parameters);
+
+    result made{array<double, rank>(in.shape()), array<std::int32_t, rank>(in.shape()),
+                array<std::int32_t, rank>(in.shape()), outcomes<rank>(in.shape()), {}};
+    (in.add(get<I>(places)), ...);
+    in.add(made.t.view());
+    in.add(made.steps.view());
+    in.add(made.rejected.view());
+    in.add(made.outcome.view());
+    dsl::detail::ensemble_request request{get<0>(places).size(), get<0>(places).where()};
+    array<double> table;
+    if constexpr (Saves) {
+      extents<rank + 1> rows{static_cast<std::int64_t>(times.size())};
+      for (std::size_t d = 0; d < rank; ++d) rows[d + 1] = in.shape()[d];
+      made.rows = {array<typename S::value_type, rank + 1>(
+          broadcast_to(typename S::value_type(dsl::detail::math::quiet_nan<double>), rows))...};
+      (in.add(get<I>(made.rows).view()), ...);
+      table = array<double>(static_cast<std::int64_t>(times.size()));
+      if (!times.empty()) table.copy_from_host(times);
+      request.table = table.view().origin();
+      request.table_entries = request.rows = static_cast<std::int64_t>(times.size());
+    }
+    dsl::detail::run_ensemble(
+        dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars>(), in.all(), request);
+    (give_back(get<I>(fields), get<I>(copies)), ...);
+    return made;
+  }(std::index_sequence_for<S...>{});
+}
+
+// The values of a parameter: an operand that has memory or is a C++ value.
+template <class X>
+auto operand_of_parameter(const X& x) {
+  if constexpr (dsl::detail::lazy_operand<X> && operand_t<X>::rank == 0 && !dsl::detail::viewable<X>)
+    return as_operand(eval(x)).view();
+  else return as_operand(x);
+}
+
+inline std::vector<double> times_on_host() { return {}; }
+template <class X>
+std::vector<double> times_on_host(const save_option<X>& s) {
+  if constexpr (requires { s.times.copy_to_host(); }) return s.times.copy_to_host();
+  else if constexpr (dsl::detail::lazy_operand<X>) return eval(cast<double>(s.times)).copy_to_host();
+  else return std::vector<double>(std::begin(s.times), std::end(s.times));
+}
+
+template <class... Methods> struct chosen_method { using type = explicit_pair<tsit5_pair>; };
+template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...> {
+  static_assert(sizeof...(Rest) == 0, "an ensemble has one method");
+  using type = M;
+};
+template <class... M>
+typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple<M...>&);
+
+}  // namespace detail
+
+/// Integrates dy/dt = f from t0 to t1 in each element by itself.
+template <class F, class... S, class T0, class T1, class... Arguments>
+auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
+              const tolerance& wanted = {}, const Arguments&... arguments) {
+  using namespace detail;
+  const auto others = filter(only_ensemble_parameters{}, arguments...);
+  const auto saves = filter(only_saves{}, arguments...);
+  using method = decltype(method_among(filter(only_methods{}, arguments...)));
+  return unpack(
+      [&](const auto&... x) {
+        if constexpr (!may_integrate<F, sizeof...(S), S..., std::remove_cvref_t<decltype(x)>...>())
+          return refused{};
+        else
+          return run_ensemble<F, method, (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0)>(
+              fields.variables, t0, t1, wanted,
+              unpack([](const auto&... s) { return times_on_host(s...); }, saves),
+              tuple{operand_of_parameter(x)...});
+      },
+      others);
+}
+
+}  // namespace dsl::ode

@@ -1,0 +1,84 @@
+// Explicit Runge-Kutta pairs as methods of an ensemble.
+#pragma once
+
+#include <dsl/ode/pairs.hpp>
+#include <dsl/ode/step_control.hpp>
+
+namespace dsl::ode::detail {
+
+/// c[0] k[0] + c[1] k[1] + ..., times h. The first nonzero coefficient is factored out of the sum,
+/// so that it costs nothing for each field. At least one is not zero.
+template <class H, class K, std::size_t N, std::size_t Stages>
+constexpr auto weighted(const H& h, const double (&c)[N], const std::array<K, Stages>& k) {
+  std::size_t j = 0;
+  while (c[j] == 0) ++j;
+  const double first = c[j];
+  K sum = k[j];
+  while (++j < N)
+    if (c[j] != 0) sum = sum + (c[j] / first) * k[j];
+  return (h * first) * sum;
+}
+
+/// What a method computes in a step that it tries: the fields afterwards, their errors in the
+/// tolerances' unit, their slopes afterwards if the method has them, and for each field the
+/// coefficients of theta, theta^2, ... in its continuous extension, less the field before.
+template <class Z, class E, class K, class Powers>
+struct tried_step {
+  Z after;
+  E error;
+  K slopes;
+  Powers powers;
+};
+template <class Z, class E, class K, class Powers>
+tried_step(Z, E, K, Powers) -> tried_step<Z, E, K, Powers>;
+
+template <const auto& Pair, bool IsScipys = false>
+struct explicit_pair {
+  static constexpr int error_order = Pair.error_order, powers = Pair.degree;
+  static constexpr bool reuses_slope = Pair.reuses_last;
+  // SciPy's rule; or that of K. Gustafsson, Control theoretic techniques for stepsize selection in
+  // explicit Runge-Kutta methods, ACM Trans. Math. Softw. 17 (1991), with OrdinaryDiffEq.jl's
+  // constants.
+  static constexpr control_constants control =
+      IsScipys ? control_constants::of_order(error_order)
+               : control_constants{0.7 / Pair.order, 0.4 / Pair.order};
+
+  template <class P, class T, class H, class Y, class X, std::size_t... I>
+  static constexpr auto try_step(const ensemble_symbols<P>& at, const T& t, const H& h, const Y& y,
+                                 const X& others, std::index_sequence<I...>) {
+    const auto first = [&] {
+      if constexpr (reuses_slope) return at.template of_fields<variables_of<P>.slope>();
+      else return derivatives<P>(t, y, others);
+    }();
+    constexpr std::size_t all = Pair.stages + Pair.more,
+                          count = P::is_dense ? all : Pair.stages;
+    tuple<std::array<std::remove_cvref_t<decltype(get<I>(first))>, all>...> k{};
+    ((get<I>(k)[0] = get<I>(first)), ...);
+    for (std::size_t i = 1; i < count; ++i) {
+      const Y inside{get<I>(y) + weighted(in_precision_of(get<I>(y), h), Pair.a[i], get<I>(k))...};
+      const auto next = derivatives<P>(t + Pair.c[i] * h, inside, others);
+      ((get<I>(k)[i] = get<I>(next)), ...);
+    }
+    const auto in_unit = h * at.template scalar<scalar_unit>();
+    return tried_step{
+        tuple{get<I>(y) + weighted(in_precision_of(get<I>(y), h), Pair.b, get<I>(k))...},
+        tuple{weighted(in_precision_of(get<I>(y), in_unit), Pair.error, get<I>(k))...},
+        tuple{get<I>(k)[Pair.stages - 1]...},
+        tuple{powers_of<P>(in_precision_of(get<I>(y), h), get<I>(k))...}};
+  }
+
+ private:
+  template <class P, class H, class K, std::size_t Stages>
+  static constexpr auto powers_of(const H& h, const std::array<K, Stages>& k) {
+    std::array<K, P::is_dense ? Pair.degree : 0> found{};
+    if constexpr (P::is_dense)
+      for (std::size_t p = 0; p < found.size(); ++p) {
+        double c[Stages]{};
+        for (std::size_t i = 0; i < Stages; ++i) c[i] = Pair.dense[i][p];
+        found[p] = weighted(h, c, k);
+      }
+    return found;
+  }
+};
+
+}  // namespace dsl::ode::detail

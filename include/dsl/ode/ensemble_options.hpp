@@ -1,0 +1,58 @@
+// Options of `ensemble`: the method, and what is saved.
+#pragma once
+
+#include <dsl/ode/ensemble_explicit.hpp>
+#include <dsl/ode/ensemble_rosenbrock.hpp>
+
+namespace dsl::ode {
+
+namespace detail {
+
+template <class Method> struct method_option { using method = Method; };
+template <class T> inline constexpr bool is_method = false;
+template <class M> inline constexpr bool is_method<method_option<M>> = true;
+
+template <class X> struct save_option { X times; };
+template <class T> inline constexpr bool is_save = false;
+template <class X> inline constexpr bool is_save<save_option<X>> = true;
+
+template <class T> inline constexpr bool is_ensemble_option = is_method<T> || is_save<T>;
+
+struct only_methods { template <class T> static constexpr bool passes = is_method<T>; };
+struct only_saves { template <class T> static constexpr bool passes = is_save<T>; };
+struct only_ensemble_parameters {
+  template <class T> static constexpr bool passes = !is_ensemble_option<T>;
+};
+
+}  // namespace detail
+
+/// The methods of `ensemble`.
+namespace method {
+
+/// Order 5(4), seven stages, the last of which is the next step's first (Ch. Tsitouras, Comput.
+/// Math. Appl. 62, 2011). The default.
+inline constexpr detail::method_option<detail::explicit_pair<detail::tsit5_pair>> tsit5{};
+/// Order 5(4) of Dormand and Prince, with SciPy's step control: the steps of solve_ivp's RK45.
+inline constexpr detail::method_option<detail::explicit_pair<detail::dopri5_pair, true>> dopri5{};
+/// Order 3(2) of Bogacki and Shampine, with SciPy's step control: the steps of solve_ivp's RK23.
+inline constexpr detail::method_option<detail::explicit_pair<detail::bs3_pair, true>> bs3{};
+/// Order 7(6), ten stages (J. H. Verner's most efficient pair), for small tolerances.
+inline constexpr detail::method_option<detail::explicit_pair<detail::vern7_pair>> vern7{};
+
+/// For stiff systems, order 5(4), eight stages (G. Steinebach, BIT 63, 2023). The Jacobian is
+/// derived from the formula; up to 20 fields of one real dtype.
+inline constexpr detail::method_option<detail::rosenbrock_method<detail::rodas5p_method>> rodas5p{};
+/// For stiff systems and large tolerances, order 2(3), three stages (L. F. Shampine, M. W. Reichelt,
+/// The MATLAB ODE suite, SIAM J. Sci. Comput. 18, 1997).
+inline constexpr detail::method_option<detail::rosenbrock_method<detail::rosenbrock23_method>> rosenbrock23{};
+
+}  // namespace method
+
+/// Has `ensemble` save the fields at given times, by the method's continuous extension. `times`: an
+/// array or a std::vector of doubles, sorted in the direction of the integration.
+template <class X>
+detail::save_option<X> save_at(const X& times) {
+  return {times};
+}
+
+}  // namespace dsl::ode

@@ -1,0 +1,144 @@
+// The programs of an ensemble's elements: the start, a step, and what follows it.
+#pragma once
+
+#include <dsl/ode/ensemble_explicit.hpp>
+
+namespace dsl::ode::detail {
+
+/// The variables that a step's control sets.
+template <class P> using control_variables =
+    variable_list<variables_of<P>.t, variables_of<P>.h, variables_of<P>.log_error,
+                  variables_of<P>.steps, variables_of<P>.rejected, variables_of<P>.outcome,
+                  variables_of<P>.running, variables_of<P>.was_rejected>;
+
+/// Whether a time lies at or before t, in the direction of a step. NaN does not.
+template <class S, class T, class H>
+constexpr auto is_due(const S& time, const T& t, const H& step) {
+  return where(step > 0.0, time <= t, time >= t);
+}
+
+/// The field at old_t + theta taken, by the continuous extension of the last step.
+template <class P, std::size_t I, class Theta>
+constexpr auto inside_step(const ensemble_symbols<P>& at, const Theta& theta) {
+  constexpr auto& v = variables_of<P>;
+  constexpr int field = static_cast<int>(I), first = v.power + field * P::powers;
+  const auto y = at.template variable<v.old_y + field>();
+  const auto x = in_precision_of(y, theta);
+  return [&]<int... Power>(std::integer_sequence<int, Power...>) {
+    auto sum = at.template variable<first + P::powers - 1>() * x;
+    ((sum = (sum + at.template variable<first + P::powers - 2 - Power>()) * x), ...);
+    return y + sum;
+  }(std::make_integer_sequence<int, P::powers - 1>{});
+}
+
+/// The start of an element: what its variables are before the first step.
+template <class P>
+struct ensemble_start {
+  static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
+  using set = variables_joined<
+      control_variables<P>,
+      variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
+      variables_if<P::saves, variable_list<variables_of<P>.row, variables_of<P>.saving>>>;
+
+ private:
+  template <std::size_t... I>
+  static constexpr graph run(std::index_sequence<I...> fields) {
+    graph g;
+    const ensemble_symbols<P> at{&g};
+    const auto t = at.t0(), t1 = at.t1();
+    const auto y = at.template of_fields<variables_of<P>.y>();
+    const auto others = at.parameters();
+    const auto k = derivatives<P>(t, y, others);
+    const auto h = first_step_of(at, fields, y, k, others);
+    const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
+    ensemble_outputs<P> out{g};
+    out.put(control_variables<P>{}, t, h, 0.0f, 0, 0, where(t == t1, 0, 2), begins, false);
+    if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
+    if constexpr (P::saves) out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
+    return g;
+  }
+};
+
+/// A step of an element that is tried, and its acceptance.
+template <class P>
+struct ensemble_step {
+  static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
+  using set = variables_joined<
+      variable_range<variables_of<P>.y, P::fields>, control_variables<P>,
+      variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
+      variables_if<P::is_dense,
+                   variables_joined<variable_list<variables_of<P>.old_t, variables_of<P>.taken>,
+                                    variable_range<variables_of<P>.old_y, P::fields>,
+                                    variable_range<variables_of<P>.power, P::fields * P::powers>>>,
+      variables_if<P::saves, variable_list<variables_of<P>.saving>>>;
+
+ private:
+  template <std::size_t... I>
+  static constexpr graph run(std::index_sequence<I...> fields) {
+    constexpr auto& v = variables_of<P>;
+    graph g;
+    const ensemble_symbols<P> at{&g};
+    const auto t = at.template variable<v.t>(), h = at.template variable<v.h>();
+    const auto y = at.template of_fields<v.y>();
+    const auto tried = P::method::try_step(at, t, h, y, at.parameters(), fields);
+    const auto made = control(at, mean_square_of(at, fields, y, tried.after, tried.error));
+
+    ensemble_outputs<P> out{g};
+    out.put(variable_range<v.y, P::fields>{},
+            tuple{where(made.accepted, get<I>(tried.after), get<I>(y))...});
+    out.put(control_variables<P>{}, made.t, made.h, made.log_error, made.steps, made.rejected,
+            made.outcome, made.running, !made.accepted);
+    if constexpr (P::reuses_slope)
+      out.put(variable_range<v.slope, P::fields>{},
+              tuple{where(made.accepted, get<I>(tried.slopes),
+                          at.template variable<v.slope + static_cast<int>(I)>())...});
+    if constexpr (P::is_dense) {
+      out.put(variable_list<v.old_t, v.taken>{}, t, h);
+      out.put(variable_range<v.old_y, P::fields>{}, y);
+      (put_powers<v.power + static_cast<int>(I) * P::powers>(
+           out, get<I>(tried.powers), std::make_index_sequence<static_cast<std::size_t>(P::powers)>{}),
+       ...);
+    }
+    if constexpr (P::saves)
+      out.put(variable_list<v.saving>{},
+              made.accepted && is_due(at.template variable<v.next>(), made.t, h));
+    return g;
+  }
+  template <int First, class K, std::size_t N, std::size_t... Power>
+  static constexpr void put_powers(ensemble_outputs<P>& out, const std::array<K, N>& powers,
+                                   std::index_sequence<Power...>) {
+    out.put(variable_list<(First + static_cast<int>(Power))...>{}, powers[Power]...);
+  }
+};
+
+/// The row that is due, by the continuous extension of the last step.
+template <class P>
+struct ensemble_save {
+  static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
+  using set = variables_joined<
+      variable_list<variables_of<P>.row, variables_of<P>.saved_row, variables_of<P>.stores,
+                    variables_of<P>.saving>,
+      variable_range<variables_of<P>.saved, P::fields>>;
+
+ private:
+  template <std::size_t... I>
+  static constexpr graph run(std::index_sequence<I...>) {
+    constexpr auto& v = variables_of<P>;
+    graph g;
+    const ensemble_symbols<P> at{&g};
+    const auto due = at.template variable<v.saving>();
+    const auto row = at.template variable<v.row>();
+    const auto taken = at.template variable<v.taken>();
+    const auto theta =
+        (at.template variable<v.next>() - at.template variable<v.old_t>()) / taken;
+    const auto further =
+        due && is_due(at.template variable<v.after>(), at.template variable<v.t>(), taken);
+    ensemble_outputs<P> out{g};
+    out.put(variable_list<v.row, v.saved_row, v.stores, v.saving>{},
+            row + cast<std::int32_t>(due), row, due, further);
+    out.put(variable_range<v.saved, P::fields>{}, tuple{inside_step<P, I>(at, theta)...});
+    return g;
+  }
+};
+
+}  // namespace dsl::ode::detail

@@ -1,0 +1,214 @@
+// The variables of an ensemble's elements, and the symbols that stand for them.
+#pragma once
+
+#include <dsl/exec/ensemble/element_loop.hpp>
+#include <dsl/ode/integrate.hpp>
+
+namespace dsl::ode::detail {
+
+using dsl::detail::add_leaves;
+using dsl::detail::as_operand;
+using dsl::detail::graph;
+using dsl::detail::literal;
+using dsl::detail::operand;
+using dsl::detail::operand_t;
+using dsl::detail::variable_list;
+
+/// Count consecutive variables.
+template <int First, class Numbers> struct variables_from;
+template <int First, int... I>
+struct variables_from<First, std::integer_sequence<int, I...>> {
+  using type = variable_list<(First + I)...>;
+};
+template <int First, int Count> using variable_range =
+    typename variables_from<First, std::make_integer_sequence<int, Count>>::type;
+template <bool Exists, class List> using variables_if =
+    std::conditional_t<Exists, List, variable_list<>>;
+
+template <class... Lists> struct joined_variables { using type = variable_list<>; };
+template <int... A> struct joined_variables<variable_list<A...>> {
+  using type = variable_list<A...>;
+};
+template <int... A, int... B, class... Rest>
+struct joined_variables<variable_list<A...>, variable_list<B...>, Rest...>
+    : joined_variables<variable_list<A..., B...>, Rest...> {};
+template <class... Lists> using variables_joined = typename joined_variables<Lists...>::type;
+
+/// The scalars that every ensemble has, in the order of their operands; then come the parameters
+/// that are single values.
+enum ensemble_scalar : int {
+  scalar_t0,
+  scalar_t1,
+  scalar_relative,  // The tolerances, in units that are moderate as floats.
+  scalar_absolute,
+  scalar_unit,  // A tolerance in these units.
+  scalar_first_step,
+  scalar_largest_step,
+  scalar_most_steps,
+  ensemble_scalars
+};
+
+/// A parameter that is an array: the given array number `Number`. One that is a single value: the
+/// scalar number `Number` of dtype D, read by `Code`.
+template <int Number> struct array_parameter {};
+template <int Number, op Code, dtype D, bool Weak> struct scalar_parameter {};
+
+/// The numbers of an element's variables. -1: it has none of them.
+template <class P>
+struct ensemble_layout {
+  static constexpr int fields = P::fields;
+  int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
+  int t = -1, h = -1, log_error = -1;  // Time; next step; binary logarithm of the last squared error.
+  int steps = -1, rejected = -1, outcome = -1, running = -1;
+  int was_rejected = -1;  // The last step that was tried.
+  int slope = -1;  // Of each field at t, where the last stage of a step is the first of the next.
+  // The last accepted step: its beginning, its size, and the polynomials of the continuous
+  // extension, by field and then by power of theta.
+  int old_t = -1, taken = -1, old_y = -1, power = -1;
+  // Saved rows: the next row and its time, and the time of the row after it; whether it is due; the
+  // row that is being saved, and its values.
+  int row = -1, next = -1, after = -1, saving = -1, saved_row = -1, stores = -1, saved = -1;
+  int count = 0;
+  dtype types[dsl::detail::max_program_nodes / 8]{};
+
+  constexpr int add(int n, dtype type) {
+    const int first = count;
+    for (int i = 0; i < n; ++i) types[count++] = type;
+    return first;
+  }
+  constexpr void add_of_fields(int& first, int each) {
+    first = count;
+    for (int i = 0; i < fields; ++i) add(each, P::field_types[i]);
+  }
+};
+template <class P>
+constexpr ensemble_layout<P> lay_out_variables() {
+  constexpr dtype real = dtype::float64, whole = dtype::int32, flag = dtype::boolean;
+  ensemble_layout<P> v;
+  v.add_of_fields(v.y, 1);
+  v.given = v.count;
+  for (int i = 0; i < P::arrays; ++i) v.add(1, P::array_types[i]);
+  v.t = v.add(1, real);
+  if (P::t1_varies) v.t1 = v.add(1, real);
+  v.h = v.add(1, real);
+  v.log_error = v.add(1, dtype::float32);
+  v.steps = v.add(1, whole);
+  v.rejected = v.add(1, whole);
+  v.outcome = v.add(1, dtype::uint8);
+  v.running = v.add(1, flag);
+  v.was_rejected = v.add(1, flag);
+  if (P::reuses_slope) v.add_of_fields(v.slope, 1);
+  if (P::is_dense) {
+    v.old_t = v.add(1, real);
+    v.taken = v.add(1, real);
+    v.add_of_fields(v.old_y, 1);
+    v.add_of_fields(v.power, P::powers);
+  }
+  if (P::saves) {
+    v.row = v.add(1, whole);
+    v.next = v.add(1, real);
+    v.after = v.add(1, real);
+    v.saving = v.add(1, flag);
+    v.saved_row = v.add(1, whole);
+    v.stores = v.add(1, flag);
+    v.add_of_fields(v.saved, 1);
+  }
+  return v;
+}
+template <class P> inline constexpr ensemble_layout<P> variables_of = lay_out_variables<P>();
+
+template <class P, class Numbers> struct ensemble_types;
+template <class P, std::size_t... V>
+struct ensemble_types<P, std::index_sequence<V...>> {
+  using type = dsl::detail::variable_types<variables_of<P>.types[V]...>;
+};
+
+/// The symbols of an element's variables and scalars, in a graph.
+template <class P>
+struct ensemble_symbols {
+  static constexpr ensemble_layout<P> v = variables_of<P>;
+  using fields = std::make_index_sequence<static_cast<std::size_t>(P::fields)>;
+  graph* g;
+
+  template <int V>
+  constexpr auto variable() const {
+    constexpr dtype type = v.types[V];
+    g->note_rank(V, 1);
+    return symbol<type>{g, g->add(op::load, type, {static_cast<std::uint64_t>(V)})};
+  }
+  template <int S, dtype D = dtype::float64, bool Weak = false, op Code = op::value>
+  constexpr auto scalar() const {
+    return symbol<D, Weak>{g, g->add(Code, D, {static_cast<std::uint64_t>(v.count + S)})};
+  }
+  /// One variable for each field, from number First on, `Step` apart.
+  template <int First, int Step = 1>
+  constexpr auto of_fields() const {
+    return of_fields<First, Step>(fields{});
+  }
+  constexpr auto t0() const {
+    if constexpr (P::t0_varies) return variable<v.t>();
+    else return scalar<scalar_t0>();
+  }
+  constexpr auto t1() const {
+    if constexpr (P::t1_varies) return variable<v.t1>();
+    else return scalar<scalar_t1>();
+  }
+  constexpr auto parameters() const { return parameters(typename P::parameters{}); }
+
+ private:
+  template <int First, int Step, std::size_t... I>
+  constexpr auto of_fields(std::index_sequence<I...>) const {
+    return tuple{variable<First + static_cast<int>(I) * Step>()...};
+  }
+  template <class... X>
+  constexpr auto parameters(tuple<X...>) const {
+    return tuple<decltype(parameter(X{}))...>{parameter(X{})...};
+  }
+  template <int N>
+  constexpr auto parameter(array_parameter<N>) const {
+    return variable<v.given + N>();
+  }
+  template <int N, op Code, dtype D, bool Weak>
+  constexpr auto parameter(scalar_parameter<N, Code, D, Weak>) const {
+    return scalar<ensemble_scalars + N, D, Weak, Code>();
+  }
+};
+
+/// Adds the new values of variables to a graph's outputs, converted to their dtypes.
+template <class P>
+struct ensemble_outputs {
+  graph& g;
+  template <int... V, class... S>
+  constexpr void put(variable_list<V...>, const S&... values) {
+    (g.outputs.push_back(dsl::detail::convert_symbol<variables_of<P>.types[V], false>(
+                             dsl::detail::lift(&g, values))
+                             .id),
+     ...);
+  }
+  template <int... V, class... S>
+  constexpr void put(variable_list<V...> of, const tuple<S...>& values) {
+    unpack([&](const S&... s) { put(of, s...); }, values);
+  }
+};
+
+/// A right-hand side's derivatives, each in its field's precision.
+template <class P, class T, class... Y, class... X>
+constexpr auto derivatives(const T& t, const tuple<Y...>& y, const tuple<X...>& others) {
+  const auto time = [&] {
+    if constexpr (right_side<typename P::function>::times == 0) return no_time{};
+    else return symbol<T::type.type, true>{t.owner, t.id};
+  }();
+  return unpack(
+      [&](const Y&... fields) {
+        return unpack(
+            [&](const X&... x) {
+              return unpack(
+                  [&](const auto&... k) { return tuple{slope(fields, k)...}; },
+                  as_tuple(right_side<typename P::function>::at(time, fields..., x...)));
+            },
+            others);
+      },
+      y);
+}
+
+}  // namespace dsl::ode::detail

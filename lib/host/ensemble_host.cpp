@@ -1,0 +1,182 @@
+// Loops of single elements on the host: the lanes of vectors are elements, and take new ones as
+// theirs end.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "exec/ensemble/ensemble_work.hpp"
+#include "exec/plan/layout.hpp"
+#include "host/columns.hpp"
+#include "host/host.hpp"
+#include "host/threads.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+constexpr int lanes = 64;
+
+// A column of a value for each lane, of each variable.
+class columns_of_variables {
+ public:
+  explicit columns_of_variables(const ensemble_code& code)
+      : code_(code),
+        memory_(allocate_host_memory(column_bytes_ * static_cast<std::size_t>(code.variables))) {
+    std::memset(memory_.get(), 0, column_bytes_ * static_cast<std::size_t>(code.variables));
+  }
+  unsigned char* of(int variable) const {
+    return memory_.get() + column_bytes_ * static_cast<std::size_t>(variable);
+  }
+  unsigned char* at(int variable, int lane) const { return of(variable) + lane * size(variable); }
+  std::int64_t size(int variable) const { return size_of(code_.types[variable]); }
+  template <class T> T& value(int variable, int lane) const {
+    return reinterpret_cast<T*>(of(variable))[lane];
+  }
+
+ private:
+  static constexpr std::size_t column_bytes_ = lanes * 16;  // of the widest dtype
+  const ensemble_code& code_;
+  host_memory memory_;
+};
+
+// The elements of a range, which one thread runs.
+class element_lanes {
+ public:
+  element_lanes(const ensemble_work& w, std::int64_t begin, std::int64_t end)
+      : w_(w), code_(w.code()), columns_(code_), fresh_(code_), next_(begin), end_(end) {
+    for (int k = 0; k < code_.scalars; ++k) {
+      const operand& o = w.scalars()[k];
+      scalars_.push_back(o.kind == operand_kind::device_scalar
+                             ? reinterpret_cast<const void*>(o.word[0])
+                             : static_cast<const void*>(o.word));
+    }
+  }
+
+  void run() {
+    refill();
+    while (running_ > 0) {
+      int first_stored = 0;
+      for (int k = 0; k < code_.phases; ++k) {
+        const ensemble_phase& phase = code_.phase[k];
+        if (phase.runs_while < 0) {
+          run_phase(phase, k, first_stored);
+        } else {
+          while (any(phase.runs_while)) run_phase(phase, k, first_stored);
+        }
+        first_stored += phase.stored_count;
+      }
+      refill();
+    }
+  }
+
+ private:
+  void evaluate(const ensemble_phase& phase, int number, const columns_of_variables& on) const {
+    const void* in[ensemble_variables_and_scalars];
+    void* out[max_program_outputs];
+    for (int v = 0; v < code_.variables; ++v) in[v] = on.of(v);
+    for (int k = 0; k < code_.scalars; ++k)
+      in[code_.variables + k] = scalars_[static_cast<std::size_t>(k)];
+    for (int i = 0; i < phase.pass.target_count; ++i) out[i] = on.of(phase.set[i]);
+    loop_of_level(code_.host->phase[number]->block)(lanes, 1, 0, in, out, nullptr);
+    if (!phase.finds_entry) return;
+    const ensemble_request& r = w_.request();
+    for (int l = 0; l < lanes; ++l) {
+      const std::int64_t row = on.value<std::int32_t>(code_.entry_row, l);
+      const auto entry = [&r](std::int64_t k) {
+        return k < r.table_entries ? r.table[k] : std::numeric_limits<double>::quiet_NaN();
+      };
+      on.value<double>(code_.entry_value, l) = entry(row);
+      on.value<double>(code_.entry_following, l) = entry(row + 1);
+    }
+  }
+  void run_phase(const ensemble_phase& phase, int number, int first_stored) {
+    evaluate(phase, number + 1, columns_);
+    const std::int64_t rows = first_stored == 0 ? w_.request().rows : w_.request().other_rows;
+    for (int l = 0; l < lanes && phase.stored_count > 0; ++l) {
+      const std::int64_t row = columns_.value<std::int32_t>(phase.row, l);
+      if (!runs_[l] || !columns_.value<bool>(phase.flag, l) || row >= rows) continue;
+      for (int i = 0; i < phase.stored_count; ++i)
+        store(w_.stored()[first_stored + i], phase.stored[i], l,
+              row * w_.request().elements + element_[l]);
+    }
+  }
+  // A lane that has no element keeps its last values, and any flag among them.
+  bool any(int flag) const {
+    for (int l = 0; l < lanes; ++l)
+      if (runs_[l] && columns_.value<bool>(flag, l)) return true;
+    return false;
+  }
+  void store(const operand& to, int variable, int lane, std::int64_t at) const {
+    const std::int64_t size = columns_.size(variable);
+    std::memcpy(reinterpret_cast<unsigned char*>(to.word[0]) + at * size,
+                columns_.at(variable, lane), static_cast<std::size_t>(size));
+  }
+
+  // Stores what has ended, and gives its lanes new elements.
+  void refill() {
+    for (int l = 0; l < lanes; ++l) {
+      if (runs_[l] && columns_.value<bool>(code_.running, l)) continue;
+      if (runs_[l]) {
+        for (int k = 0; k < code_.kept_count; ++k)
+          store(w_.kept()[k], code_.kept[k], l, element_[l]);
+        --running_;
+      }
+      runs_[l] = take(l);
+      if (runs_[l]) ++running_;
+    }
+  }
+  bool take(int lane) {
+    while (true) {
+      if (taken_ == ready_ && !start_more()) return false;
+      const int from = taken_++;
+      for (int v = 0; v < code_.variables; ++v)
+        std::memcpy(columns_.at(v, lane), fresh_.at(v, from),
+                    static_cast<std::size_t>(columns_.size(v)));
+      element_[lane] = next_ - ready_ + from;
+      if (columns_.value<bool>(code_.running, lane)) return true;
+      for (int k = 0; k < code_.kept_count; ++k)
+        store(w_.kept()[k], code_.kept[k], lane, element_[lane]);
+    }
+  }
+  bool start_more() {
+    ready_ = static_cast<int>(std::min<std::int64_t>(lanes, end_ - next_));
+    taken_ = 0;
+    if (ready_ == 0) return false;
+    for (int k = 0; k < code_.given_count; ++k) {
+      const int v = code_.given[k];
+      std::memcpy(fresh_.of(v),
+                  reinterpret_cast<const unsigned char*>(w_.operands()[k].word[0]) +
+                      next_ * fresh_.size(v),
+                  static_cast<std::size_t>(ready_ * fresh_.size(v)));
+    }
+    evaluate(code_.start, 0, fresh_);
+    next_ += ready_;
+    return true;
+  }
+
+  static constexpr int ensemble_variables_and_scalars = 512;
+  const ensemble_work& w_;
+  const ensemble_code& code_;
+  columns_of_variables columns_, fresh_;
+  std::vector<const void*> scalars_;
+  std::int64_t next_, end_, element_[lanes] = {};
+  int ready_ = 0, taken_ = 0, running_ = 0;
+  bool runs_[lanes] = {};
+};
+
+}  // namespace
+
+void run_ensemble_on_host(const ensemble_work& w) {
+  const ensemble_request& r = w.request();
+  // A range has many elements for each lane, so that few lanes wait for the last ones of a range.
+  const std::int64_t range = std::clamp<std::int64_t>(r.elements / 64 / lanes * lanes, lanes, 4096);
+  constexpr double steps = 10;
+  on_threads(pieces(r.elements, range),
+             steps * w.code().host->phase[1]->nanoseconds * static_cast<double>(r.elements),
+             [&](std::int64_t begin, std::int64_t end) {
+               element_lanes(w, begin * range, std::min(r.elements, end * range)).run();
+             });
+}
+
+}  // namespace dsl::detail

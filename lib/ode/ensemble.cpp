@@ -1,0 +1,56 @@
+#include <dsl/ode/ensemble.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "mem/text.hpp"
+#include "ode/limits.hpp"
+
+namespace dsl::ode::detail {
+
+void require_tolerance(const tolerance& wanted) { require_limits("ensemble", wanted); }
+void require_finite(const char* name, double value) {
+  require("ensemble", std::isfinite(value), name, value, "finite");
+}
+
+void require_times(const std::vector<double>& times, double t0, double t1) {
+  const double way = t1 < t0 ? -1 : 1;
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    require("ensemble", std::isfinite(times[k]), "a time of save_at", times[k], "finite");
+    require("ensemble", way * (times[k] - t0) >= 0 && way * (t1 - times[k]) >= 0,
+            "a time of save_at", times[k], "between t0 and t1");
+    require("ensemble", k == 0 || way * (times[k] - times[k - 1]) >= 0, "a time of save_at",
+            times[k], "not before the one before it");
+  }
+}
+
+double unit_of(const tolerance& wanted) {
+  if (wanted.absolute <= 0) return 1;
+  return std::ldexp(1.0, -std::ilogb(wanted.absolute));
+}
+
+void require_fields(const operand* fields, int count) {
+  for (int k = 0; k < count; ++k) {
+    if (fields[k].memory == nullptr)
+      dsl::detail::raise<memory_error>("ensemble: a field without memory");
+    for (int j = 0; j < k; ++j) {
+      if (fields[k].rank != fields[j].rank ||
+          !std::equal(fields[k].extents, fields[k].extents + fields[k].rank, fields[j].extents))
+        dsl::detail::raise<shape_error>(
+            "ensemble: the fields have different shapes, " +
+            dsl::detail::spell_shape(fields[j].extents, fields[j].rank) + " and " +
+            dsl::detail::spell_shape(fields[k].extents, fields[k].rank));
+      if (may_share(fields[k], fields + j, 1))
+        dsl::detail::raise<shape_error>("ensemble: two fields share elements");
+    }
+  }
+}
+
+bool may_share(const operand& array, const operand* fields, int count) {
+  return std::any_of(fields, fields + count, [&](const operand& f) {
+    return dsl::detail::may_share_elements(array, f);
+  });
+}
+
+}  // namespace dsl::ode::detail
