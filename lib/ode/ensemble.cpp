@@ -11,7 +11,7 @@ namespace dsl::ode::detail {
 
 void require_tolerance(const tolerance& wanted) { require_limits("ensemble", wanted); }
 void require_finite(const char* name, double value) {
-  require("ensemble", std::isfinite(value), name, value, "finite");
+  require("ensemble", std::fabs(value) < 1e37, name, value, "finite, and less than 1e37");
 }
 
 void require_times(const std::vector<double>& times, double t0, double t1) {
@@ -25,9 +25,13 @@ void require_times(const std::vector<double>& times, double t0, double t1) {
   }
 }
 
+float as_float(double magnitude) {
+  return static_cast<float>(std::clamp(magnitude, magnitude > 0 ? 1e-37 : 0.0, 1e38));
+}
+
 double unit_of(const tolerance& wanted) {
   if (wanted.absolute <= 0) return 1;
-  return std::ldexp(1.0, -std::ilogb(wanted.absolute));
+  return std::ldexp(1.0, std::clamp(-std::ilogb(wanted.absolute), -100, 100));
 }
 
 void require_fields(const operand* fields, int count) {

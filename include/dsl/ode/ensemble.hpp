@@ -128,6 +128,8 @@ void require_finite(const char* name, double value);
 /// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
 /// them.
 void require_times(const std::vector<double>& times, double t0, double t1);
+/// A magnitude as a float: the least or the greatest one where it is none.
+float as_float(double magnitude);
 /// A power of two by which tolerances and errors are multiplied, so that they are moderate floats.
 double unit_of(const tolerance& wanted);
 /// Throws shape_error unless all fields have one shape and memory on one device, and share none.
@@ -233,10 +235,11 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
       if constexpr (is_time_of_all<std::remove_cvref_t<decltype(t)>>) return static_cast<double>(t);
       else return 0.0;
     };
-    for (const double value :
-         {scalar_time(t0), scalar_time(t1), wanted.relative * unit, wanted.absolute * unit, unit,
-          wanted.first_step, wanted.largest_step})
-      in.add(value);
+    in.add(scalar_time(t0));
+    in.add(scalar_time(t1));
+    for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
+                               wanted.first_step, wanted.largest_step})
+      in.add(as_float(value));
     in.add(static_cast<std::int32_t>(std::min<std::int64_t>(wanted.most_steps, 0x7fffffff)));
     unpack(
         [&](const auto&... x) {

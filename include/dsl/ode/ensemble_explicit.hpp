@@ -19,6 +19,24 @@ constexpr auto weighted(const H& h, const double (&c)[N], const std::array<K, St
   return (h * first) * sum;
 }
 
+/// Weights as floats whose sum is 1: rounded, the weights would make all steps longer or shorter by
+/// the same 1e-7, which adds up from step to step. The least one takes what the others miss.
+template <std::size_t N>
+constexpr std::array<float, N> consistent_floats(const double (&weights)[N], double total = 1) {
+  std::array<float, N> made{};
+  std::size_t least = N;
+  double sum = 0;
+  for (std::size_t j = 0; j < N; ++j) {
+    const double size = weights[j] < 0 ? -weights[j] : weights[j];
+    if (size > 0 && (least == N || size < (weights[least] < 0 ? -weights[least] : weights[least])))
+      least = j;
+    made[j] = static_cast<float>(weights[j]);
+    sum += static_cast<double>(made[j]);
+  }
+  made[least] = static_cast<float>(static_cast<double>(made[least]) + (total - sum));
+  return made;
+}
+
 /// What a method computes in a step that it tries: the fields afterwards, their errors in the
 /// tolerances' unit, their slopes afterwards if the method has them, and for each field the
 /// coefficients of theta, theta^2, ... in its continuous extension, less the field before.
@@ -54,20 +72,52 @@ struct explicit_pair {
                           count = P::is_dense ? all : Pair.stages;
     tuple<std::array<std::remove_cvref_t<decltype(get<I>(first))>, all>...> k{};
     ((get<I>(k)[0] = get<I>(first)), ...);
+    const auto after = [&] {
+      return Y{stepped(get<I>(y), in_precision_of(get<I>(y), h), get<I>(k))...};
+    };
     for (std::size_t i = 1; i < count; ++i) {
-      const Y inside{get<I>(y) + weighted(in_precision_of(get<I>(y), h), Pair.a[i], get<I>(k))...};
+      const bool is_end = reuses_slope && i + 1 == Pair.stages;
+      const Y inside =
+          is_end ? after()
+                 : Y{stage(get<I>(y), in_precision_of(get<I>(y), h), Pair.a[i], Pair.c[i], get<I>(k))...};
       const auto next = derivatives<P>(t + Pair.c[i] * h, inside, others);
       ((get<I>(k)[i] = get<I>(next)), ...);
     }
-    const auto in_unit = h * at.template scalar<scalar_unit>();
+    const auto unit = at.template scalar<scalar_unit, dtype::float32>();
     return tried_step{
-        tuple{get<I>(y) + weighted(in_precision_of(get<I>(y), h), Pair.b, get<I>(k))...},
-        tuple{weighted(in_precision_of(get<I>(y), in_unit), Pair.error, get<I>(k))...},
+        after(),
+        tuple{weighted(in_precision_of(get<I>(y), h) * in_precision_of(get<I>(y), unit), Pair.error,
+                       get<I>(k))...},
         tuple{get<I>(k)[Pair.stages - 1]...},
         tuple{powers_of<P>(in_precision_of(get<I>(y), h), get<I>(k))...}};
   }
 
  private:
+  // The field after the step.
+  template <class Y, class H, class K, std::size_t Stages>
+  static constexpr auto stepped(const Y& y, const H& h, const std::array<K, Stages>& k) {
+    if constexpr (real_of(Y::type.type) == dtype::float32) {
+      return stage(y, h, Pair.b, 1, k);
+    } else {
+      return y + weighted(h, Pair.b, k);
+    }
+  }
+  template <class Y, class H, class K, std::size_t N, std::size_t Stages>
+  static constexpr auto stage(const Y& y, const H& h, const double (&c)[N], double total, const std::array<K, Stages>& k) {
+    if constexpr (real_of(Y::type.type) == dtype::float32) {
+      const auto weights = consistent_floats(c, total);
+      K sum{};
+      bool is_first = true;
+      for (std::size_t j = 0; j < weights.size(); ++j) {
+        if (weights[j] == 0) continue;
+        sum = is_first ? weights[j] * k[j] : sum + weights[j] * k[j];
+        is_first = false;
+      }
+      return y + h * sum;
+    } else {
+      return y + weighted(h, c, k);
+    }
+  }
   template <class P, class H, class K, std::size_t Stages>
   static constexpr auto powers_of(const H& h, const std::array<K, Stages>& k) {
     std::array<K, P::is_dense ? Pair.degree : 0> found{};

@@ -7,7 +7,8 @@ namespace dsl::ode::detail {
 
 /// The variables that a step's control sets.
 template <class P> using control_variables =
-    variable_list<variables_of<P>.t, variables_of<P>.h, variables_of<P>.log_error,
+    variable_list<variables_of<P>.t, variables_of<P>.h, variables_of<P>.is_last,
+                  variables_of<P>.log_error,
                   variables_of<P>.steps, variables_of<P>.rejected, variables_of<P>.outcome,
                   variables_of<P>.running, variables_of<P>.was_rejected>;
 
@@ -49,10 +50,10 @@ struct ensemble_start {
     const auto y = at.template of_fields<variables_of<P>.y>();
     const auto others = at.parameters();
     const auto k = derivatives<P>(t, y, others);
-    const auto h = first_step_of(at, fields, y, k, others);
+    const auto first = first_step_of(at, fields, y, k, others);
     const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
     ensemble_outputs<P> out{g};
-    out.put(control_variables<P>{}, t, h, 0.0f, 0, 0, where(t == t1, 0, 2), begins, false);
+    out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0, where(t == t1, 0, 2), begins, false);
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
     if constexpr (P::saves) out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
     return g;
@@ -78,15 +79,17 @@ struct ensemble_step {
     constexpr auto& v = variables_of<P>;
     graph g;
     const ensemble_symbols<P> at{&g};
-    const auto t = at.template variable<v.t>(), h = at.template variable<v.h>();
+    const auto t = at.template variable<v.t>();
+    const auto h = where(at.template variable<v.is_last>(), at.t1() - t,
+                         cast<double>(at.template variable<v.h>()));
     const auto y = at.template of_fields<v.y>();
     const auto tried = P::method::try_step(at, t, h, y, at.parameters(), fields);
-    const auto made = control(at, mean_square_of(at, fields, y, tried.after, tried.error));
+    const auto made = control(at, h, mean_square_of(at, fields, y, tried.after, tried.error));
 
     ensemble_outputs<P> out{g};
     out.put(variable_range<v.y, P::fields>{},
             tuple{where(made.accepted, get<I>(tried.after), get<I>(y))...});
-    out.put(control_variables<P>{}, made.t, made.h, made.log_error, made.steps, made.rejected,
+    out.put(control_variables<P>{}, made.t, made.h, made.is_last, made.log_error, made.steps, made.rejected,
             made.outcome, made.running, !made.accepted);
     if constexpr (P::reuses_slope)
       out.put(variable_range<v.slope, P::fields>{},

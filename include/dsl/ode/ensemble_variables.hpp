@@ -58,7 +58,9 @@ template <class P>
 struct ensemble_layout {
   static constexpr int fields = P::fields;
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
-  int t = -1, h = -1, log_error = -1;  // Time; next step; binary logarithm of the last squared error.
+  // The time; the next step, which is what is left until t1 if it is the last one; the binary
+  // logarithm of the squared error of the last accepted step.
+  int t = -1, h = -1, is_last = -1, log_error = -1;
   int steps = -1, rejected = -1, outcome = -1, running = -1;
   int was_rejected = -1;  // The last step that was tried.
   int slope = -1;  // Of each field at t, where the last stage of a step is the first of the next.
@@ -90,7 +92,8 @@ constexpr ensemble_layout<P> lay_out_variables() {
   for (int i = 0; i < P::arrays; ++i) v.add(1, P::array_types[i]);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
-  v.h = v.add(1, real);
+  v.h = v.add(1, dtype::float32);
+  v.is_last = v.add(1, flag);
   v.log_error = v.add(1, dtype::float32);
   v.steps = v.add(1, whole);
   v.rejected = v.add(1, whole);

@@ -19,16 +19,11 @@ struct control_constants {
 /// The binary logarithm of the least squared error: a smaller one counts as this, Hairer's 1e-4.
 inline constexpr float least_log_error = -26.575425f;
 
-/// The squared magnitude of a value, as a float.
+/// A value in single precision: errors and step sizes need no more.
 template <class X>
-constexpr auto squared_as_float(const X& x) {
-  if constexpr (kind_of(X::type.type) == kind::complex) {
-    const auto re = cast<float>(real(x)), im = cast<float>(imag(x));
-    return re * re + im * im;
-  } else {
-    const auto f = cast<float>(x);
-    return f * f;
-  }
+constexpr auto in_single(const X& x) {
+  if constexpr (kind_of(X::type.type) == kind::complex) return cast<std::complex<float>>(x);
+  else return cast<float>(x);
 }
 
 /// The mean over the fields of (error / (absolute + relative max(|y|, |z|)))^2, as a float. `error`
@@ -36,68 +31,84 @@ constexpr auto squared_as_float(const X& x) {
 template <class P, std::size_t... I, class... Y, class Z, class E>
 constexpr auto mean_square_of(const ensemble_symbols<P>& at, std::index_sequence<I...>,
                               const tuple<Y...>& y, const Z& z, const E& error) {
-  const auto absolute = at.template scalar<scalar_absolute>(),
-             relative = at.template scalar<scalar_relative>();
-  const auto ratio = [&](const auto& before, const auto& after, const auto& e) {
-    const auto size = abs(before), later = abs(after);
-    const auto largest = fmax(size, later);
-    const auto scale = cast<float>(in_precision_of(size, absolute) +
-                                   in_precision_of(size, relative) * largest);
+  const auto absolute = at.template scalar<scalar_absolute, dtype::float32>(),
+             relative = at.template scalar<scalar_relative, dtype::float32>();
+  const auto square = [&](const auto& before, const auto& after, const auto& e) {
+    const auto scale = absolute + relative * fmax(abs(in_single(before)), abs(in_single(after)));
     const auto inverse = dsl::detail::apply<op::fast_reciprocal>(scale);
-    return squared_as_float(e) * (inverse * inverse);
+    return abs2(in_single(e)) * (inverse * inverse);
   };
-  const auto sum = (ratio(get<I>(y), get<I>(z), get<I>(error)) + ...);
+  const auto sum = (square(get<I>(y), get<I>(z), get<I>(error)) + ...);
   return sum * (1.0f / static_cast<float>(sizeof...(I)));
 }
 
-/// What an element's step decides.
-template <class Accepted, class T, class H, class L, class N, class O>
+/// What follows from a step that was tried.
+template <class Flag, class T, class H, class N, class O>
 struct controlled {
-  Accepted accepted;
+  Flag accepted;
   T t;  // The time afterwards.
-  H h;  // The next step.
-  L log_error;
+  H h;  // The next step,
+  Flag is_last;  // or what is left until t1.
+  H log_error;
   N steps, rejected;
   O outcome;
-  Accepted running;
+  Flag running;
 };
 
-/// From the squared error of a step what follows.
-template <class P, class Q>
-constexpr auto control(const ensemble_symbols<P>& at, const Q& square) {
+/// The least magnitude of a step at a time: SciPy's, ten roundings of the time.
+template <class T>
+constexpr auto least_step(const T& time) {
+  return fmax(abs(cast<float>(time)) * 2.2e-15f, 1e-37f);
+}
+
+/// From the squared error of a step of size h what follows. Sizes of further steps are floats, whose
+/// precision does not matter; the last step ends at t1 to the bit.
+template <class P, class H, class Q>
+constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& square) {
   constexpr auto& v = variables_of<P>;
   constexpr control_constants c = P::control;
-  const auto t = at.template variable<v.t>(), h = at.template variable<v.h>(), t1 = at.t1();
-  const auto last = at.template variable<v.log_error>();
+  const auto t = at.template variable<v.t>(), t1 = at.t1();
+  const auto is_last = at.template variable<v.is_last>();
+  const auto last_error = at.template variable<v.log_error>();
   const auto steps = at.template variable<v.steps>() + 1;
   const auto accepted = square < 1.0f;
-  const auto log_square = log2(square);
+  const auto log_square = dsl::detail::apply<op::fast_log2>(square);
   // A NaN loses in fmax, so that it gives the smallest factor.
   constexpr float log_safety = -0.15200309f;  // log2(0.9)
   auto exponent = log_safety - static_cast<float>(c.now / 2) * log_square;
   if constexpr (c.earlier != 0)
-    exponent = exponent + where(accepted, static_cast<float>(c.earlier / 2) * last, 0.0f);
-  const auto most = where(accepted && !at.template variable<v.was_rejected>(), static_cast<float>(c.most), 1.0f);
-  const auto factor =
-      cast<double>(fmin(most, fmax(static_cast<float>(c.least), exp2(exponent))));
+    exponent = exponent + where(accepted, static_cast<float>(c.earlier / 2) * last_error, 0.0f);
+  const auto most =
+      where(accepted && !at.template variable<v.was_rejected>(), static_cast<float>(c.most), 1.0f);
+  const auto factor = fmin(most, fmax(static_cast<float>(c.least), exp2(exponent)));
 
-  const auto left = t1 - t;
-  const auto next_t = where(accepted, where(h == left, t1, t + h), t);
-  // Ten roundings of the time: SciPy's smallest step.
-  const auto least = fmax(abs(next_t) * 2.2e-15, 1e-290);
-  const auto wanted = fmin(abs(h) * factor, at.template scalar<scalar_largest_step>());
-  const auto enough = where(accepted, fmax(wanted, least), wanted);
-  const auto rest = t1 - next_t;
-  const auto next_h =
-      where(enough < least, 0.0, where(abs(rest) <= enough, rest, copysign(enough, h)));
-  const auto reached = accepted && rest == 0.0;
-  const auto stuck = next_h == 0.0;
-  const auto running = !reached && !stuck && steps < at.template scalar<scalar_most_steps, dtype::int32>();
-  const auto outcome = where(reached, 0, where(stuck, 1, 2));
-  const auto rejected = at.template variable<v.rejected>() + cast<std::int32_t>(!accepted);
-  const auto kept = fmax(log_square, least_log_error);
-  return controlled{accepted, next_t, next_h, where(accepted, kept, last), steps, rejected, outcome, running};
+  const auto reached = accepted && is_last;
+  const auto next_t = where(accepted, where(is_last, t1, t + h), t);
+  const auto tried = cast<float>(h);
+  const auto wanted = fmin(abs(tried) * factor, at.template scalar<scalar_largest_step, dtype::float32>());
+  const auto least = least_step(next_t);
+  const auto stuck = !accepted && wanted < least;
+  const auto next_h = fmax(wanted, least);
+  const auto rest = abs(cast<float>(t1 - next_t));
+  const auto running =
+      !reached && !stuck && steps < at.template scalar<scalar_most_steps, dtype::int32>();
+  return controlled{accepted,
+                    next_t,
+                    copysign(next_h, tried),
+                    rest <= next_h,
+                    where(accepted, fmax(log_square, least_log_error), last_error),
+                    steps,
+                    at.template variable<v.rejected>() + cast<std::int32_t>(!accepted),
+                    where(reached, 0, where(stuck, 1, 2)),
+                    running};
 }
+
+/// A step, or whether it is what is left until t1.
+template <class H, class Flag> struct chosen_step {
+  H h;
+  Flag is_last;
+};
+template <class H, class Flag> chosen_step(H, Flag) -> chosen_step<H, Flag>;
 
 /// The first step: that of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4,
 /// from the size of the fields, of their slopes `k`, and of the change of these over a guessed step.
@@ -105,14 +116,16 @@ template <class P, std::size_t... I, class... Y, class K, class X>
 constexpr auto first_step_of(const ensemble_symbols<P>& at, std::index_sequence<I...> fields,
                              const tuple<Y...>& y, const K& k, const X& others) {
   constexpr float huge = 1e18f;
-  const auto unit = at.template scalar<scalar_unit>();
+  const auto unit = at.template scalar<scalar_unit, dtype::float32>();
   const auto in_unit = [&](const auto& x) { return tuple{(in_precision_of(get<I>(y), unit) * get<I>(x))...}; };
   const auto size_of_all = [&](const auto& x) {
     return fmin(sqrt(mean_square_of(at, fields, y, y, in_unit(x))), huge);
   };
   const auto t0 = at.t0(), t1 = at.t1();
   const auto span = t1 - t0;
-  const auto largest = cast<float>(fmin(fmin(abs(span), at.template scalar<scalar_largest_step>()), 1e30));
+  const auto left = abs(cast<float>(span));
+  const auto bound = at.template scalar<scalar_largest_step, dtype::float32>();
+  const auto largest = fmin(left, bound);
   const auto size = size_of_all(y), slope = size_of_all(k);
   const auto guess = fmin(where(size < 1e-5f || slope < 1e-5f, 1e-6f, 0.01f * size / slope), largest);
   const auto h = cast<double>(copysign(guess, cast<float>(span)));
@@ -123,11 +136,10 @@ constexpr auto first_step_of(const ensemble_symbols<P>& at, std::index_sequence<
   constexpr float exponent = 1.0f / static_cast<float>(P::error_order + 1);
   const auto chosen = where(most <= 1e-15f, fmax(1e-6f, 1e-3f * guess),
                             exp2(exponent * log2(0.01f / most)));
-  const auto free = cast<double>(fmin(fmin(100.0f * guess, chosen), largest));
-  const auto given = at.template scalar<scalar_first_step>();
-  const auto wanted = fmax(where(given > 0.0, fmin(given, at.template scalar<scalar_largest_step>()), free),
-                           fmax(abs(t0) * 2.2e-15, 1e-290));
-  return where(abs(span) <= wanted, span, copysign(wanted, span));
+  const auto given = at.template scalar<scalar_first_step, dtype::float32>();
+  const auto wanted = where(given > 0.0f, given, fmin(100.0f * guess, chosen));
+  const auto found = fmax(fmin(wanted, bound), least_step(t0));
+  return chosen_step{copysign(found, cast<float>(span)), left <= found};
 }
 
 }  // namespace dsl::ode::detail
