@@ -3,7 +3,7 @@
 
 #include <dsl/exec/ensemble/ensemble.hpp>
 #include <dsl/ode/ensemble_options.hpp>
-#include <dsl/ode/ensemble_step.hpp>
+#include <dsl/ode/ensemble_event.hpp>
 
 namespace dsl::ode {
 
@@ -42,7 +42,7 @@ namespace detail {
 
 /// An ensemble's formula, fields, parameters and options, as a type.
 template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
-          bool T1Varies, bool Saves>
+          bool T1Varies, bool Saves, class Events>
 struct ensemble_problem {
   using function = F;
   using method = Method;
@@ -51,7 +51,10 @@ struct ensemble_problem {
   static constexpr const auto& field_types = Fields::at;
   static constexpr const auto& array_types = Arrays::at;
   static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies, saves = Saves,
-                        is_dense = Saves, reuses_slope = Method::reuses_slope;
+                        reuses_slope = Method::reuses_slope;
+  using event_list = Events;
+  static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
+  static constexpr bool is_dense = Saves || events > 0;
   static constexpr int powers = Method::powers, error_order = Method::error_order;
   static constexpr control_constants control = Method::control;
 };
@@ -73,19 +76,24 @@ struct ensemble_loop {
       dsl::detail::element_loop<types, given, kept, v.running,
                                 dsl::detail::table_entry<v.row, v.next, v.after>, start, step,
                                 Phases...>;
-  static auto find() {
-    if constexpr (P::saves) {
-      return std::type_identity<with<dsl::detail::element_phase<
-          pass<ensemble_save<P>>, typename ensemble_save<P>::set, v.saving,
-          typename saved_rows<variable_range<v.saved, P::fields>>::type>>>{};
-    } else {
-      return std::type_identity<with<>>{};
-    }
-  }
   template <class List> struct saved_rows;
   template <int... V> struct saved_rows<variable_list<V...>> {
     using type = dsl::detail::stored_rows<v.stores, v.saved_row, V...>;
   };
+  template <class Phase, int While, class... Stored> using phase =
+      dsl::detail::element_phase<pass<Phase>, typename Phase::set, While, Stored...>;
+  // Templates, because phases that do not exist cannot be named.
+  template <class Q> using seek = phase<ensemble_seek<Q>, v.seeking>;
+  template <class Q> using act = phase<ensemble_act<Q>, v.acting>;
+  template <class Q> using save = phase<ensemble_save<Q>, v.saving,
+                                        typename saved_rows<variable_range<v.saved, P::fields>>::type>;
+  static auto find() {
+    if constexpr (P::events > 0 && P::saves)
+      return std::type_identity<with<seek<P>, save<P>, act<P>>>{};
+    else if constexpr (P::events > 0) return std::type_identity<with<seek<P>, act<P>>>{};
+    else if constexpr (P::saves) return std::type_identity<with<save<P>>>{};
+    else return std::type_identity<with<>>{};
+  }
   using type = typename decltype(find())::type;
 };
 
@@ -193,7 +201,7 @@ void give_back(view<T, R>& v, array<T, R>& copy) {
   if (copy.has_memory()) v = copy;
 }
 
-template <class F, class Method, bool Saves, class T0, class T1, class... S, class... X>
+template <class F, class Method, bool Saves, class Events, class T0, class T1, class... S, class... X>
 DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
                                   const tolerance& wanted, const std::vector<double>& times,
                                   const tuple<X...>& parameters) {
@@ -201,7 +209,7 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
   using sorted = sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>, X...>;
   using problem = ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
                                    typename sorted::arrays, typename sorted::parameters,
-                                   !is_time_of_all<T0>, !is_time_of_all<T1>, Saves>;
+                                   !is_time_of_all<T0>, !is_time_of_all<T1>, Saves, Events>;
   using loop = typename ensemble_loop<problem>::type;
   using result = std::conditional_t<Saves, ensemble_result<rank, array<typename S::value_type, rank + 1>...>,
                                     ensemble_result<rank>>;
@@ -219,7 +227,7 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     require_fields(in.all(), count);
     unpack(
         [&](const auto&... x) {
-          const auto add = [&](const auto& p) {
+          [[maybe_unused]] const auto add = [&](const auto& p) {
             using P = std::remove_cvref_t<decltype(p)>;
             if constexpr (is_array_parameter<P>)
               in.template add_elements<element_t<dsl::detail::trace_t<P>::type.type>>(p, count);
@@ -243,7 +251,7 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     in.add(static_cast<std::int32_t>(std::min<std::int64_t>(wanted.most_steps, 0x7fffffff)));
     unpack(
         [&](const auto&... x) {
-          const auto add = [&](const auto& p) {
+          [[maybe_unused]] const auto add = [&](const auto& p) {
             if constexpr (!is_array_parameter<std::remove_cvref_t<decltype(p)>>) in.add(p);
           };
           (add(x), ...);
@@ -298,6 +306,7 @@ template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...
   static_assert(sizeof...(Rest) == 0, "an ensemble has one method");
   using type = M;
 };
+template <class... E> tuple<std::remove_cvref_t<E>...> events_among(const tuple<E...>&);
 template <class... M>
 typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple<M...>&);
 
@@ -311,12 +320,13 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
   const auto others = filter(only_ensemble_parameters{}, arguments...);
   const auto saves = filter(only_saves{}, arguments...);
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
+  using events = decltype(events_among(filter(only_events{}, arguments...)));
   return unpack(
       [&](const auto&... x) {
         if constexpr (!may_integrate<F, sizeof...(S), S..., std::remove_cvref_t<decltype(x)>...>())
           return refused{};
         else
-          return run_ensemble<F, method, (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0)>(
+          return run_ensemble<F, method, (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), events>(
               fields.variables, t0, t1, wanted,
               unpack([](const auto&... s) { return times_on_host(s...); }, saves),
               tuple{operand_of_parameter(x)...});

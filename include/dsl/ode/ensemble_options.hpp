@@ -3,6 +3,7 @@
 
 #include <dsl/ode/ensemble_explicit.hpp>
 #include <dsl/ode/ensemble_rosenbrock.hpp>
+#include <dsl/ode/event.hpp>
 
 namespace dsl::ode {
 
@@ -16,7 +17,7 @@ template <class X> struct save_option { X times; };
 template <class T> inline constexpr bool is_save = false;
 template <class X> inline constexpr bool is_save<save_option<X>> = true;
 
-template <class T> inline constexpr bool is_ensemble_option = is_method<T> || is_save<T>;
+template <class T> inline constexpr bool is_ensemble_option = is_method<T> || is_save<T> || is_event<T>;
 
 struct only_methods { template <class T> static constexpr bool passes = is_method<T>; };
 struct only_saves { template <class T> static constexpr bool passes = is_save<T>; };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/ode/ensemble_explicit.hpp>
+#include <dsl/ode/event.hpp>
 
 namespace dsl::ode::detail {
 
@@ -39,9 +40,18 @@ struct ensemble_start {
   using set = variables_joined<
       control_variables<P>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
-      variables_if<P::saves, variable_list<variables_of<P>.row, variables_of<P>.saving>>>;
+      variables_if<P::saves, variable_list<variables_of<P>.row, variables_of<P>.saving>>,
+      variables_if<(P::events > 0),
+                   variables_joined<variable_list<variables_of<P>.seeking, variables_of<P>.acting>,
+                                    variable_range<variables_of<P>.value, P::events>>>>;
 
  private:
+  template <class... Events, class T, class Y, class K, class X, class Fields>
+  static constexpr auto signs(tuple<Events...>, const T& t, const Y& y, const K& k, const X& others,
+                              const Fields& fields) {
+    return tuple{sign_of_event(value_of_event<P, Events>(t, y, others),
+                               change_of_event<P, Events>(t, y, k, others, fields), false)...};
+  }
   template <std::size_t... I>
   static constexpr graph run(std::index_sequence<I...> fields) {
     graph g;
@@ -56,6 +66,11 @@ struct ensemble_start {
     out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0, where(t == t1, 0, 2), begins, false);
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
     if constexpr (P::saves) out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
+    if constexpr (P::events > 0) {
+      out.put(variable_list<variables_of<P>.seeking, variables_of<P>.acting>{}, false, false);
+      out.put(variable_range<variables_of<P>.value, P::events>{},
+              signs(typename P::event_list{}, t, y, k, others, fields));
+    }
     return g;
   }
 };
@@ -71,9 +86,32 @@ struct ensemble_step {
                    variables_joined<variable_list<variables_of<P>.old_t, variables_of<P>.taken>,
                                     variable_range<variables_of<P>.old_y, P::fields>,
                                     variable_range<variables_of<P>.power, P::fields * P::powers>>>,
+      variables_if<(P::events > 0),
+                   variables_joined<variable_range<variables_of<P>.value, P::events>,
+                                    variable_range<variables_of<P>.value_low, P::events>,
+                                    variable_range<variables_of<P>.value_high, P::events>,
+                                    variable_list<variables_of<P>.seeking, variables_of<P>.low,
+                                                  variables_of<P>.high, variables_of<P>.radius>>>,
       variables_if<P::saves, variable_list<variables_of<P>.saving>>>;
 
  private:
+  // Begins the search for a root if a function crosses 0; returns whether one does.
+  template <class... Events, std::size_t... E, class Tried, class Made>
+  static constexpr auto put_events(ensemble_outputs<P>& out, const ensemble_symbols<P>& at,
+                                   tuple<Events...>, std::index_sequence<E...>, const Tried& tried,
+                                   const Made& made) {
+    constexpr auto& v = variables_of<P>;
+    const auto before = at.template several<v.value, P::events>();
+    const tuple now{value_of_event<P, Events>(made.t, tried.after, at.parameters())...};
+    const auto seeking =
+        made.accepted && (crosses<Events>(get<E>(before), get<E>(now)) || ...);
+    out.put(variable_range<v.value, P::events>{},
+            tuple{where(made.accepted && !seeking && get<E>(now) != 0.0, get<E>(now), get<E>(before))...});
+    out.put(variable_range<v.value_low, P::events>{}, before);
+    out.put(variable_range<v.value_high, P::events>{}, now);
+    out.put(variable_list<v.seeking, v.low, v.high, v.radius>{}, seeking, 0.0, 1.0, 1.0);
+    return seeking;
+  }
   template <std::size_t... I>
   static constexpr graph run(std::index_sequence<I...> fields) {
     constexpr auto& v = variables_of<P>;
@@ -102,9 +140,15 @@ struct ensemble_step {
            out, get<I>(tried.powers), std::make_index_sequence<static_cast<std::size_t>(P::powers)>{}),
        ...);
     }
+    const auto seeking = [&] {
+      if constexpr (P::events > 0)
+        return put_events(out, at, typename P::event_list{},
+                          std::make_index_sequence<static_cast<std::size_t>(P::events)>{}, tried, made);
+      else return false;
+    }();
     if constexpr (P::saves)
       out.put(variable_list<v.saving>{},
-              made.accepted && is_due(at.template variable<v.next>(), made.t, h));
+              made.accepted && !seeking && is_due(at.template variable<v.next>(), made.t, h));
     return g;
   }
   template <int First, class K, std::size_t N, std::size_t... Power>

@@ -70,6 +70,10 @@ struct ensemble_layout {
   // Saved rows: the next row and its time, and the time of the row after it; whether it is due; the
   // row that is being saved, and its values.
   int row = -1, next = -1, after = -1, saving = -1, saved_row = -1, stores = -1, saved = -1;
+  // Events: their functions' values, or signs, at t. While a root is sought: the bracket, as parts of
+  // the step, and the values at its ends; the bound of the next guess; and whether a root was found.
+  int value = -1, seeking = -1, low = -1, high = -1, value_low = -1, value_high = -1, radius = -1,
+      acting = -1;
   int count = 0;
   dtype types[dsl::detail::max_program_nodes / 8]{};
 
@@ -116,6 +120,16 @@ constexpr ensemble_layout<P> lay_out_variables() {
     v.stores = v.add(1, flag);
     v.add_of_fields(v.saved, 1);
   }
+  if (P::events > 0) {
+    v.value = v.add(P::events, real);
+    v.seeking = v.add(1, flag);
+    v.low = v.add(1, real);
+    v.high = v.add(1, real);
+    v.value_low = v.add(P::events, real);
+    v.value_high = v.add(P::events, real);
+    v.radius = v.add(1, real);
+    v.acting = v.add(1, flag);
+  }
   return v;
 }
 template <class P> inline constexpr ensemble_layout<P> variables_of = lay_out_variables<P>();
@@ -156,9 +170,18 @@ struct ensemble_symbols {
     if constexpr (P::t1_varies) return variable<v.t1>();
     else return scalar<scalar_t1>();
   }
+  /// `Count` variables from number First on.
+  template <int First, int Count>
+  constexpr auto several() const {
+    return several<First>(std::make_integer_sequence<int, Count>{});
+  }
   constexpr auto parameters() const { return parameters(typename P::parameters{}); }
 
  private:
+  template <int First, int... I>
+  constexpr auto several(std::integer_sequence<int, I...>) const {
+    return tuple{variable<First + I>()...};
+  }
   template <int First, int Step, std::size_t... I>
   constexpr auto of_fields(std::index_sequence<I...>) const {
     return tuple{variable<First + static_cast<int>(I) * Step>()...};

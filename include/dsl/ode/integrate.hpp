@@ -16,7 +16,7 @@ struct tolerance {
 
 /// How an integration ended: it reached its end, no step was small enough for the tolerance, or the
 /// maximum number of steps was taken.
-enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps };
+enum class outcome : std::uint8_t { reached, step_too_small, too_many_steps, event };
 
 /// The state of an integration; the result of `integrate`. The values are in device memory: value()
 /// waits.
