@@ -14,6 +14,10 @@ void require_finite(const char* name, double value) {
   require("ensemble", std::fabs(value) < 1e37, name, value, "finite, and less than 1e37");
 }
 
+void require_steps(std::int64_t steps) {
+  require("ensemble", steps > 0, "fixed_steps", static_cast<double>(steps), "positive");
+}
+
 void require_times(const std::vector<double>& times, double t0, double t1) {
   const double way = t1 < t0 ? -1 : 1;
   for (std::size_t k = 0; k < times.size(); ++k) {

@@ -42,7 +42,7 @@ namespace detail {
 
 /// An ensemble's formula, fields, parameters and options, as a type.
 template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
-          bool T1Varies, bool Saves, class Events>
+          bool T1Varies, bool Saves, class Events, bool HasFixedSteps>
 struct ensemble_problem {
   using function = F;
   using method = Method;
@@ -52,6 +52,7 @@ struct ensemble_problem {
   static constexpr const auto& array_types = Arrays::at;
   static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies, saves = Saves,
                         reuses_slope = Method::reuses_slope;
+  static constexpr bool has_fixed_steps = HasFixedSteps;
   using event_list = Events;
   static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
   static constexpr bool is_dense = Saves || events > 0;
@@ -133,6 +134,7 @@ struct sorted_parameters<Arrays, Scalars, tuple<Found...>, dsl::detail::variable
 /// Checks the tolerances, the limits of the steps, and a time that is one for all elements.
 void require_tolerance(const tolerance& wanted);
 void require_finite(const char* name, double value);
+void require_steps(std::int64_t steps);
 /// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
 /// them.
 void require_times(const std::vector<double>& times, double t0, double t1);
@@ -201,19 +203,20 @@ void give_back(view<T, R>& v, array<T, R>& copy) {
   if (copy.has_memory()) v = copy;
 }
 
-template <class F, class Method, bool Saves, class Events, class T0, class T1, class... S, class... X>
+template <class F, class Method, bool Saves, class Events, bool HasFixedSteps, class T0, class T1, class... S, class... X>
 DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
-                                  const tolerance& wanted, const std::vector<double>& times,
+                                  const tolerance& wanted, std::int64_t fixed, const std::vector<double>& times,
                                   const tuple<X...>& parameters) {
   constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank, count = sizeof...(S);
   using sorted = sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>, X...>;
   using problem = ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
                                    typename sorted::arrays, typename sorted::parameters,
-                                   !is_time_of_all<T0>, !is_time_of_all<T1>, Saves, Events>;
+                                   !is_time_of_all<T0>, !is_time_of_all<T1>, Saves, Events, HasFixedSteps>;
   using loop = typename ensemble_loop<problem>::type;
   using result = std::conditional_t<Saves, ensemble_result<rank, array<typename S::value_type, rank + 1>...>,
                                     ensemble_result<rank>>;
   require_tolerance(wanted);
+  if constexpr (HasFixedSteps) require_steps(fixed);
   if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
   if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
   if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
@@ -248,7 +251,9 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
                                wanted.first_step, wanted.largest_step})
       in.add(as_float(value));
-    in.add(static_cast<std::int32_t>(std::min<std::int64_t>(wanted.most_steps, 0x7fffffff)));
+    in.add(static_cast<std::int32_t>(std::min<std::int64_t>(
+        HasFixedSteps ? fixed + wanted.most_steps : wanted.most_steps, 0x7fffffff)));
+    in.add(fixed > 0 ? 1 / static_cast<double>(fixed) : 0.0);
     unpack(
         [&](const auto&... x) {
           [[maybe_unused]] const auto add = [&](const auto& p) {
@@ -317,17 +322,20 @@ template <class F, class... S, class T0, class T1, class... Arguments>
 auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               const tolerance& wanted = {}, const Arguments&... arguments) {
   using namespace detail;
+  using dsl::detail::option_or;
   const auto others = filter(only_ensemble_parameters{}, arguments...);
   const auto saves = filter(only_saves{}, arguments...);
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
+  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
+  static_assert(fixed || method::has_error, "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
   using events = decltype(events_among(filter(only_events{}, arguments...)));
   return unpack(
       [&](const auto&... x) {
         if constexpr (!may_integrate<F, sizeof...(S), S..., std::remove_cvref_t<decltype(x)>...>())
           return refused{};
         else
-          return run_ensemble<F, method, (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), events>(
-              fields.variables, t0, t1, wanted,
+          return run_ensemble<F, method, (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), events, fixed>(
+              fields.variables, t0, t1, wanted, option_or(fixed_option{0}, arguments...).steps,
               unpack([](const auto&... s) { return times_on_host(s...); }, saves),
               tuple{operand_of_parameter(x)...});
       },

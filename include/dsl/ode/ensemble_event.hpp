@@ -132,10 +132,10 @@ struct ensemble_act {
     out.put(variable_range<v.value, P::events>{},
             tuple{where(acting, get<E>(sign), at.template variable<v.value + static_cast<int>(E)>())...});
     out.put(variable_list<v.acting, v.is_last, v.running, v.outcome>{}, false,
-            where(acting, abs(cast<float>(rest)) <= abs(at.template variable<v.h>()),
+            where(acting, is_last_of(rest, at.template variable<v.h>()),
                   at.template variable<v.is_last>()),
             where(acting, !ended && !reached && enough, at.template variable<v.running>()),
-            where(acting, where(ended, 3, where(reached, 0, 2)), at.template variable<v.outcome>()));
+            where(acting, where(ended, 3, where(reached || P::has_fixed_steps, 0, 2)), at.template variable<v.outcome>()));
     if constexpr (P::reuses_slope)
       out.put(variable_range<v.slope, P::fields>{},
               tuple{where(acting, get<I>(k), at.template variable<v.slope + static_cast<int>(I)>())...});

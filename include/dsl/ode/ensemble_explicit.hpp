@@ -52,6 +52,7 @@ tried_step(Z, E, K, Powers) -> tried_step<Z, E, K, Powers>;
 
 template <const auto& Pair, bool IsScipys = false>
 struct explicit_pair {
+  static constexpr bool has_error = true;
   static constexpr int error_order = Pair.error_order, powers = Pair.degree;
   static constexpr bool reuses_slope = Pair.reuses_last;
   // SciPy's rule; or that of K. Gustafsson, Control theoretic techniques for stepsize selection in
@@ -128,6 +129,41 @@ struct explicit_pair {
         found[p] = weighted(h, c, k);
       }
     return found;
+  }
+};
+
+/// A method without an error estimate. Its continuous extension is the cubic that has the fields and
+/// their slopes at both ends, for which the slope at the end is evaluated once more.
+template <const auto& Method>
+struct fixed_method {
+  static constexpr bool has_error = false, reuses_slope = false;
+  static constexpr int error_order = 0, powers = 3;
+  static constexpr control_constants control = control_constants::of_order(0);
+
+  template <class P, class T, class H, class Y, class X, std::size_t... I>
+  static constexpr auto try_step(const ensemble_symbols<P>&, const T& t, const H& h, const Y& y,
+                                 const X& others, std::index_sequence<I...> fields) {
+    const auto time = [&] {
+      if constexpr (right_side<typename P::function>::times == 0) return no_time{};
+      else return t;
+    }();
+    const auto k = slopes<Method, typename P::function>(fields, y, others, time, h);
+    const auto change = increments(fields, y, h, Method.b, k);
+    const Y after{(get<I>(y) + get<I>(change))...};
+    if constexpr (P::is_dense) {
+      const auto end = derivatives<P>(t + h, after, others);
+      return tried_step{after, tuple<>{}, tuple<>{},
+                        tuple{cubic(get<I>(change), in_precision_of(get<I>(y), h) * get<I>(k)[0],
+                                    in_precision_of(get<I>(y), h) * get<I>(end))...}};
+    } else {
+      return tried_step{after, tuple<>{}, tuple<>{}, tuple<>{}};
+    }
+  }
+
+ private:
+  template <class S>
+  static constexpr std::array<S, 3> cubic(const S& change, const S& first, const S& last) {
+    return {first, 3 * change - 2 * first - last, first + last - 2 * change};
   }
 };
 

@@ -17,7 +17,10 @@ template <class X> struct save_option { X times; };
 template <class T> inline constexpr bool is_save = false;
 template <class X> inline constexpr bool is_save<save_option<X>> = true;
 
-template <class T> inline constexpr bool is_ensemble_option = is_method<T> || is_save<T> || is_event<T>;
+struct fixed_option { std::int64_t steps; };
+struct only_fixed { template <class T> static constexpr bool passes = std::same_as<T, fixed_option>; };
+
+template <class T> inline constexpr bool is_ensemble_option = std::same_as<T, fixed_option> || is_method<T> || is_save<T> || is_event<T>;
 
 struct only_methods { template <class T> static constexpr bool passes = is_method<T>; };
 struct only_saves { template <class T> static constexpr bool passes = is_save<T>; };
@@ -47,7 +50,20 @@ inline constexpr detail::method_option<detail::rosenbrock_method<detail::rodas5p
 /// The MATLAB ODE suite, SIAM J. Sci. Comput. 18, 1997).
 inline constexpr detail::method_option<detail::rosenbrock_method<detail::rosenbrock23_method>> rosenbrock23{};
 
+/// Methods without an error estimate, for `fixed_steps` alone: those of ode::euler, ode::heun,
+/// ode::rk4 and ode::fehlberg8.
+inline constexpr detail::method_option<detail::fixed_method<detail::euler_method>> euler{};
+inline constexpr detail::method_option<detail::fixed_method<detail::heun_method>> heun{};
+inline constexpr detail::method_option<detail::fixed_method<detail::rk4_method>> rk4{};
+inline constexpr detail::method_option<detail::fixed_method<detail::fehlberg8_method>> fehlberg8{};
+
 }  // namespace method
+
+/// Has `ensemble` take steps of one size, `steps` of them from t0 to t1 (and one more for each event),
+/// whatever the tolerance, with any method.
+inline detail::fixed_option fixed_steps(std::integral auto steps) {
+  return {static_cast<std::int64_t>(steps)};
+}
 
 /// Has `ensemble` save the fields at given times, by the method's continuous extension. `times`: an
 /// array or a std::vector of doubles, sorted in the direction of the integration.

@@ -75,6 +75,7 @@ class factored_matrix {
 
 template <const auto& Method>
 struct rosenbrock_method {
+  static constexpr bool has_error = true;
   static constexpr int error_order = Method.order < Method.error_order ? Method.order : Method.error_order,
                        powers = Method.terms + 1;
   static constexpr bool reuses_slope = false;

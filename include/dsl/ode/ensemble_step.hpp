@@ -6,12 +6,18 @@
 
 namespace dsl::ode::detail {
 
-/// The variables that a step's control sets.
+/// The variables of the control, and those that a step sets.
 template <class P> using control_variables =
     variable_list<variables_of<P>.t, variables_of<P>.h, variables_of<P>.is_last,
                   variables_of<P>.log_error,
                   variables_of<P>.steps, variables_of<P>.rejected, variables_of<P>.outcome,
                   variables_of<P>.running, variables_of<P>.was_rejected>;
+
+template <class P> using stepped_variables = std::conditional_t<
+    P::has_fixed_steps,
+    variable_list<variables_of<P>.t, variables_of<P>.is_last, variables_of<P>.steps,
+                  variables_of<P>.running>,
+    control_variables<P>>;
 
 /// Whether a time lies at or before t, in the direction of a step. NaN does not.
 template <class S, class T, class H>
@@ -60,10 +66,13 @@ struct ensemble_start {
     const auto y = at.template of_fields<variables_of<P>.y>();
     const auto others = at.parameters();
     const auto k = derivatives<P>(t, y, others);
-    const auto first = first_step_of(at, fields, y, k, others);
+    const auto first = [&] {
+      if constexpr (P::has_fixed_steps) return fixed_step_of(at);
+      else return first_step_of(at, fields, y, k, others);
+    }();
     const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
     ensemble_outputs<P> out{g};
-    out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0, where(t == t1, 0, 2), begins, false);
+    out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0, where(t == t1 || P::has_fixed_steps, 0, 2), begins, false);
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
     if constexpr (P::saves) out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
     if constexpr (P::events > 0) {
@@ -80,7 +89,7 @@ template <class P>
 struct ensemble_step {
   static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
   using set = variables_joined<
-      variable_range<variables_of<P>.y, P::fields>, control_variables<P>,
+      variable_range<variables_of<P>.y, P::fields>, stepped_variables<P>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
       variables_if<P::is_dense,
                    variables_joined<variable_list<variables_of<P>.old_t, variables_of<P>.taken>,
@@ -122,13 +131,19 @@ struct ensemble_step {
                          cast<double>(at.template variable<v.h>()));
     const auto y = at.template of_fields<v.y>();
     const auto tried = P::method::try_step(at, t, h, y, at.parameters(), fields);
-    const auto made = control(at, h, mean_square_of(at, fields, y, tried.after, tried.error));
+    const auto made = [&] {
+      if constexpr (P::has_fixed_steps) return fixed_control(at, h);
+      else return control(at, h, mean_square_of(at, fields, y, tried.after, tried.error));
+    }();
 
     ensemble_outputs<P> out{g};
     out.put(variable_range<v.y, P::fields>{},
             tuple{where(made.accepted, get<I>(tried.after), get<I>(y))...});
-    out.put(control_variables<P>{}, made.t, made.h, made.is_last, made.log_error, made.steps, made.rejected,
-            made.outcome, made.running, !made.accepted);
+    if constexpr (P::has_fixed_steps)
+      out.put(stepped_variables<P>{}, made.t, made.is_last, made.steps, made.running);
+    else
+      out.put(stepped_variables<P>{}, made.t, made.h, made.is_last, made.log_error, made.steps,
+              made.rejected, made.outcome, made.running, !made.accepted);
     if constexpr (P::reuses_slope)
       out.put(variable_range<v.slope, P::fields>{},
               tuple{where(made.accepted, get<I>(tried.slopes),

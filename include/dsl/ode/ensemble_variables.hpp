@@ -45,6 +45,7 @@ enum ensemble_scalar : int {
   scalar_first_step,
   scalar_largest_step,
   scalar_most_steps,
+  scalar_part,  // Of the whole time that a step of a fixed size takes.
   ensemble_scalars
 };
 
@@ -58,7 +59,7 @@ template <class P>
 struct ensemble_layout {
   static constexpr int fields = P::fields;
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
-  // The time; the next step, which is what is left until t1 if it is the last one; the binary
+  // The time; the next step, a float unless all are alike, which is what is left until t1 if it is the last one; the binary
   // logarithm of the squared error of the last accepted step.
   int t = -1, h = -1, is_last = -1, log_error = -1;
   int steps = -1, rejected = -1, outcome = -1, running = -1;
@@ -96,7 +97,7 @@ constexpr ensemble_layout<P> lay_out_variables() {
   for (int i = 0; i < P::arrays; ++i) v.add(1, P::array_types[i]);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
-  v.h = v.add(1, dtype::float32);
+  v.h = v.add(1, P::has_fixed_steps ? real : dtype::float32);
   v.is_last = v.add(1, flag);
   v.log_error = v.add(1, dtype::float32);
   v.steps = v.add(1, whole);

@@ -7,7 +7,8 @@ namespace dsl::ode::detail {
 
 /// How the next step follows from the error e of the last one: it is that step times
 /// 0.9 e^-now before^earlier, within bounds, where `before` is the error of the accepted step
-/// before it. After a rejected step it does not grow.
+/// before it. After a rejected step it does not grow. The first step has none before it, and takes
+/// the rule of `of_order`.
 struct control_constants {
   double now, earlier, least = 0.2, most = 10;
   /// Without the error of the step before, for a method whose error has this order: SciPy's rule.
@@ -76,8 +77,11 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
   // A NaN loses in fmax, so that it gives the smallest factor.
   constexpr float log_safety = -0.15200309f;  // log2(0.9)
   auto exponent = log_safety - static_cast<float>(c.now / 2) * log_square;
-  if constexpr (c.earlier != 0)
-    exponent = exponent + where(accepted, static_cast<float>(c.earlier / 2) * last_error, 0.0f);
+  if constexpr (c.earlier != 0) {
+    constexpr float at_first = static_cast<float>(0.5 / (P::error_order + 1));
+    exponent = where(steps == 1, log_safety - at_first * log_square,
+                     exponent + where(accepted, static_cast<float>(c.earlier / 2) * last_error, 0.0f));
+  }
   const auto most =
       where(accepted && !at.template variable<v.was_rejected>(), static_cast<float>(c.most), 1.0f);
   const auto factor = fmin(most, fmax(static_cast<float>(c.least), exp2(exponent)));
@@ -103,12 +107,48 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
                     running};
 }
 
+/// The same for steps of one size: no step is rejected.
+template <class Flag, class T, class N> struct fixed_stepped {
+  bool accepted;
+  T t;
+  Flag is_last;
+  N steps;
+  Flag running;
+};
+template <class Flag, class T, class N>
+fixed_stepped(bool, T, Flag, N, Flag) -> fixed_stepped<Flag, T, N>;
+
+/// Whether no more than a step of size h is left. Roundings of the times do not add a step.
+template <class R, class H>
+constexpr auto is_last_of(const R& rest, const H& h) {
+  return abs(rest) <= 1.0000001 * abs(h);
+}
+template <class P, class H>
+constexpr auto fixed_control(const ensemble_symbols<P>& at, const H& h) {
+  constexpr auto& v = variables_of<P>;
+  const auto is_last = at.template variable<v.is_last>();
+  const auto t1 = at.t1();
+  const auto next_t = where(is_last, t1, at.template variable<v.t>() + h);
+  const auto steps = at.template variable<v.steps>() + 1;
+  return fixed_stepped{
+      true, next_t, is_last_of(t1 - next_t, at.template variable<v.h>()), steps,
+      !is_last && steps < at.template scalar<scalar_most_steps, dtype::int32>()};
+}
+
 /// A step, or whether it is what is left until t1.
 template <class H, class Flag> struct chosen_step {
   H h;
   Flag is_last;
 };
 template <class H, class Flag> chosen_step(H, Flag) -> chosen_step<H, Flag>;
+
+/// Steps of one size, a part of the whole time.
+template <class P>
+constexpr auto fixed_step_of(const ensemble_symbols<P>& at) {
+  const auto span = at.t1() - at.t0();
+  const auto h = span * at.template scalar<scalar_part>();
+  return chosen_step{h, is_last_of(span, h)};
+}
 
 /// The first step: that of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4,
 /// from the size of the fields, of their slopes `k`, and of the change of these over a guessed step.
