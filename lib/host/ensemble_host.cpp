@@ -72,8 +72,8 @@ class element_lanes {
 
  private:
   void evaluate(const ensemble_phase& phase, int number, const columns_of_variables& on) const {
-    const void* in[ensemble_variables_and_scalars];
-    void* out[max_program_outputs];
+    const void* in[most_operands];
+    void* out[max_image_words];
     for (int v = 0; v < code_.variables; ++v) in[v] = on.of(v);
     for (int k = 0; k < code_.scalars; ++k)
       in[code_.variables + k] = scalars_[static_cast<std::size_t>(k)];
@@ -145,17 +145,17 @@ class element_lanes {
     if (ready_ == 0) return false;
     for (int k = 0; k < code_.given_count; ++k) {
       const int v = code_.given[k];
-      std::memcpy(fresh_.of(v),
-                  reinterpret_cast<const unsigned char*>(w_.operands()[k].word[0]) +
-                      next_ * fresh_.size(v),
-                  static_cast<std::size_t>(ready_ * fresh_.size(v)));
+      std::memcpy(
+          fresh_.of(v),
+          reinterpret_cast<const unsigned char*>(w_.operands()[k].word[0]) + next_ * fresh_.size(v),
+          static_cast<std::size_t>(ready_ * fresh_.size(v)));
     }
     evaluate(code_.start, 0, fresh_);
     next_ += ready_;
     return true;
   }
 
-  static constexpr int ensemble_variables_and_scalars = 512;
+  static constexpr int most_operands = 512;
   const ensemble_work& w_;
   const ensemble_code& code_;
   columns_of_variables columns_, fresh_;

@@ -56,9 +56,8 @@ void require_fields(const operand* fields, int count) {
 }
 
 bool may_share(const operand& array, const operand* fields, int count) {
-  return std::any_of(fields, fields + count, [&](const operand& f) {
-    return dsl::detail::may_share_elements(array, f);
-  });
+  return std::any_of(fields, fields + count,
+                     [&](const operand& f) { return dsl::detail::may_share_elements(array, f); });
 }
 
 }  // namespace dsl::ode::detail

@@ -212,6 +212,8 @@ class graph {
   bool has_types_alone = false;
   bool notes_literals = false, literal_outside = false, axis_missing = false, take_refused = false;
   no_derivative refused_derivative{};
+  // Of a pass.
+  int most_outputs = 32;
   // Elements use results of reductions over their rows: a variance then computes the mean first.
   bool reads_rows_again = false;
   // The graph has a variance, to which this applies.

@@ -227,7 +227,7 @@ constexpr known_in when_known(const graph& g, int root) {
   return {elements || several ? known::never : known::after_reductions, space};
 }
 
-inline constexpr std::size_t max_image_words = 4 * max_program_outputs;
+inline constexpr std::size_t max_image_words = 6 * max_program_outputs;
 using roomy_image = pass_image<max_program_nodes, max_image_words>;
 
 // Two empty programs, for a statement that takes several passes.
@@ -266,8 +266,7 @@ constexpr bool add_pass(const graph& g, Image& to, bool has_results) {
   // The index space of the results.
   int space = -1;
   bool several = false, scalars = false;
-  if (g.outputs.size() > static_cast<int>(max_program_outputs))
-    throw "a formula may have at most 32 outputs";
+  if (g.outputs.size() > g.most_outputs) throw "a formula has more outputs than it may have";
   for (int i = 0; i < g.outputs.size(); ++i) {
     const known_in at = has_results ? when_known(g, g.outputs[i]) : known_in{known::by_element, 0};
     if (at.when == known::never) return false;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <dsl/exec/ensemble/ensemble.hpp>
-#include <dsl/ode/ensemble_options.hpp>
 #include <dsl/ode/ensemble_event.hpp>
+#include <dsl/ode/ensemble_options.hpp>
 
 namespace dsl::ode {
 
@@ -64,15 +64,17 @@ template <class P>
 struct ensemble_loop {
   static constexpr auto v = variables_of<P>;
   template <class Phase> using pass = dsl::detail::pass_of<Phase>;
-  using types = typename ensemble_types<
-      P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
+  using types =
+      typename ensemble_types<P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
   using given = variables_joined<variable_range<v.y, P::fields>, variable_range<v.given, P::arrays>,
                                  variables_if<P::t0_varies, variable_list<v.t>>,
                                  variables_if<P::t1_varies, variable_list<v.t1>>>;
   using kept = variables_joined<variable_range<v.y, P::fields>,
                                 variable_list<v.t, v.steps, v.rejected, v.outcome>>;
-  using start = dsl::detail::element_phase<pass<ensemble_start<P>>, typename ensemble_start<P>::set, -1>;
-  using step = dsl::detail::element_phase<pass<ensemble_step<P>>, typename ensemble_step<P>::set, -1>;
+  using start =
+      dsl::detail::element_phase<pass<ensemble_start<P>>, typename ensemble_start<P>::set, -1>;
+  using step =
+      dsl::detail::element_phase<pass<ensemble_step<P>>, typename ensemble_step<P>::set, -1>;
   template <class... Phases> using with =
       dsl::detail::element_loop<types, given, kept, v.running,
                                 dsl::detail::table_entry<v.row, v.next, v.after>, start, step,
@@ -86,8 +88,9 @@ struct ensemble_loop {
   // Templates, because phases that do not exist cannot be named.
   template <class Q> using seek = phase<ensemble_seek<Q>, v.seeking>;
   template <class Q> using act = phase<ensemble_act<Q>, v.acting>;
-  template <class Q> using save = phase<ensemble_save<Q>, v.saving,
-                                        typename saved_rows<variable_range<v.saved, P::fields>>::type>;
+  template <class Q> using save =
+      phase<ensemble_save<Q>, v.saving,
+            typename saved_rows<variable_range<v.saved, P::fields>>::type>;
   static auto find() {
     if constexpr (P::events > 0 && P::saves)
       return std::type_identity<with<seek<P>, save<P>, act<P>>>{};
@@ -122,13 +125,12 @@ struct sorted_parameters<Arrays, Scalars, tuple<Found...>, dsl::detail::variable
                          Rest...>
     : sorted_parameters<
           Arrays, Scalars + 1,
-          tuple<Found...,
-                scalar_parameter<Scalars,
-                                 dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak
-                                     ? op::value
-                                     : op::load_scalar,
-                                 dsl::detail::trace_t<leaf_of_parameter<X>>::type.type,
-                                 dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak>>,
+          tuple<Found..., scalar_parameter<Scalars,
+                                           dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak
+                                               ? op::value
+                                               : op::load_scalar,
+                                           dsl::detail::trace_t<leaf_of_parameter<X>>::type.type,
+                                           dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak>>,
           dsl::detail::variable_types<Types...>, Rest...> {};
 
 /// Checks the tolerances, the limits of the steps, and a time that is one for all elements.
@@ -203,18 +205,21 @@ void give_back(view<T, R>& v, array<T, R>& copy) {
   if (copy.has_memory()) v = copy;
 }
 
-template <class F, class Method, bool Saves, class Events, bool HasFixedSteps, class T0, class T1, class... S, class... X>
+template <class F, class Method, bool Saves, class Events, bool HasFixedSteps, class T0, class T1,
+          class... S, class... X>
 DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
-                                  const tolerance& wanted, std::int64_t fixed, const std::vector<double>& times,
-                                  const tuple<X...>& parameters) {
+                                  const tolerance& wanted, std::int64_t fixed,
+                                  const std::vector<double>& times, const tuple<X...>& parameters) {
   constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank, count = sizeof...(S);
   using sorted = sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>, X...>;
-  using problem = ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
-                                   typename sorted::arrays, typename sorted::parameters,
-                                   !is_time_of_all<T0>, !is_time_of_all<T1>, Saves, Events, HasFixedSteps>;
+  using problem =
+      ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
+                       typename sorted::arrays, typename sorted::parameters, !is_time_of_all<T0>,
+                       !is_time_of_all<T1>, Saves, Events, HasFixedSteps>;
   using loop = typename ensemble_loop<problem>::type;
-  using result = std::conditional_t<Saves, ensemble_result<rank, array<typename S::value_type, rank + 1>...>,
-                                    ensemble_result<rank>>;
+  using result =
+      std::conditional_t<Saves, ensemble_result<rank, array<typename S::value_type, rank + 1>...>,
+                         ensemble_result<rank>>;
   require_tolerance(wanted);
   if constexpr (HasFixedSteps) require_steps(fixed);
   if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
@@ -263,8 +268,11 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
         },
         parameters);
 
-    result made{array<double, rank>(in.shape()), array<std::int32_t, rank>(in.shape()),
-                array<std::int32_t, rank>(in.shape()), outcomes<rank>(in.shape()), {}};
+    result made{array<double, rank>(in.shape()),
+                array<std::int32_t, rank>(in.shape()),
+                array<std::int32_t, rank>(in.shape()),
+                outcomes<rank>(in.shape()),
+                {}};
     (in.add(get<I>(places)), ...);
     in.add(made.t.view());
     in.add(made.steps.view());
@@ -284,7 +292,8 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
       request.table_entries = request.rows = static_cast<std::int64_t>(times.size());
     }
     dsl::detail::run_ensemble(
-        dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars>(), in.all(), request);
+        dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars>(), in.all(),
+        request);
     (give_back(get<I>(fields), get<I>(copies)), ...);
     return made;
   }(std::index_sequence_for<S...>{});
@@ -293,7 +302,8 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
 // The values of a parameter: an operand that has memory or is a C++ value.
 template <class X>
 auto operand_of_parameter(const X& x) {
-  if constexpr (dsl::detail::lazy_operand<X> && operand_t<X>::rank == 0 && !dsl::detail::viewable<X>)
+  if constexpr (dsl::detail::lazy_operand<X> && operand_t<X>::rank == 0 &&
+                !dsl::detail::viewable<X>)
     return as_operand(eval(x)).view();
   else return as_operand(x);
 }
@@ -302,7 +312,8 @@ inline std::vector<double> times_on_host() { return {}; }
 template <class X>
 std::vector<double> times_on_host(const save_option<X>& s) {
   if constexpr (requires { s.times.copy_to_host(); }) return s.times.copy_to_host();
-  else if constexpr (dsl::detail::lazy_operand<X>) return eval(cast<double>(s.times)).copy_to_host();
+  else if constexpr (dsl::detail::lazy_operand<X>)
+    return eval(cast<double>(s.times)).copy_to_host();
   else return std::vector<double>(std::begin(s.times), std::end(s.times));
 }
 
@@ -327,14 +338,18 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
   const auto saves = filter(only_saves{}, arguments...);
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
   constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
-  static_assert(fixed || method::has_error, "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
+  static_assert(
+      fixed || method::has_error,
+      "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
   using events = decltype(events_among(filter(only_events{}, arguments...)));
   return unpack(
       [&](const auto&... x) {
         if constexpr (!may_integrate<F, sizeof...(S), S..., std::remove_cvref_t<decltype(x)>...>())
           return refused{};
         else
-          return run_ensemble<F, method, (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), events, fixed>(
+          return run_ensemble<F, method,
+                              (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), events,
+                              fixed>(
               fields.variables, t0, t1, wanted, option_or(fixed_option{0}, arguments...).steps,
               unpack([](const auto&... s) { return times_on_host(s...); }, saves),
               tuple{operand_of_parameter(x)...});

@@ -8,8 +8,8 @@ namespace dsl::ode::detail {
 /// The search for the first root in a step: the bracket becomes smaller by the method of I. F. D.
 /// Oliveira and R. H. C. Takahashi (An enhancement of the bisection method average performance
 /// preserving minmax optimality, ACM Trans. Math. Softw. 47, 2020), with the least root that a
-/// secant of any event's function gives. When the bracket is as small as asked, the element is moved
-/// to its end.
+/// secant of any event's function gives. When the bracket is as small as asked, the element is
+/// moved to its end.
 template <class P>
 struct ensemble_seek {
   static constexpr graph run() {
@@ -26,7 +26,8 @@ struct ensemble_seek {
 
  private:
   template <std::size_t... I, class... Events, std::size_t... E>
-  static constexpr graph run(std::index_sequence<I...>, tuple<Events...>, std::index_sequence<E...>) {
+  static constexpr graph run(std::index_sequence<I...>, tuple<Events...>,
+                             std::index_sequence<E...>) {
     constexpr auto& v = variables_of<P>;
     constexpr double width = 0x1p-48;
     graph g;
@@ -49,8 +50,8 @@ struct ensemble_seek {
     const auto shift = 0.2 * size * size;
     const auto truncated = where(abs(ahead) >= shift, secant + copysign(shift, ahead), middle);
     const auto bound = fmax(radius - 0.5 * size, 0.0);
-    const auto guess = where(abs(truncated - middle) <= bound, truncated,
-                             middle - copysign(bound, ahead));
+    const auto guess =
+        where(abs(truncated - middle) <= bound, truncated, middle - copysign(bound, ahead));
     const auto theta = where(found, high, guess);
 
     const auto taken = at.template variable<v.taken>();
@@ -63,7 +64,7 @@ struct ensemble_seek {
 
     const auto moves = seeking && found;
     const auto root_t = where(high == 1.0, t, inside_t);
-    ensemble_outputs<P> out{g};
+    ensemble_outputs<P> out(g);
     out.put(variable_range<v.y, P::fields>{},
             tuple{where(moves, get<I>(y), at.template variable<v.y + static_cast<int>(I)>())...});
     out.put(variable_list<v.t, v.low, v.high, v.radius, v.seeking, v.acting>{},
@@ -95,7 +96,8 @@ struct ensemble_act {
                std::make_index_sequence<static_cast<std::size_t>(P::events)>{});
   }
   using set = variables_joined<
-      variable_range<variables_of<P>.y, P::fields>, variable_range<variables_of<P>.value, P::events>,
+      variable_range<variables_of<P>.y, P::fields>,
+      variable_range<variables_of<P>.value, P::events>,
       variable_list<variables_of<P>.acting, variables_of<P>.is_last, variables_of<P>.running,
                     variables_of<P>.outcome>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>>;
@@ -127,18 +129,21 @@ struct ensemble_act {
     const auto reached = rest == 0.0;
     const auto enough =
         at.template variable<v.steps>() < at.template scalar<scalar_most_steps, dtype::int32>();
-    ensemble_outputs<P> out{g};
+    ensemble_outputs<P> out(g);
     out.put(variable_range<v.y, P::fields>{}, y);
     out.put(variable_range<v.value, P::events>{},
-            tuple{where(acting, get<E>(sign), at.template variable<v.value + static_cast<int>(E)>())...});
+            tuple{where(acting, get<E>(sign),
+                        at.template variable<v.value + static_cast<int>(E)>())...});
     out.put(variable_list<v.acting, v.is_last, v.running, v.outcome>{}, false,
             where(acting, is_last_of(rest, at.template variable<v.h>()),
                   at.template variable<v.is_last>()),
             where(acting, !ended && !reached && enough, at.template variable<v.running>()),
-            where(acting, where(ended, 3, where(reached || P::has_fixed_steps, 0, 2)), at.template variable<v.outcome>()));
+            where(acting, where(ended, 3, where(reached || P::has_fixed_steps, 0, 2)),
+                  at.template variable<v.outcome>()));
     if constexpr (P::reuses_slope)
       out.put(variable_range<v.slope, P::fields>{},
-              tuple{where(acting, get<I>(k), at.template variable<v.slope + static_cast<int>(I)>())...});
+              tuple{where(acting, get<I>(k),
+                          at.template variable<v.slope + static_cast<int>(I)>())...});
     return g;
   }
   template <class Event, class T, class Y, class X, class Flag, std::size_t... I>
@@ -153,7 +158,8 @@ struct ensemble_act {
             return as_tuple(right_side<typename Event::action>::at(time, x...));
           },
           concatenate(y, others));
-      constexpr bool are_fields = std::tuple_size_v<std::remove_cvref_t<decltype(made)>> == sizeof...(I);
+      constexpr bool are_fields =
+          std::tuple_size_v<std::remove_cvref_t<decltype(made)>> == sizeof...(I);
       static_assert(are_fields, "an event's action returns a new value for each field");
       return Y{where(happens, in_precision_of(get<I>(y), get<I>(made)), get<I>(y))...};
     }

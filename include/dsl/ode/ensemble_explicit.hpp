@@ -69,8 +69,7 @@ struct explicit_pair {
       if constexpr (reuses_slope) return at.template of_fields<variables_of<P>.slope>();
       else return derivatives<P>(t, y, others);
     }();
-    constexpr std::size_t all = Pair.stages + Pair.more,
-                          count = P::is_dense ? all : Pair.stages;
+    constexpr std::size_t all = Pair.stages + Pair.more, count = P::is_dense ? all : Pair.stages;
     tuple<std::array<std::remove_cvref_t<decltype(get<I>(first))>, all>...> k{};
     ((get<I>(k)[0] = get<I>(first)), ...);
     const auto after = [&] {
@@ -78,9 +77,9 @@ struct explicit_pair {
     };
     for (std::size_t i = 1; i < count; ++i) {
       const bool is_end = reuses_slope && i + 1 == Pair.stages;
-      const Y inside =
-          is_end ? after()
-                 : Y{stage(get<I>(y), in_precision_of(get<I>(y), h), Pair.a[i], Pair.c[i], get<I>(k))...};
+      const Y inside = is_end ? after()
+                              : Y{stage(get<I>(y), in_precision_of(get<I>(y), h), Pair.a[i],
+                                        Pair.c[i], get<I>(k))...};
       const auto next = derivatives<P>(t + Pair.c[i] * h, inside, others);
       ((get<I>(k)[i] = get<I>(next)), ...);
     }
@@ -104,7 +103,8 @@ struct explicit_pair {
     }
   }
   template <class Y, class H, class K, std::size_t N, std::size_t Stages>
-  static constexpr auto stage(const Y& y, const H& h, const double (&c)[N], double total, const std::array<K, Stages>& k) {
+  static constexpr auto stage(const Y& y, const H& h, const double (&c)[N], double total,
+                              const std::array<K, Stages>& k) {
     if constexpr (real_of(Y::type.type) == dtype::float32) {
       const auto weights = consistent_floats(c, total);
       K sum{};
@@ -132,8 +132,8 @@ struct explicit_pair {
   }
 };
 
-/// A method without an error estimate. Its continuous extension is the cubic that has the fields and
-/// their slopes at both ends, for which the slope at the end is evaluated once more.
+/// A method without an error estimate. Its continuous extension is the cubic that has the fields
+/// and their slopes at both ends, for which the slope at the end is evaluated once more.
 template <const auto& Method>
 struct fixed_method {
   static constexpr bool has_error = false, reuses_slope = false;

@@ -18,9 +18,12 @@ template <class T> inline constexpr bool is_save = false;
 template <class X> inline constexpr bool is_save<save_option<X>> = true;
 
 struct fixed_option { std::int64_t steps; };
-struct only_fixed { template <class T> static constexpr bool passes = std::same_as<T, fixed_option>; };
+struct only_fixed {
+  template <class T> static constexpr bool passes = std::same_as<T, fixed_option>;
+};
 
-template <class T> inline constexpr bool is_ensemble_option = std::same_as<T, fixed_option> || is_method<T> || is_save<T> || is_event<T>;
+template <class T> inline constexpr bool is_ensemble_option =
+    std::same_as<T, fixed_option> || is_method<T> || is_save<T> || is_event<T>;
 
 struct only_methods { template <class T> static constexpr bool passes = is_method<T>; };
 struct only_saves { template <class T> static constexpr bool passes = is_save<T>; };
@@ -46,9 +49,10 @@ inline constexpr detail::method_option<detail::explicit_pair<detail::vern7_pair>
 /// For stiff systems, order 5(4), eight stages (G. Steinebach, BIT 63, 2023). The Jacobian is
 /// derived from the formula; up to 20 fields of one real dtype.
 inline constexpr detail::method_option<detail::rosenbrock_method<detail::rodas5p_method>> rodas5p{};
-/// For stiff systems and large tolerances, order 2(3), three stages (L. F. Shampine, M. W. Reichelt,
-/// The MATLAB ODE suite, SIAM J. Sci. Comput. 18, 1997).
-inline constexpr detail::method_option<detail::rosenbrock_method<detail::rosenbrock23_method>> rosenbrock23{};
+/// For stiff systems and large tolerances, order 2(3), three stages (L. F. Shampine, M. W.
+/// Reichelt, The MATLAB ODE suite, SIAM J. Sci. Comput. 18, 1997).
+inline constexpr detail::method_option<detail::rosenbrock_method<detail::rosenbrock23_method>>
+    rosenbrock23{};
 
 /// Methods without an error estimate, for `fixed_steps` alone: those of ode::euler, ode::heun,
 /// ode::rk4 and ode::fehlberg8.
@@ -59,8 +63,8 @@ inline constexpr detail::method_option<detail::fixed_method<detail::fehlberg8_me
 
 }  // namespace method
 
-/// Has `ensemble` take steps of one size, `steps` of them from t0 to t1 (and one more for each event),
-/// whatever the tolerance, with any method.
+/// Has `ensemble` take steps of one size, `steps` of them from t0 to t1 (and one more for each
+/// event), whatever the tolerance, with any method.
 inline detail::fixed_option fixed_steps(std::integral auto steps) {
   return {static_cast<std::int64_t>(steps)};
 }

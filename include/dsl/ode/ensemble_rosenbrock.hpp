@@ -76,7 +76,8 @@ class factored_matrix {
 template <const auto& Method>
 struct rosenbrock_method {
   static constexpr bool has_error = true;
-  static constexpr int error_order = Method.order < Method.error_order ? Method.order : Method.error_order,
+  static constexpr int error_order =
+                           Method.order < Method.error_order ? Method.order : Method.error_order,
                        powers = Method.terms + 1;
   static constexpr bool reuses_slope = false;
   static constexpr control_constants control{0.7 / Method.order, 0.4 / Method.order};
@@ -86,9 +87,9 @@ struct rosenbrock_method {
                                  const Y& y, const X& others, std::index_sequence<I...>) {
     constexpr std::size_t n = sizeof...(I), stages = Method.stages;
     using S = std::tuple_element_t<0, Y>;
-    static_assert((std::same_as<S, std::tuple_element_t<I, Y>> && ...) &&
-                      kind_of(S::type.type) == kind::real,
-                  "the fields of a stiff method have one real dtype");
+    static_assert(
+        (std::same_as<S, std::tuple_element_t<I, Y>> && ...) && kind_of(S::type.type) == kind::real,
+        "the fields of a stiff method have one real dtype");
     static_assert(n <= 20, "a stiff method takes up to 20 fields");
     using vector = std::array<S, n>;
     const auto h = in_precision_of(get<0>(y), step);
@@ -102,7 +103,8 @@ struct rosenbrock_method {
     constexpr std::size_t width = n + 1 + std::tuple_size_v<X>;
     std::array<vector, n> jacobian{};
     vector by_time{};
-    (fill_row<I, width>(jacobian[I], by_time[I], rows, get<0>(y), std::index_sequence<I...>{}), ...);
+    (fill_row<I, width>(jacobian[I], by_time[I], rows, get<0>(y), std::index_sequence<I...>{}),
+     ...);
     const factored_matrix<S, n> system(jacobian, h, Method.gamma);
 
     std::array<vector, stages> u{};
@@ -126,7 +128,8 @@ struct rosenbrock_method {
   }
 
  private:
-  template <std::size_t Row, std::size_t Width, class S, std::size_t N, class Rows, std::size_t... I>
+  template <std::size_t Row, std::size_t Width, class S, std::size_t N, class Rows,
+            std::size_t... I>
   static constexpr void fill_row(std::array<S, N>& row, S& by_time, const Rows& rows, const S& y,
                                  std::index_sequence<I...>) {
     ((row[I] = in_precision_of(y, get<Row * Width + I>(rows))), ...);

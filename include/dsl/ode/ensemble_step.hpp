@@ -9,15 +9,14 @@ namespace dsl::ode::detail {
 /// The variables of the control, and those that a step sets.
 template <class P> using control_variables =
     variable_list<variables_of<P>.t, variables_of<P>.h, variables_of<P>.is_last,
-                  variables_of<P>.log_error,
-                  variables_of<P>.steps, variables_of<P>.rejected, variables_of<P>.outcome,
-                  variables_of<P>.running, variables_of<P>.was_rejected>;
+                  variables_of<P>.log_error, variables_of<P>.steps, variables_of<P>.rejected,
+                  variables_of<P>.outcome, variables_of<P>.running, variables_of<P>.was_rejected>;
 
-template <class P> using stepped_variables = std::conditional_t<
-    P::has_fixed_steps,
-    variable_list<variables_of<P>.t, variables_of<P>.is_last, variables_of<P>.steps,
-                  variables_of<P>.running>,
-    control_variables<P>>;
+template <class P> using stepped_variables =
+    std::conditional_t<P::has_fixed_steps,
+                       variable_list<variables_of<P>.t, variables_of<P>.is_last,
+                                     variables_of<P>.steps, variables_of<P>.running>,
+                       control_variables<P>>;
 
 /// Whether a time lies at or before t, in the direction of a step. NaN does not.
 template <class S, class T, class H>
@@ -71,10 +70,12 @@ struct ensemble_start {
       else return first_step_of(at, fields, y, k, others);
     }();
     const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
-    ensemble_outputs<P> out{g};
-    out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0, where(t == t1 || P::has_fixed_steps, 0, 2), begins, false);
+    ensemble_outputs<P> out(g);
+    out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0,
+            where(t == t1 || P::has_fixed_steps, 0, 2), begins, false);
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
-    if constexpr (P::saves) out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
+    if constexpr (P::saves)
+      out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
     if constexpr (P::events > 0) {
       out.put(variable_list<variables_of<P>.seeking, variables_of<P>.acting>{}, false, false);
       out.put(variable_range<variables_of<P>.value, P::events>{},
@@ -112,10 +113,10 @@ struct ensemble_step {
     constexpr auto& v = variables_of<P>;
     const auto before = at.template several<v.value, P::events>();
     const tuple now{value_of_event<P, Events>(made.t, tried.after, at.parameters())...};
-    const auto seeking =
-        made.accepted && (crosses<Events>(get<E>(before), get<E>(now)) || ...);
+    const auto seeking = made.accepted && (crosses<Events>(get<E>(before), get<E>(now)) || ...);
     out.put(variable_range<v.value, P::events>{},
-            tuple{where(made.accepted && !seeking && get<E>(now) != 0.0, get<E>(now), get<E>(before))...});
+            tuple{where(made.accepted && !seeking && get<E>(now) != 0.0, get<E>(now),
+                        get<E>(before))...});
     out.put(variable_range<v.value_low, P::events>{}, before);
     out.put(variable_range<v.value_high, P::events>{}, now);
     out.put(variable_list<v.seeking, v.low, v.high, v.radius>{}, seeking, 0.0, 1.0, 1.0);
@@ -136,7 +137,7 @@ struct ensemble_step {
       else return control(at, h, mean_square_of(at, fields, y, tried.after, tried.error));
     }();
 
-    ensemble_outputs<P> out{g};
+    ensemble_outputs<P> out(g);
     out.put(variable_range<v.y, P::fields>{},
             tuple{where(made.accepted, get<I>(tried.after), get<I>(y))...});
     if constexpr (P::has_fixed_steps)
@@ -152,13 +153,15 @@ struct ensemble_step {
       out.put(variable_list<v.old_t, v.taken>{}, t, h);
       out.put(variable_range<v.old_y, P::fields>{}, y);
       (put_powers<v.power + static_cast<int>(I) * P::powers>(
-           out, get<I>(tried.powers), std::make_index_sequence<static_cast<std::size_t>(P::powers)>{}),
+           out, get<I>(tried.powers),
+           std::make_index_sequence<static_cast<std::size_t>(P::powers)>{}),
        ...);
     }
     const auto seeking = [&] {
       if constexpr (P::events > 0)
         return put_events(out, at, typename P::event_list{},
-                          std::make_index_sequence<static_cast<std::size_t>(P::events)>{}, tried, made);
+                          std::make_index_sequence<static_cast<std::size_t>(P::events)>{}, tried,
+                          made);
       else return false;
     }();
     if constexpr (P::saves)
@@ -173,14 +176,14 @@ struct ensemble_step {
   }
 };
 
-/// The row that is due, by the continuous extension of the last step.
+/// The row that is due, by the continuous extension of the last step. Rows before an element's
+/// first time are not stored.
 template <class P>
 struct ensemble_save {
   static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
-  using set = variables_joined<
-      variable_list<variables_of<P>.row, variables_of<P>.saved_row, variables_of<P>.stores,
-                    variables_of<P>.saving>,
-      variable_range<variables_of<P>.saved, P::fields>>;
+  using set = variables_joined<variable_list<variables_of<P>.row, variables_of<P>.saved_row,
+                                             variables_of<P>.stores, variables_of<P>.saving>,
+                               variable_range<variables_of<P>.saved, P::fields>>;
 
  private:
   template <std::size_t... I>
@@ -190,14 +193,14 @@ struct ensemble_save {
     const ensemble_symbols<P> at{&g};
     const auto due = at.template variable<v.saving>();
     const auto row = at.template variable<v.row>();
-    const auto taken = at.template variable<v.taken>();
-    const auto theta =
-        (at.template variable<v.next>() - at.template variable<v.old_t>()) / taken;
+    const auto taken = at.template variable<v.taken>(), old_t = at.template variable<v.old_t>(),
+               next = at.template variable<v.next>();
+    const auto theta = (next - old_t) / taken;
     const auto further =
         due && is_due(at.template variable<v.after>(), at.template variable<v.t>(), taken);
-    ensemble_outputs<P> out{g};
-    out.put(variable_list<v.row, v.saved_row, v.stores, v.saving>{},
-            row + cast<std::int32_t>(due), row, due, further);
+    ensemble_outputs<P> out(g);
+    out.put(variable_list<v.row, v.saved_row, v.stores, v.saving>{}, row + cast<std::int32_t>(due),
+            row, due && is_due(old_t, next, taken), further);
     out.put(variable_range<v.saved, P::fields>{}, tuple{inside_step<P, I>(at, theta)...});
     return g;
   }

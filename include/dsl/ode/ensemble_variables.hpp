@@ -59,8 +59,8 @@ template <class P>
 struct ensemble_layout {
   static constexpr int fields = P::fields;
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
-  // The time; the next step, a float unless all are alike, which is what is left until t1 if it is the last one; the binary
-  // logarithm of the squared error of the last accepted step.
+  // The time; the next step, a float unless all are alike, which is what is left until t1 if it is
+  // the last one; the binary logarithm of the squared error of the last accepted step.
   int t = -1, h = -1, is_last = -1, log_error = -1;
   int steps = -1, rejected = -1, outcome = -1, running = -1;
   int was_rejected = -1;  // The last step that was tried.
@@ -71,8 +71,9 @@ struct ensemble_layout {
   // Saved rows: the next row and its time, and the time of the row after it; whether it is due; the
   // row that is being saved, and its values.
   int row = -1, next = -1, after = -1, saving = -1, saved_row = -1, stores = -1, saved = -1;
-  // Events: their functions' values, or signs, at t. While a root is sought: the bracket, as parts of
-  // the step, and the values at its ends; the bound of the next guess; and whether a root was found.
+  // Events: their functions' values, or signs, at t. While a root is sought: the bracket, as parts
+  // of the step, and the values at its ends; the bound of the next guess; and whether a root was
+  // found.
   int value = -1, seeking = -1, low = -1, high = -1, value_low = -1, value_high = -1, radius = -1,
       acting = -1;
   int count = 0;
@@ -205,11 +206,14 @@ struct ensemble_symbols {
 template <class P>
 struct ensemble_outputs {
   graph& g;
+  constexpr explicit ensemble_outputs(graph& of) : g(of) {
+    g.most_outputs = static_cast<int>(dsl::detail::max_image_words);
+  }
   template <int... V, class... S>
   constexpr void put(variable_list<V...>, const S&... values) {
-    (g.outputs.push_back(dsl::detail::convert_symbol<variables_of<P>.types[V], false>(
-                             dsl::detail::lift(&g, values))
-                             .id),
+    (g.outputs.push_back(
+         dsl::detail::convert_symbol<variables_of<P>.types[V], false>(dsl::detail::lift(&g, values))
+             .id),
      ...);
   }
   template <int... V, class... S>
@@ -229,9 +233,8 @@ constexpr auto derivatives(const T& t, const tuple<Y...>& y, const tuple<X...>& 
       [&](const Y&... fields) {
         return unpack(
             [&](const X&... x) {
-              return unpack(
-                  [&](const auto&... k) { return tuple{slope(fields, k)...}; },
-                  as_tuple(right_side<typename P::function>::at(time, fields..., x...)));
+              return unpack([&](const auto&... k) { return tuple{slope(fields, k)...}; },
+                            as_tuple(right_side<typename P::function>::at(time, fields..., x...)));
             },
             others);
       },

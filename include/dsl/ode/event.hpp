@@ -26,7 +26,8 @@ template <class G, class Action, direction Way> struct event_option {
   static constexpr bool ends = std::same_as<Action, end_element>;
 };
 template <class T> inline constexpr bool is_event = false;
-template <class G, class A, direction W> inline constexpr bool is_event<event_option<G, A, W>> = true;
+template <class G, class A, direction W> inline constexpr bool is_event<event_option<G, A, W>> =
+    true;
 struct only_events { template <class T> static constexpr bool passes = is_event<T>; };
 
 template <class G, class A>
@@ -49,8 +50,8 @@ struct event_value {
     const auto time = symbol<std::remove_cvref_t<decltype(t)>::type.type, true>{t.owner, t.id};
     return unpack(
         [&](const auto&... seen) {
-          return cast<double>(dsl::detail::lift(
-              t.owner, right_side<typename Event::function>::at(time, seen...)));
+          return cast<double>(
+              dsl::detail::lift(t.owner, right_side<typename Event::function>::at(time, seen...)));
         },
         concatenate(subtuple<0, n>(all), subtuple<n + 1, sizeof...(X) - n - 1>(all)));
   }
@@ -99,15 +100,15 @@ constexpr auto sign_of_event(const G& value, const G& change, const Flag& is_roo
 
 }  // namespace detail
 
-/// An event for `ensemble`: where g crosses 0, which is found within 2^-48 of a step by the method's
-/// continuous extension, the action happens. g and the action take the fields, then the other
-/// arguments, and before them the time if marked with `with_time`. The action returns the fields'
-/// new values, one value or a std::tuple; dsl::ode::ends ends the element there. `way`: ode::rising
-/// or ode::falling, if only one direction counts.
+/// An event for `ensemble`: where g crosses 0, which is found within 2^-48 of a step by the
+/// method's continuous extension, the action happens. g and the action take the fields, then the
+/// other arguments, and before them the time if marked with `with_time`. The action returns the
+/// fields' new values, one value or a std::tuple; dsl::ode::ends ends the element there. `way`:
+/// ode::rising or ode::falling, if only one direction counts.
 ///
 /// Events at one time happen in the order of the arguments. The root that was handled does not
-/// count again: from there on g has the sign with which it changes. A root at the beginning is none.
-/// Two roots within one step, which leave no change of sign, are not seen: bound the steps by
+/// count again: from there on g has the sign with which it changes. A root at the beginning is
+/// none. Two roots within one step, which leave no change of sign, are not seen: bound the steps by
 /// `tolerance::largest_step`.
 /// ```cpp
 /// const auto floor = dsl::ode::event([](auto height, auto) { return height; },

@@ -47,8 +47,8 @@ constexpr auto mean_square_of(const ensemble_symbols<P>& at, std::index_sequence
 template <class Flag, class T, class H, class N, class O>
 struct controlled {
   Flag accepted;
-  T t;  // The time afterwards.
-  H h;  // The next step,
+  T t;           // The time afterwards.
+  H h;           // The next step,
   Flag is_last;  // or what is left until t1.
   H log_error;
   N steps, rejected;
@@ -62,8 +62,8 @@ constexpr auto least_step(const T& time) {
   return fmax(abs(cast<float>(time)) * 2.2e-15f, 1e-37f);
 }
 
-/// From the squared error of a step of size h what follows. Sizes of further steps are floats, whose
-/// precision does not matter; the last step ends at t1 to the bit.
+/// From the squared error of a step of size h what follows. Sizes of further steps are floats,
+/// whose precision does not matter; the last step ends at t1 to the bit.
 template <class P, class H, class Q>
 constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& square) {
   constexpr auto& v = variables_of<P>;
@@ -79,8 +79,9 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
   auto exponent = log_safety - static_cast<float>(c.now / 2) * log_square;
   if constexpr (c.earlier != 0) {
     constexpr float at_first = static_cast<float>(0.5 / (P::error_order + 1));
-    exponent = where(steps == 1, log_safety - at_first * log_square,
-                     exponent + where(accepted, static_cast<float>(c.earlier / 2) * last_error, 0.0f));
+    exponent =
+        where(steps == 1, log_safety - at_first * log_square,
+              exponent + where(accepted, static_cast<float>(c.earlier / 2) * last_error, 0.0f));
   }
   const auto most =
       where(accepted && !at.template variable<v.was_rejected>(), static_cast<float>(c.most), 1.0f);
@@ -89,7 +90,8 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
   const auto reached = accepted && is_last;
   const auto next_t = where(accepted, where(is_last, t1, t + h), t);
   const auto tried = cast<float>(h);
-  const auto wanted = fmin(abs(tried) * factor, at.template scalar<scalar_largest_step, dtype::float32>());
+  const auto wanted =
+      fmin(abs(tried) * factor, at.template scalar<scalar_largest_step, dtype::float32>());
   const auto least = least_step(next_t);
   const auto stuck = !accepted && wanted < least;
   const auto next_h = fmax(wanted, least);
@@ -130,9 +132,8 @@ constexpr auto fixed_control(const ensemble_symbols<P>& at, const H& h) {
   const auto t1 = at.t1();
   const auto next_t = where(is_last, t1, at.template variable<v.t>() + h);
   const auto steps = at.template variable<v.steps>() + 1;
-  return fixed_stepped{
-      true, next_t, is_last_of(t1 - next_t, at.template variable<v.h>()), steps,
-      !is_last && steps < at.template scalar<scalar_most_steps, dtype::int32>()};
+  return fixed_stepped{true, next_t, is_last_of(t1 - next_t, at.template variable<v.h>()), steps,
+                       !is_last && steps < at.template scalar<scalar_most_steps, dtype::int32>()};
 }
 
 /// A step, or whether it is what is left until t1.
@@ -150,14 +151,17 @@ constexpr auto fixed_step_of(const ensemble_symbols<P>& at) {
   return chosen_step{h, is_last_of(span, h)};
 }
 
-/// The first step: that of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4,
-/// from the size of the fields, of their slopes `k`, and of the change of these over a guessed step.
+/// The first step: that of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
+/// II.4, from the size of the fields, of their slopes `k`, and of the change of these over a
+/// guessed step.
 template <class P, std::size_t... I, class... Y, class K, class X>
 constexpr auto first_step_of(const ensemble_symbols<P>& at, std::index_sequence<I...> fields,
                              const tuple<Y...>& y, const K& k, const X& others) {
   constexpr float huge = 1e18f;
   const auto unit = at.template scalar<scalar_unit, dtype::float32>();
-  const auto in_unit = [&](const auto& x) { return tuple{(in_precision_of(get<I>(y), unit) * get<I>(x))...}; };
+  const auto in_unit = [&](const auto& x) {
+    return tuple{(in_precision_of(get<I>(y), unit) * get<I>(x))...};
+  };
   const auto size_of_all = [&](const auto& x) {
     return fmin(sqrt(mean_square_of(at, fields, y, y, in_unit(x))), huge);
   };
@@ -167,15 +171,16 @@ constexpr auto first_step_of(const ensemble_symbols<P>& at, std::index_sequence<
   const auto bound = at.template scalar<scalar_largest_step, dtype::float32>();
   const auto largest = fmin(left, bound);
   const auto size = size_of_all(y), slope = size_of_all(k);
-  const auto guess = fmin(where(size < 1e-5f || slope < 1e-5f, 1e-6f, 0.01f * size / slope), largest);
+  const auto guess =
+      fmin(where(size < 1e-5f || slope < 1e-5f, 1e-6f, 0.01f * size / slope), largest);
   const auto h = cast<double>(copysign(guess, cast<float>(span)));
   const auto moved = tuple{(get<I>(y) + in_precision_of(get<I>(y), h) * get<I>(k))...};
   const auto next = derivatives<P>(t0 + h, moved, others);
   const auto change = size_of_all(tuple{(get<I>(next) - get<I>(k))...}) / guess;
   const auto most = fmax(slope, change);
   constexpr float exponent = 1.0f / static_cast<float>(P::error_order + 1);
-  const auto chosen = where(most <= 1e-15f, fmax(1e-6f, 1e-3f * guess),
-                            exp2(exponent * log2(0.01f / most)));
+  const auto chosen =
+      where(most <= 1e-15f, fmax(1e-6f, 1e-3f * guess), exp2(exponent * log2(0.01f / most)));
   const auto given = at.template scalar<scalar_first_step, dtype::float32>();
   const auto wanted = where(given > 0.0f, given, fmin(100.0f * guess, chosen));
   const auto found = fmax(fmin(wanted, bound), least_step(t0));

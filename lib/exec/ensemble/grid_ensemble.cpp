@@ -38,10 +38,9 @@ dsl::plan ensemble_work::plan_for(const grid_executor& devices) const {
   p.block = ensemble_block_threads;
   p.registers = known.registers;
   p.blocks_per_multiprocessor = std::max(1, known.blocks_per_multiprocessor);
-  p.grid = std::min<std::int64_t>(
-      pieces(p.elements, p.block),
-      std::int64_t{p.blocks_per_multiprocessor} *
-          std::max(1, properties(space_.where).multiprocessors));
+  p.grid = std::min<std::int64_t>(pieces(p.elements, p.block),
+                                  std::int64_t{p.blocks_per_multiprocessor} *
+                                      std::max(1, properties(space_.where).multiprocessors));
   return p;
 }
 
@@ -52,8 +51,9 @@ void ensemble_work::run_on(const grid_executor& devices, const stream& on) const
   header.elements = p.elements;
   kernel_parameters given(header);
   const int count = code_.operands();
-  for (int k = 0; k < count; ++k) given.put(argument{operands_[static_cast<std::size_t>(k)].word[0],
-                                                     operands_[static_cast<std::size_t>(k)].word[1]});
+  for (int k = 0; k < count; ++k)
+    given.put(argument{operands_[static_cast<std::size_t>(k)].word[0],
+                       operands_[static_cast<std::size_t>(k)].word[1]});
   constexpr std::size_t bytes = 16;
   // Returns to the pool after the kernel, in the order of the stream.
   const buffer_ref ticket = buffer_ref::allocate_briefly(bytes, p.where);

@@ -13,8 +13,8 @@ template <int... V> struct variable_list {
   static constexpr int at[sizeof...(V) + 1] = {V..., -1};
 };
 
-/// Rows that a phase stores for an element: where variable `Flag` is true, variables `Values` at the
-/// row that variable `Row` numbers, of targets of their own. Rows beyond the targets' are not
+/// Rows that a phase stores for an element: where variable `Flag` is true, variables `Values` at
+/// the row that variable `Row` numbers, of targets of their own. Rows beyond the targets' are not
 /// stored.
 template <int Flag, int Row, int... Values> struct stored_rows {
   static constexpr int flag = Flag, row = Row;

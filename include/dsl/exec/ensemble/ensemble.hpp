@@ -62,14 +62,10 @@ constexpr ensemble_phase phase_as_data() {
   bool finds = false;
   for (int i = 0; i < Phase::set::count; ++i)
     finds = finds || (Entry::row >= 0 && Phase::set::at[i] == Entry::row);
-  return {Phase::pass::view(),
-          Phase::set::at,
-          Phase::runs_while,
-          Phase::stored::flag,
-          Phase::stored::row,
-          Phase::stored::values::count,
-          Phase::stored::values::at,
-          finds};
+  return {Phase::pass::view(),       Phase::set::at,
+          Phase::runs_while,         Phase::stored::flag,
+          Phase::stored::row,        Phase::stored::values::count,
+          Phase::stored::values::at, finds};
 }
 
 // The loop is taken apart, so that nvcc's stub can spell its parts.

@@ -52,8 +52,8 @@ struct element_runner {
   template <int... V, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void read_given(variable_list<V...>, std::index_sequence<I...>) {
     ((nth<V>(v) = static_cast<value_t<Loop::types::at[V]>>(
-          memory.template load<memory_t<Loop::types::at[V]>>(
-              array<V>(static_cast<int>(I)) + element))),
+          memory.template load<memory_t<Loop::types::at[V]>>(array<V>(static_cast<int>(I)) +
+                                                             element))),
      ...);
   }
   template <int... V, std::size_t... I>
