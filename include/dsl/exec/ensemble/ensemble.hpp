@@ -73,12 +73,12 @@ template <kernel_target Target, int Scalars, class Types, class Given, class Kep
           class Entry, class Start, class... Phases>
 entry_points<1> kernels_of_ensemble(
     element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>) {
-  using loop = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
+  using element = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
   constexpr int operands =
       Given::count + Scalars + Kept::count + (0 + ... + Phases::stored::values::count);
-  using naming = named_by_pass<unnamed, typename loop::step::pass>;
+  using naming = named_by_pass<unnamed, typename element::step::pass>;
   return {architectures_of<Target>,
-          {entry_point<Target, ensemble_kernel<loop, Scalars, ensemble_arguments<operands>>,
+          {entry_point<Target, ensemble_kernel<element, Scalars, ensemble_arguments<operands>>,
                        naming>()}};
 }
 
@@ -86,7 +86,7 @@ template <class Loop, int Scalars> struct ensemble_kind;
 template <int Scalars, class Types, class Given, class Kept, int Running, class Entry, class Start,
           class... Phases>
 struct ensemble_kind<element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>, Scalars> {
-  using loop = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
+  using element = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
   using code_type = ensemble_code;
   using kernels_type = entry_points<1>;
   static constexpr bool has_kernels = true;
@@ -117,7 +117,7 @@ struct ensemble_kind<element_loop<Types, Given, Kept, Running, Entry, Start, Pha
   }
   template <kernel_target Target>
   static entry_points<1> kernels() {
-    return kernels_of_ensemble<Target, Scalars>(loop{});
+    return kernels_of_ensemble<Target, Scalars>(element{});
   }
 };
 

@@ -1,0 +1,150 @@
+// Ensembles: the steps of `integrate`, the orders of the methods, stiff problems with published
+// answers, fields of any layout.
+#include "../on_device.hpp"
+
+#include <dsl/ode.hpp>
+
+#include <cmath>
+#include <complex>
+
+namespace {
+
+using namespace std::complex_literals;
+
+struct ensemble : on_device {};
+ON_EVERY_DEVICE(ensemble);
+
+constexpr dsl::ode::tolerance fine{.relative = 1e-10, .absolute = 1e-12};
+constexpr auto van_der_pol = dsl::ode::with_time([](auto t, auto u, auto v, auto mu) {
+  return std::tuple{v, mu * (1 - u * u) * v - u + cos(t)};
+});
+
+TEST_P(ensemble, takes_the_steps_that_integrate_takes) {
+  for (const auto& wanted :
+       {dsl::ode::tolerance{}, dsl::ode::tolerance{.relative = 1e-7, .absolute = 1e-9},
+        dsl::ode::tolerance{.relative = 1e-5, .first_step = 0.01, .largest_step = 0.2}}) {
+    auto u = dsl::to_device(std::vector<double>{2, 0.5, -1}),
+         v = dsl::to_device(std::vector<double>{0, 1, 0.25});
+    const auto us = u.copy_to_host(), vs = v.copy_to_host();
+    const auto got = dsl::ode::ensemble(van_der_pol, dsl::state(u, v), 0, 7.5, wanted, 5.0,
+                                        dsl::ode::method::dopri5);
+    for (std::size_t i = 0; i < 3; ++i) {
+      dsl::scalar<double> x = us[i], y = vs[i];
+      const auto alone = dsl::ode::integrate(van_der_pol, dsl::state(x, y), 0, 7.5, wanted, 5.0);
+      // Sizes of steps are floats: they differ by 1e-7.
+      EXPECT_NEAR(static_cast<double>(got.steps.copy_to_host()[i]),
+                  static_cast<double>(alone.steps.value()), 1);
+      EXPECT_NEAR(got.rejected.copy_to_host()[i], static_cast<double>(alone.rejected.value()), 1);
+      EXPECT_NEAR(u.copy_to_host()[i], x.value(), 20 * wanted.relative);
+    }
+  }
+}
+
+// The largest error at the end and at saved times, of an oscillation.
+template <class Method, class... Options>
+std::pair<double, double> errors_of(const Method& method, const dsl::ode::tolerance& wanted,
+                                    const Options&... options) {
+  const dsl::array<double> w = dsl::linspace(1.0, 2.0, 20), times = dsl::linspace(0.0, 3.0, 31);
+  dsl::array<double> x = dsl::ones<double>(20), v = dsl::zeros<double>(20);
+  const auto got = dsl::ode::ensemble(
+      [](auto at, auto turns, auto w) { return std::tuple{turns, -w * w * at}; }, dsl::state(x, v),
+      0.0, 3.0, wanted, w, method, dsl::ode::save_at(times), options...);
+  return {dsl::max(abs(x - cos(3.0 * w))).value(),
+          dsl::max(abs(got.template saved<0>() - cos(dsl::expand_dims(times, 1) * w))).value()};
+}
+TEST_P(ensemble, keeps_the_orders_of_its_methods) {
+  const auto orders = [](const auto& method, int n, double order, double inside) {
+    const auto [one, one_inside] = errors_of(method, {}, dsl::ode::fixed_steps(n));
+    const auto [two, two_inside] = errors_of(method, {}, dsl::ode::fixed_steps(2 * n));
+    EXPECT_GT(std::log2(one / two), order - 0.4);
+    EXPECT_GT(std::log2(one_inside / two_inside), inside - 0.6);
+  };
+  orders(dsl::ode::method::tsit5, 96, 5, 4);
+  orders(dsl::ode::method::vern7, 24, 7, 7);
+  orders(dsl::ode::method::rodas5p, 24, 5, 4);
+  EXPECT_LT(errors_of(dsl::ode::method::tsit5, fine).second, 3e-9);
+  EXPECT_LT(errors_of(dsl::ode::method::vern7, fine).second, 3e-9);
+}
+
+// A matrix of complex fields, a view that is not contiguous, a parameter that is the field itself.
+TEST_P(ensemble, takes_fields_of_any_layout) {
+  using c = std::complex<double>;
+  const dsl::array<double, 2> w = dsl::reshape(dsl::linspace(0.0, 2.0, 21), 3, 7);
+  dsl::array<c, 2> z = dsl::full<c>(c(1, 0), 7, 3);
+  auto turned = dsl::transpose(z);
+  const dsl::scalar<double> half = 0.5;
+  dsl::ode::ensemble([](auto z, auto w, auto h, auto row) { return 2i * h * (w + row) * z; },
+                     dsl::state(turned), 0.0, 1.0, fine, w, half, dsl::arange<double>(7));
+  const dsl::array<c, 2> expected = exp(1i * (w + dsl::arange<double>(7)));
+  EXPECT_LT(dsl::max(abs(dsl::transpose(z) - expected)).value(), 1e-9);
+
+  dsl::array<double> y = dsl::linspace(1.0, 2.0, 100);
+  const auto before = y.copy_to_host();
+  dsl::ode::ensemble([](auto y, auto first) { return first + 0 * y; }, dsl::state(y), 0.0, 1.0, {},
+                     y);
+  const auto after = y.copy_to_host();
+  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], 2 * before[i], 1e-12);
+}
+
+// E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, and the Test Set for IVP
+// Solvers: the problems and their solutions.
+template <class F, std::size_t... I>
+void expect_stiff(F f, double t1, const std::vector<double>& y0, const std::vector<double>& wanted,
+                  double absolute, double within, std::index_sequence<I...>) {
+  std::tuple y{((void)I, dsl::array<double>(dsl::full<double>(y0[I], 3)))...};
+  const auto got =
+      dsl::ode::ensemble(f, dsl::state(std::get<I>(y)...), 0.0, t1,
+                         {.relative = 1e-9, .absolute = absolute}, dsl::ode::method::rodas5p);
+  EXPECT_TRUE(dsl::all(got.outcome == dsl::ode::outcome::reached).value());
+  const std::vector<double> found{std::get<I>(y).copy_to_host()[2]...};
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], wanted[i], within * std::abs(wanted[i])) << "component " << i;
+}
+template <std::size_t N, class F>
+void expect_stiff(F f, double t1, const std::vector<double>& y0, const std::vector<double>& wanted,
+                  double absolute, double within) {
+  expect_stiff(f, t1, y0, wanted, absolute, within, std::make_index_sequence<N>{});
+}
+
+TEST_P(ensemble, solves_robertsons_problem_to_its_end) {
+  expect_stiff<3>(
+      [](auto a, auto b, auto c) {
+        return std::tuple{-0.04 * a + 1e4 * b * c, 0.04 * a - 1e4 * b * c - 3e7 * b * b,
+                          3e7 * b * b};
+      },
+      1e11, {1, 0, 0}, {0.2083340149701255e-7, 0.8333360770334713e-13, 0.9999999791665050}, 1e-20,
+      1e-6);
+}
+TEST_P(ensemble, solves_van_der_pols_problem) {
+  expect_stiff<2>([](auto u, auto v) { return std::tuple{v, ((1 - u * u) * v - u) * 1e6}; }, 2.0,
+                  {2, 0}, {0.1706167732170483e1, -0.8928097010247975}, 1e-10, 1e-6);
+}
+TEST_P(ensemble, solves_orego) {
+  expect_stiff<3>(
+      [](auto a, auto b, auto c) {
+        return std::tuple{77.27 * (b + a * (1 - 8.375e-6 * a - b)), (c - (1 + a) * b) / 77.27,
+                          0.161 * (a - c)};
+      },
+      360, {1, 2, 3}, {0.1000814870318523e1, 0.1228178521549917e4, 0.1320554942846706e3}, 1e-10,
+      1e-6);
+}
+TEST_P(ensemble, solves_hires) {
+  expect_stiff<8>(
+      [](auto a, auto b, auto c, auto d, auto e, auto f, auto g, auto h) {
+        const auto fh = 280 * f * h;
+        return std::tuple{-1.71 * a + 0.43 * b + 8.32 * c + 0.0007,
+                          1.71 * a - 8.75 * b,
+                          -10.03 * c + 0.43 * d + 0.035 * e,
+                          8.32 * b + 1.71 * c - 1.12 * d,
+                          -1.745 * e + 0.43 * f + 0.43 * g,
+                          -fh + 0.69 * d + 1.71 * e - 0.43 * f + 0.69 * g,
+                          fh - 1.81 * g,
+                          -fh + 1.81 * g};
+      },
+      321.8122, {1, 0, 0, 0, 0, 0, 0, 0.0057},
+      {0.7371312573325668e-3, 0.1442485726316185e-3, 0.5888729740967575e-4, 0.1175651343283149e-2,
+       0.2386356198831331e-2, 0.6238968252742796e-2, 0.2849998395185769e-2, 0.2850001604814231e-2},
+      1e-12, 1e-6);
+}
+
+}  // namespace
