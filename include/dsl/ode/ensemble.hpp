@@ -311,7 +311,7 @@ auto operand_of_parameter(const X& x) {
 inline std::vector<double> times_on_host() { return {}; }
 template <class X>
 std::vector<double> times_on_host(const save_option<X>& s) {
-  if constexpr (requires { s.times.copy_to_host(); }) return s.times.copy_to_host();
+  if constexpr (dsl::detail::viewable<X>) return s.times.copy_to_host();
   else if constexpr (dsl::detail::lazy_operand<X>)
     return eval(cast<double>(s.times)).copy_to_host();
   else return std::vector<double>(std::begin(s.times), std::end(s.times));
@@ -328,7 +328,26 @@ typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple
 
 }  // namespace detail
 
-/// Integrates dy/dt = f from t0 to t1 in each element by itself.
+/// Integrates dy/dt = f from t0 to t1 in each element by itself: every element has its own steps,
+/// events and end, and none waits for another one.
+///
+/// f: as for `integrate`, without sums, neighbours and elements of other systems. fields:
+/// `dsl::state(...)` of arrays or views of one shape, real or complex; afterwards they hold y at
+/// the result's `t`. t0, t1: numbers, or arrays that broadcast to that shape. wanted: the tolerance
+/// and the limits of the steps of each element. arguments: first the other arguments of f, which
+/// are arrays, expressions, scalars in device memory and C++ values; then options in any order: a
+/// method of `ode::method`, fixed_steps, save_at, event.
+///
+/// One kernel. Does not wait, unless the times of `save_at` or an argument without axes have to be
+/// read. Throws value_error for times that are not finite, impossible tolerances and times of
+/// `save_at` that are not sorted between t0 and t1, shape_error for fields of different shapes and
+/// arguments that do not broadcast to them, device_error on several GPUs, before the fields are
+/// written.
+/// ```cpp
+/// const auto got = dsl::ode::ensemble(lorenz, dsl::state(x, y, z), 0.0, 1.0,
+///                                     {.relative = 1e-6, .absolute = 1e-6}, rho);
+/// const double mean_steps = dsl::mean(dsl::cast<double>(got.steps)).value();
+/// ```
 template <class F, class... S, class T0, class T1, class... Arguments>
 auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               const tolerance& wanted = {}, const Arguments&... arguments) {
