@@ -66,3 +66,24 @@ void f(dsl::array<float>& y) {
 void f(dsl::array<float>& y) {
   dsl::ode::integrate_gradient([](auto y) { return -y; }, dsl::state(y), 0, 1);
 }
+
+// case ensemble_without_a_state
+// says: ensemble takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and the other arguments
+// lines: nvcc 6, g++ 15, clang++ 18
+void f(dsl::array<float>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, y, 0, 1, {});
+}
+
+// case ensemble_with_sums
+// says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
+// lines: nvcc 11, g++ 12, clang++ 21
+void f(dsl::array<float>& y) {
+  dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
+}
+
+// case ensemble_of_a_method_without_an_error
+// says: a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)
+// lines: nvcc 6, g++ 8, clang++ 9
+void f(dsl::array<float>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::method::rk4);
+}

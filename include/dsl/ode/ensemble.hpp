@@ -317,6 +317,40 @@ std::vector<double> times_on_host(const save_option<X>& s) {
   else return std::vector<double>(std::begin(s.times), std::end(s.times));
 }
 
+/// Whether a right-hand side computes with one element alone.
+template <class F, class... X>
+constexpr bool is_of_one_element() {
+  graph g;
+  dsl::detail::tracer t{&g};
+  const tuple<dsl::detail::trace_t<operand_t<X>>...> seen{
+      dsl::detail::traced<operand_t<X>>::run(t)...};
+  const symbol<dtype::float64, true> time{
+      &g, dsl::detail::operand_symbol<op::value, dtype::float64>(t).id};
+  unpack([&](const auto&... x) { right_side<F>::at(time, x...); }, seen);
+  bool alone = g.reduction_count() == 0;
+  for (int i = 0; i < g.size(); ++i)
+    alone = alone && !dsl::detail::is_placed(g[i].code) && g[i].code != op::gather &&
+            g[i].code != op::index;
+  return alone;
+}
+/// Whether an ensemble may have these fields and parameters; otherwise a compile-time error.
+template <class F, class... S, class... X>
+constexpr bool may_be_ensemble(std::type_identity<tuple<S...>>, std::type_identity<tuple<X...>>) {
+  if constexpr (!may_integrate<F, sizeof...(S), S..., X...>()) {
+    return false;
+  } else {
+    constexpr bool are_arrays =
+        ((S::rank > 0 && S::rank == std::tuple_element_t<0, tuple<S...>>::rank) && ...);
+    static_assert(are_arrays, "the fields of an ensemble are arrays or views of one rank");
+    constexpr bool alone = is_of_one_element<F, S..., X...>();
+    static_assert(
+        alone,
+        "in an ensemble each element is a system of its own, without sums, neighbours and "
+        "elements of others: dsl::ode::integrate takes these");
+    return are_arrays && alone;
+  }
+}
+
 template <class... Methods> struct chosen_method { using type = explicit_pair<tsit5_pair>; };
 template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...> {
   static_assert(sizeof...(Rest) == 0, "an ensemble has one method");
@@ -356,14 +390,18 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
   const auto others = filter(only_ensemble_parameters{}, arguments...);
   const auto saves = filter(only_saves{}, arguments...);
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
-  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
+  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...),
+                 has_steps = fixed || method::has_error;
   static_assert(
-      fixed || method::has_error,
+      has_steps,
       "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
   using events = decltype(events_among(filter(only_events{}, arguments...)));
   return unpack(
       [&](const auto&... x) {
-        if constexpr (!may_integrate<F, sizeof...(S), S..., std::remove_cvref_t<decltype(x)>...>())
+        if constexpr (!has_steps ||
+                      !may_be_ensemble<F>(
+                          std::type_identity<tuple<S...>>{},
+                          std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
           return refused{};
         else
           return run_ensemble<F, method,
@@ -374,6 +412,17 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               tuple{operand_of_parameter(x)...});
       },
       others);
+}
+
+// Other calls do not compile.
+template <class F, class Fields, class T0, class T1, class... Arguments>
+  requires(!dsl::detail::is_loop_state<Fields>)
+refused ensemble(F, const Fields&, const T0&, const T1&, const tolerance& = {},
+                 const Arguments&...) {
+  static_assert(std::same_as<Fields, refused>,
+                "ensemble takes its fields as dsl::state(y, ...), then t0, t1, the tolerance and "
+                "the other arguments");
+  return {};
 }
 
 }  // namespace dsl::ode
