@@ -56,15 +56,16 @@ class element_lanes {
   void run() {
     refill();
     while (running_ > 0) {
-      int first_stored = 0;
+      int array = 0, kind = 0;
       for (int k = 0; k < code_.phases; ++k) {
         const ensemble_phase& phase = code_.phase[k];
         if (phase.runs_while < 0) {
-          run_phase(phase, k, first_stored);
+          run_phase(phase, k, array, kind);
         } else {
-          while (any(phase.runs_while)) run_phase(phase, k, first_stored);
+          while (any(phase.runs_while)) run_phase(phase, k, array, kind);
         }
-        first_stored += phase.stored_count;
+        for (int s = 0; s < phase.kinds; ++s) array += phase.stored[s].count;
+        kind += phase.kinds;
       }
       refill();
     }
@@ -84,21 +85,27 @@ class element_lanes {
     for (int l = 0; l < lanes; ++l) {
       const std::int64_t row = on.value<std::int32_t>(code_.entry_row, l);
       const auto entry = [&r](std::int64_t k) {
-        return k < r.table_entries ? r.table[k] : std::numeric_limits<double>::quiet_NaN();
+        return k < r.entry_count() ? r.entries()[k] : std::numeric_limits<double>::quiet_NaN();
       };
       on.value<double>(code_.entry_value, l) = entry(row);
       on.value<double>(code_.entry_following, l) = entry(row + 1);
     }
   }
-  void run_phase(const ensemble_phase& phase, int number, int first_stored) {
+  // array, kind: the numbers of the first array, and kind, of rows that the phase stores.
+  void run_phase(const ensemble_phase& phase, int number, int array, int kind) {
     evaluate(phase, number + 1, columns_);
-    const std::int64_t rows = first_stored == 0 ? w_.request().rows : w_.request().other_rows;
-    for (int l = 0; l < lanes && phase.stored_count > 0; ++l) {
-      const std::int64_t row = columns_.value<std::int32_t>(phase.row, l);
-      if (!runs_[l] || !columns_.value<bool>(phase.flag, l) || row >= rows) continue;
-      for (int i = 0; i < phase.stored_count; ++i)
-        store(w_.stored()[first_stored + i], phase.stored[i], l,
-              row * w_.request().elements + element_[l]);
+    for (int s = 0; s < phase.kinds; ++s) {
+      const ensemble_phase::stored_kind& stored = phase.stored[s];
+      for (int l = 0; l < lanes; ++l) {
+        const std::int64_t row = columns_.value<std::int32_t>(stored.row, l);
+        if (!runs_[l] || !columns_.value<bool>(stored.flag, l) ||
+            row >= w_.request().rows[kind + s])
+          continue;
+        for (int i = 0; i < stored.count; ++i)
+          store(w_.stored()[array + i], stored.values[i], l,
+                row * w_.request().elements + element_[l]);
+      }
+      array += stored.count;
     }
   }
   // A lane that has no element keeps its last values, and any flag among them.

@@ -111,9 +111,10 @@ TEST_P(ensemble, has_several_events) {
   const auto leaks = [](auto v, auto fired, auto drive) {
     return std::tuple{drive - v, 0 * fired};
   };
-  const auto fires = dsl::ode::event(
-      [](auto v, auto, auto) { return v - 1; },
-      [](auto v, auto fired, auto) { return std::tuple{0 * v, fired + 1}; }, dsl::ode::rising);
+  const auto fires =
+      dsl::ode::event([](auto v, auto, auto) { return v - 1; },
+                      [](auto v, auto fired, auto) { return std::tuple{0 * v, fired + 1}; },
+                      dsl::ode::rising, dsl::ode::keep_times(2), dsl::ode::at_most(6));
   const auto never = dsl::ode::event(
       [](auto v, auto, auto) { return v - 0.5; },
       [](auto v, auto fired, auto) { return std::tuple{v, fired + 1000}; }, dsl::ode::falling);
@@ -128,10 +129,16 @@ TEST_P(ensemble, has_several_events) {
   const auto got = dsl::ode::ensemble(leaks, dsl::state(v, fired), 0.0, 10.0, fine, drive, fires,
                                       never, late, with_late);
   const std::vector<double> d{1.5, 2, 4, 0.5}, count = fired.copy_to_host(),
-                                               t = got.t.copy_to_host();
+                                               t = got.t.copy_to_host(),
+                                               fired_at = got.event_times<0>().copy_to_host();
   for (std::size_t i = 0; i < 4; ++i) {
     const double period = d[i] > 1 ? std::log(d[i] / (d[i] - 1)) : 1e9;
-    EXPECT_EQ(count[i], std::floor(4 / period) + 0.25) << i;
+    EXPECT_EQ(count[i], std::min(6.0, std::floor(4 / period)) + 0.25) << i;
+    for (std::size_t k = 0; k < 2; ++k) {
+      const double at = static_cast<double>(k + 1) * period;
+      if (at > 4) EXPECT_TRUE(std::isnan(fired_at[4 * k + i]));
+      else EXPECT_NEAR(fired_at[4 * k + i], at, 1e-9);
+    }
     EXPECT_NEAR(t[i], 4.0, 1e-12) << i;
   }
   EXPECT_TRUE(dsl::all(got.outcome == outcome::event).value());

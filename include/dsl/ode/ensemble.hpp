@@ -21,20 +21,29 @@ struct outcomes : array<std::uint8_t, Rank> {
 
 /// The result of `ensemble`, in device memory. For each element: the time that it reached, the
 /// steps that it tried, those that were rejected, and how it ended.
-template <int Rank, class... Saved>
+template <int Rank, class Saved = detail::tuple<>, class Times = detail::tuple<>>
 struct ensemble_result {
   array<double, Rank> t;
   array<std::int32_t, Rank> steps, rejected;
   outcomes<Rank> outcome;
-  detail::tuple<Saved...> rows;
+  Saved rows;
+  Times times;
 
   /// The values of field I at the times of `save_at`: a row for each time. NaN where an element
   /// ended before.
   template <std::size_t I>
   const auto& saved() const {
-    static_assert(I < sizeof...(Saved),
+    static_assert(I < std::tuple_size_v<Saved>,
                   "fields are saved by the option dsl::ode::save_at(times): one array for each");
     return detail::get<I>(rows);
+  }
+  /// The times of event I of those with `keep_times`, a row for each: NaN where it did not happen
+  /// so often.
+  template <std::size_t I>
+  const auto& event_times() const {
+    static_assert(I < std::tuple_size_v<Times>,
+                  "an event keeps its times with the option dsl::ode::keep_times(n)");
+    return detail::get<I>(times);
   }
 };
 
@@ -44,6 +53,8 @@ namespace detail {
 template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
           bool T1Varies, bool Saves, class Events, bool HasFixedSteps>
 struct ensemble_problem {
+  static constexpr int parameter_scalars =
+      static_cast<int>(std::tuple_size_v<Parameters>) - Arrays::count;
   using function = F;
   using method = Method;
   using parameters = Parameters;
@@ -85,9 +96,24 @@ struct ensemble_loop {
   };
   template <class Phase, int While, class... Stored> using phase =
       dsl::detail::element_phase<pass<Phase>, typename Phase::set, While, Stored...>;
+  // The action stores the times of events that keep them.
+  template <std::size_t E, class Event> using times_of =
+      std::conditional_t<Event::keeps_times,
+                         tuple<dsl::detail::stored_rows<v.keeps + static_cast<int>(E),
+                                                        v.kept_row + static_cast<int>(E), v.t>>,
+                         tuple<>>;
+  template <class Q, class... Stored>
+  static phase<ensemble_act<Q>, v.acting, Stored...> act_with(tuple<Stored...>);
+  template <class Q, class Events, class Numbers> struct act_phase;
+  template <class Q, class... Events, std::size_t... E>
+  struct act_phase<Q, tuple<Events...>, std::index_sequence<E...>> {
+    using type = decltype(act_with<Q>(dsl::detail::concatenation_t<times_of<E, Events>...>{}));
+  };
   // Templates, because phases that do not exist cannot be named.
   template <class Q> using seek = phase<ensemble_seek<Q>, v.seeking>;
-  template <class Q> using act = phase<ensemble_act<Q>, v.acting>;
+  template <class Q> using act =
+      typename act_phase<Q, typename Q::event_list,
+                         std::make_index_sequence<static_cast<std::size_t>(Q::events)>>::type;
   template <class Q> using save =
       phase<ensemble_save<Q>, v.saving,
             typename saved_rows<variable_range<v.saved, P::fields>>::type>;
@@ -205,11 +231,31 @@ void give_back(view<T, R>& v, array<T, R>& copy) {
   if (copy.has_memory()) v = copy;
 }
 
-template <class F, class Method, bool Saves, class Events, bool HasFixedSteps, class T0, class T1,
+/// Rows of NaN for values that an element may not have.
+template <class T, std::size_t R>
+array<T, static_cast<int>(R) + 1> rows_of_nan(std::int64_t rows,
+                                              const std::array<std::int64_t, R>& shape) {
+  extents<static_cast<int>(R) + 1> sizes{rows};
+  for (std::size_t d = 0; d < R; ++d) sizes[d + 1] = shape[d];
+  return broadcast_to(T(dsl::detail::math::quiet_nan<double>), sizes);
+}
+/// An array for the times of each event that keeps them.
+template <int Rank, class... Events>
+auto rows_of_events(const tuple<Events...>& events, const extents<Rank>& shape) {
+  const auto one = [&](const auto& e) {
+    if constexpr (std::remove_cvref_t<decltype(e)>::keeps_times)
+      return tuple{rows_of_nan<double>(e.kept, shape)};
+    else return tuple<>{};
+  };
+  return unpack([&](const auto&... e) { return concatenate(one(e)...); }, events);
+}
+
+template <class F, class Method, bool Saves, bool HasFixedSteps, class Events, class T0, class T1,
           class... S, class... X>
 DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
                                   const tolerance& wanted, std::int64_t fixed,
-                                  const std::vector<double>& times, const tuple<X...>& parameters) {
+                                  const std::vector<double>& times, const Events& events,
+                                  const tuple<X...>& parameters) {
   constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank, count = sizeof...(S);
   using sorted = sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>, X...>;
   using problem =
@@ -217,9 +263,9 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
                        typename sorted::arrays, typename sorted::parameters, !is_time_of_all<T0>,
                        !is_time_of_all<T1>, Saves, Events, HasFixedSteps>;
   using loop = typename ensemble_loop<problem>::type;
-  using result =
-      std::conditional_t<Saves, ensemble_result<rank, array<typename S::value_type, rank + 1>...>,
-                         ensemble_result<rank>>;
+  using result = ensemble_result<
+      rank, std::conditional_t<Saves, tuple<array<typename S::value_type, rank + 1>...>, tuple<>>,
+      decltype(rows_of_events<rank>(std::declval<const Events&>(), {}))>;
   require_tolerance(wanted);
   if constexpr (HasFixedSteps) require_steps(fixed);
   if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
@@ -267,12 +313,18 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
           (add(x), ...);
         },
         parameters);
+    unpack(
+        [&](const auto&... each) {
+          (in.add(static_cast<std::int32_t>(std::min<std::int64_t>(each.most, 0x7fffffff))), ...);
+        },
+        events);
 
     result made{array<double, rank>(in.shape()),
                 array<std::int32_t, rank>(in.shape()),
                 array<std::int32_t, rank>(in.shape()),
                 outcomes<rank>(in.shape()),
-                {}};
+                {},
+                rows_of_events<rank>(events, in.shape())};
     (in.add(get<I>(places)), ...);
     in.add(made.t.view());
     in.add(made.steps.view());
@@ -280,20 +332,28 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     in.add(made.outcome.view());
     dsl::detail::ensemble_request request{get<0>(places).size(), get<0>(places).where()};
     array<double> table;
+    std::int64_t* kind = request.rows;
     if constexpr (Saves) {
-      extents<rank + 1> rows{static_cast<std::int64_t>(times.size())};
-      for (std::size_t d = 0; d < rank; ++d) rows[d + 1] = in.shape()[d];
-      made.rows = {array<typename S::value_type, rank + 1>(
-          broadcast_to(typename S::value_type(dsl::detail::math::quiet_nan<double>), rows))...};
+      const auto rows = static_cast<std::int64_t>(times.size());
+      made.rows = {rows_of_nan<typename S::value_type>(rows, in.shape())...};
       (in.add(get<I>(made.rows).view()), ...);
-      table = array<double>(static_cast<std::int64_t>(times.size()));
-      if (!times.empty()) table.copy_from_host(times);
-      request.table = table.view().origin();
-      request.table_entries = request.rows = static_cast<std::int64_t>(times.size());
+      table = array<double>(rows);
+      if (rows > 0) table.copy_from_host(times);
+      request.set_table(table.view());
+      *kind++ = rows;
     }
+    unpack(
+        [&](const auto&... each) {
+          [[maybe_unused]] const auto add = [&](const auto& t) {
+            in.add(t.view());
+            *kind++ = t.extent(0);
+          };
+          (add(each), ...);
+        },
+        made.times);
     dsl::detail::run_ensemble(
-        dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars>(), in.all(),
-        request);
+        dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars + problem::events>(),
+        in.all(), request);
     (give_back(get<I>(fields), get<I>(copies)), ...);
     return made;
   }(std::index_sequence_for<S...>{});
@@ -356,7 +416,6 @@ template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...
   static_assert(sizeof...(Rest) == 0, "an ensemble has one method");
   using type = M;
 };
-template <class... E> tuple<std::remove_cvref_t<E>...> events_among(const tuple<E...>&);
 template <class... M>
 typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple<M...>&);
 
@@ -395,7 +454,9 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
   static_assert(
       has_steps,
       "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
-  using events = decltype(events_among(filter(only_events{}, arguments...)));
+  const auto events =
+      unpack([](const auto&... e) { return tuple<std::remove_cvref_t<decltype(e)>...>{e...}; },
+             filter(only_events{}, arguments...));
   return unpack(
       [&](const auto&... x) {
         if constexpr (!has_steps ||
@@ -405,10 +466,9 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
           return refused{};
         else
           return run_ensemble<F, method,
-                              (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), events,
-                              fixed>(
+                              (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), fixed>(
               fields.variables, t0, t1, wanted, option_or(fixed_option{0}, arguments...).steps,
-              unpack([](const auto&... s) { return times_on_host(s...); }, saves),
+              unpack([](const auto&... s) { return times_on_host(s...); }, saves), events,
               tuple{operand_of_parameter(x)...});
       },
       others);

@@ -44,8 +44,9 @@ struct ensemble_seek {
     const auto root = [&](auto crossing, const auto& a, const auto& b) {
       return where(crossing, low + size * (a / (a - b)), high);
     };
-    const auto secant = (fmin_of(high, root(crosses<Events>(get<E>(value_low), get<E>(value_high)),
-                                            get<E>(value_low), get<E>(value_high))...));
+    const auto secant =
+        (fmin_of(high, root(happens_between<Events, E>(at, get<E>(value_low), get<E>(value_high)),
+                            get<E>(value_low), get<E>(value_high))...));
     const auto ahead = middle - secant;
     const auto shift = 0.2 * size * size;
     const auto truncated = where(abs(ahead) >= shift, secant + copysign(shift, ahead), middle);
@@ -60,7 +61,8 @@ struct ensemble_seek {
     const tuple y{inside_step<P, I>(at, theta)...};
     const auto others = at.parameters();
     const tuple value{value_of_event<P, Events>(inside_t, y, others)...};
-    const auto is_before = (crosses<Events>(get<E>(value_low), get<E>(value)) || ...);
+    const auto is_before =
+        (happens_between<Events, E>(at, get<E>(value_low), get<E>(value)) || ...);
 
     const auto moves = seeking && found;
     const auto root_t = where(high == 1.0, t, inside_t);
@@ -100,6 +102,9 @@ struct ensemble_act {
       variable_range<variables_of<P>.value, P::events>,
       variable_list<variables_of<P>.acting, variables_of<P>.is_last, variables_of<P>.running,
                     variables_of<P>.outcome>,
+      variable_range<variables_of<P>.happened, P::events>,
+      variable_range<variables_of<P>.kept_row, P::events>,
+      variable_range<variables_of<P>.keeps, P::events>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>>;
 
  private:
@@ -112,7 +117,7 @@ struct ensemble_act {
     const auto acting = at.template variable<v.acting>();
     const auto low = at.template several<v.value_low, P::events>(),
                high = at.template several<v.value_high, P::events>();
-    const tuple happens{(acting && crosses<Events>(get<E>(low), get<E>(high)))...};
+    const tuple happens{(acting && happens_between<Events, E>(at, get<E>(low), get<E>(high)))...};
     const auto others = at.parameters();
     const auto t = at.template variable<v.t>();
     auto y = at.template of_fields<v.y>();
@@ -140,6 +145,11 @@ struct ensemble_act {
             where(acting, !ended && !reached && enough, at.template variable<v.running>()),
             where(acting, where(ended, 3, where(reached || P::has_fixed_steps, 0, 2)),
                   at.template variable<v.outcome>()));
+    const auto happened = at.template several<v.happened, P::events>();
+    out.put(variable_range<v.happened, P::events>{},
+            tuple{(get<E>(happened) + cast<std::int32_t>(get<E>(happens)))...});
+    out.put(variable_range<v.kept_row, P::events>{}, happened);
+    out.put(variable_range<v.keeps, P::events>{}, happens);
     if constexpr (P::reuses_slope)
       out.put(variable_range<v.slope, P::fields>{},
               tuple{where(acting, get<I>(k),

@@ -48,9 +48,14 @@ struct ensemble_start {
       variables_if<P::saves, variable_list<variables_of<P>.row, variables_of<P>.saving>>,
       variables_if<(P::events > 0),
                    variables_joined<variable_list<variables_of<P>.seeking, variables_of<P>.acting>,
-                                    variable_range<variables_of<P>.value, P::events>>>>;
+                                    variable_range<variables_of<P>.value, P::events>,
+                                    variable_range<variables_of<P>.happened, P::events>>>>;
 
  private:
+  template <int... E>
+  static constexpr void put_zeros(ensemble_outputs<P>& out, std::integer_sequence<int, E...>) {
+    out.put(variable_list<(variables_of<P>.happened + E)...>{}, (0 * E)...);
+  }
   template <class... Events, class T, class Y, class K, class X, class Fields>
   static constexpr auto signs(tuple<Events...>, const T& t, const Y& y, const K& k, const X& others,
                               const Fields& fields) {
@@ -80,6 +85,7 @@ struct ensemble_start {
       out.put(variable_list<variables_of<P>.seeking, variables_of<P>.acting>{}, false, false);
       out.put(variable_range<variables_of<P>.value, P::events>{},
               signs(typename P::event_list{}, t, y, k, others, fields));
+      put_zeros(out, std::make_integer_sequence<int, P::events>{});
     }
     return g;
   }
@@ -113,7 +119,8 @@ struct ensemble_step {
     constexpr auto& v = variables_of<P>;
     const auto before = at.template several<v.value, P::events>();
     const tuple now{value_of_event<P, Events>(made.t, tried.after, at.parameters())...};
-    const auto seeking = made.accepted && (crosses<Events>(get<E>(before), get<E>(now)) || ...);
+    const auto seeking =
+        made.accepted && (happens_between<Events, E>(at, get<E>(before), get<E>(now)) || ...);
     out.put(variable_range<v.value, P::events>{},
             tuple{where(made.accepted && !seeking && get<E>(now) != 0.0, get<E>(now),
                         get<E>(before))...});

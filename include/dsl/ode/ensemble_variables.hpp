@@ -76,6 +76,9 @@ struct ensemble_layout {
   // found.
   int value = -1, seeking = -1, low = -1, high = -1, value_low = -1, value_high = -1, radius = -1,
       acting = -1;
+  // How often each event has happened; its number and whether it happens now, if its times are
+  // kept.
+  int happened = -1, kept_row = -1, keeps = -1;
   int count = 0;
   dtype types[dsl::detail::max_program_nodes / 8]{};
 
@@ -131,6 +134,9 @@ constexpr ensemble_layout<P> lay_out_variables() {
     v.value_high = v.add(P::events, real);
     v.radius = v.add(1, real);
     v.acting = v.add(1, flag);
+    v.happened = v.add(P::events, whole);
+    v.kept_row = v.add(P::events, whole);
+    v.keeps = v.add(P::events, flag);
   }
   return v;
 }
@@ -176,6 +182,11 @@ struct ensemble_symbols {
   template <int First, int Count>
   constexpr auto several() const {
     return several<First>(std::make_integer_sequence<int, Count>{});
+  }
+  /// How often event number E may happen.
+  template <int E>
+  constexpr auto most_events() const {
+    return scalar<ensemble_scalars + P::parameter_scalars + E, dtype::int32>();
   }
   constexpr auto parameters() const { return parameters(typename P::parameters{}); }
 

@@ -19,15 +19,39 @@ inline constexpr detail::end_element ends{};
 
 namespace detail {
 
-template <class G, class Action, direction Way> struct event_option {
+struct most_option { std::int64_t count; };
+struct times_option { std::int64_t count; };
+
+/// An event of an ensemble. `IsLimited`: it happens `most` times at most. `KeepsTimes`: the first
+/// `kept` times are kept.
+template <class G, class Action, direction Way, bool IsLimited, bool KeepsTimes>
+struct event_option {
   using function = G;
   using action = Action;
   static constexpr direction way = Way;
-  static constexpr bool ends = std::same_as<Action, end_element>;
+  static constexpr bool ends = std::same_as<Action, end_element>, is_limited = IsLimited,
+                        keeps_times = KeepsTimes;
+  std::int64_t most = 0, kept = 0;
 };
 template <class T> inline constexpr bool is_event = false;
-template <class G, class A, direction W> inline constexpr bool is_event<event_option<G, A, W>> =
-    true;
+template <class G, class A, direction W, bool L, bool K> inline constexpr bool
+    is_event<event_option<G, A, W, L, K>> = true;
+
+/// The number that an option gives; 0 if there is none.
+template <class Option, class... T>
+constexpr std::int64_t count_among(const T&... all) {
+  std::int64_t found = 0;
+  [[maybe_unused]] const auto take = [&found](const auto& x) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(x)>, Option>) found = x.count;
+  };
+  (take(all), ...);
+  return found;
+}
+template <class... Options> inline constexpr direction way_among = direction::any;
+template <class T, class... Options> inline constexpr direction way_among<T, Options...> =
+    way_among<Options...>;
+template <direction Way, class... Options> inline constexpr direction
+    way_among<std::integral_constant<direction, Way>, Options...> = Way;
 struct only_events { template <class T> static constexpr bool passes = is_event<T>; };
 
 template <class G, class A>
@@ -91,6 +115,19 @@ constexpr auto crosses(const G& before, const G& now) {
   else return rises || falls;
 }
 
+/// Whether event number E happens between two values.
+template <class Event, std::size_t E, class P, class G>
+constexpr auto happens_between(const ensemble_symbols<P>& at, const G& before, const G& now) {
+  if constexpr (Event::is_limited) {
+    constexpr int number = static_cast<int>(E);
+    return crosses<Event>(before, now) &&
+           at.template variable<variables_of<P>.happened + number>() <
+               at.template most_events<number>();
+  } else {
+    return crosses<Event>(before, now);
+  }
+}
+
 /// The sign that counts from now on: that of the value, or where that is 0, or as small as the
 /// root's own, that of its change.
 template <class G, class Flag>
@@ -100,11 +137,20 @@ constexpr auto sign_of_event(const G& value, const G& change, const Flag& is_roo
 
 }  // namespace detail
 
+/// Lets an event happen `count` times in each element; afterwards its function is not looked at.
+constexpr detail::most_option at_most(std::integral auto count) {
+  return {static_cast<std::int64_t>(count)};
+}
+/// Has `ensemble` keep the times at which an event first happens in each element, `count` of them.
+constexpr detail::times_option keep_times(std::integral auto count) {
+  return {static_cast<std::int64_t>(count)};
+}
+
 /// An event for `ensemble`: where g crosses 0, which is found within 2^-48 of a step by the
 /// method's continuous extension, the action happens. g and the action take the fields, then the
 /// other arguments, and before them the time if marked with `with_time`. The action returns the
-/// fields' new values, one value or a std::tuple; dsl::ode::ends ends the element there. `way`:
-/// ode::rising or ode::falling, if only one direction counts.
+/// fields' new values, one value or a std::tuple; dsl::ode::ends ends the element there. Options,
+/// in any order: ode::rising or ode::falling, if only one direction counts; at_most; keep_times.
 ///
 /// Events at one time happen in the order of the arguments. The root that was handled does not
 /// count again: from there on g has the sign with which it changes. A root at the beginning is
@@ -116,10 +162,14 @@ constexpr auto sign_of_event(const G& value, const G& change, const Flag& is_roo
 ///                                      return std::tuple{0 * height, -0.9 * velocity};
 ///                                    });
 /// ```
-template <class G, class Action, direction Way = direction::any>
-constexpr auto event(G, Action, std::integral_constant<direction, Way> = {}) {
+template <class G, class Action, class... Options>
+constexpr auto event(G, Action, const Options&... options) {
   detail::require_event<G, Action>();
-  return detail::event_option<G, Action, Way>{};
+  constexpr bool is_limited = (std::same_as<Options, detail::most_option> || ...),
+                 keeps_times = (std::same_as<Options, detail::times_option> || ...);
+  return detail::event_option<G, Action, detail::way_among<Options...>, is_limited, keeps_times>{
+      detail::count_among<detail::most_option>(options...),
+      detail::count_among<detail::times_option>(options...)};
 }
 
 }  // namespace dsl::ode

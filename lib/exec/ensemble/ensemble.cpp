@@ -33,6 +33,8 @@ ensemble_work::ensemble_work(const ensemble_code& code, const operand* operands,
   for (int k = 0; k < code.given_count; ++k)
     described_[static_cast<std::size_t>(code.given[k])] = operands[k];
   described_.insert(described_.end(), operands_.begin() + code.given_count, operands_.end());
+  const auto first_target = described_.begin() + code.variables + code.scalars;
+  if (request.has_table) described_.insert(first_target, request.table);
   require_one_process(space_.where, "an ensemble", &code.phase[0].pass, described_.data());
   if (back_end::is_mesh(space_.where))
     raise<device_error>("an ensemble runs on one device, not on " +
@@ -40,7 +42,8 @@ ensemble_work::ensemble_work(const ensemble_code& code, const operand* operands,
 }
 
 work_record ensemble_work::record() const {
-  return {code_.phase[0].pass, space_, described_.data(), code_.variables + code_.scalars,
+  const int tables = request_.has_table ? 1 : 0;
+  return {code_.phase[0].pass, space_, described_.data(), code_.variables + code_.scalars + tables,
           code_.kept_count + code_.stored()};
 }
 

@@ -60,12 +60,18 @@ void ensemble_work::run_on(const grid_executor& devices, const stream& on) const
   stream_state& s = stream_state::of(on);
   s.on.set_zero(ticket.data(), bytes, s.index, s.native);
   const std::int64_t chunk = chunk_of_warp(p.elements, p.grid * p.block / 32);
-  given.put(ensemble_parameters{static_cast<unsigned*>(ticket.data()), request_.table,
-                                request_.table_entries, request_.rows, request_.other_rows,
-                                static_cast<std::int32_t>(chunk), 8});
+  ensemble_parameters parameters{static_cast<unsigned*>(ticket.data()),
+                                 request_.entries(),
+                                 request_.entry_count(),
+                                 {},
+                                 static_cast<std::int32_t>(chunk),
+                                 8};
+  std::copy(std::begin(request_.rows), std::end(request_.rows), parameters.rows);
+  given.put(parameters);
   const memory_range others[] = {
       {ticket.data(), bytes, false},
-      {request_.table, static_cast<std::size_t>(request_.table_entries) * sizeof(double), false}};
+      {request_.entries(), static_cast<std::size_t>(request_.entry_count()) * sizeof(double),
+       false}};
   kernel_launch k{{kernels.kernel[0], kernels.architectures, nullptr, code_.phase[0].pass},
                   p.grid,
                   p.block,
@@ -77,7 +83,7 @@ void ensemble_work::run_on(const grid_executor& devices, const stream& on) const
                   p.elements,
                   false,
                   others,
-                  request_.table != nullptr ? 2 : 1};
+                  request_.has_table ? 2 : 1};
   k.own_operands = described_.data();
   devices.launch_kernel(k, on);
 }

@@ -4,6 +4,7 @@
 
 #include <dsl/ir/evaluate.hpp>
 #include <dsl/ir/pass.hpp>
+#include <dsl/ir/tuple.hpp>
 
 namespace dsl::detail {
 
@@ -20,18 +21,19 @@ template <int Flag, int Row, int... Values> struct stored_rows {
   static constexpr int flag = Flag, row = Row;
   using values = variable_list<Values...>;
 };
-using no_stored_rows = stored_rows<-1, -1>;
 
 /// A part of an element's loop. Its pass reads variables, and scalars, whose operands are numbered
 /// after the variables; its outputs become the values of variables `Set`. Variable `While` says
-/// whether it runs, again and again; -1: it runs once a round.
-template <class Pass, class Set, int While, class Stored = no_stored_rows>
+/// whether it runs, again and again; -1: it runs once a round. Afterwards rows are stored.
+template <class Pass, class Set, int While, class... Stored>
 struct element_phase {
   using pass = Pass;
   using program = typename Pass::elements;
   using set = Set;
   static constexpr int runs_while = While;
-  using stored = Stored;
+  using stored = tuple<Stored...>;
+  static constexpr int stored_kinds = sizeof...(Stored),
+                       stored_arrays = (0 + ... + Stored::values::count);
 };
 
 /// After each phase that sets variable `Row`, variables `Value` and `Following` have the entry of a
@@ -63,7 +65,7 @@ struct element_loop {
   /// The phase that takes most of the time, the first of a round.
   using step = std::tuple_element_t<0, phases>;
   static constexpr int variables = Types::count;
-  static constexpr int stored = (0 + ... + Phases::stored::values::count);
+  static constexpr int stored = (0 + ... + Phases::stored_arrays);
 };
 
 /// The values of all variables.

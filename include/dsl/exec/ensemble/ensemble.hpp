@@ -12,9 +12,14 @@ struct ensemble_phase {
   pass_view pass{};
   const int* set = nullptr;  // The variable of each output.
   int runs_while = -1;
-  int flag = -1, row = -1, stored_count = 0;  // See stored_rows.
-  const int* stored = nullptr;
   bool finds_entry = false;
+  /// See stored_rows.
+  struct stored_kind {
+    int flag = -1, row = -1, count = 0;
+    const int* values = nullptr;
+  };
+  stored_kind stored[ensemble_rows]{};
+  int kinds = 0;
 };
 /// The host's loop of a phase, over lanes that are elements.
 struct ensemble_host { const host_code* phase[8]; };
@@ -34,7 +39,8 @@ struct ensemble_code {
 
   int stored() const {
     int n = 0;
-    for (int k = 0; k < phases; ++k) n += phase[k].stored_count;
+    for (int p = 0; p < phases; ++p)
+      for (int k = 0; k < phase[p].kinds; ++k) n += phase[p].stored[k].count;
     return n;
   }
   int operands() const { return given_count + scalars + kept_count + stored(); }
@@ -44,10 +50,19 @@ struct ensemble_code {
 struct ensemble_request {
   std::int64_t elements;
   device where{backend::host};
-  const double* table = nullptr;
-  std::int64_t table_entries = 0;
-  /// The rows of the arrays in which the first phase that stores rows stores them, and the second.
-  std::int64_t rows = 0, other_rows = 0;
+  /// See table_entry.
+  operand table{};
+  bool has_table = false;
+  /// The rows of the arrays of each kind of stored rows, in the order of the phases.
+  std::int64_t rows[ensemble_rows] = {};
+
+  void set_table(const view<double, 1>& entries) {
+    set_array(table, dtype::float64, 1, entries.owner(), entries.origin(), entries.extents().data(),
+              entries.strides().data());
+    has_table = true;
+  }
+  const double* entries() const { return reinterpret_cast<const double*>(table.word[0]); }
+  std::int64_t entry_count() const { return has_table ? table.extents[0] : 0; }
 };
 
 /// Queues an element's loop on the current stream, for each of `elements` elements of contiguous
@@ -57,15 +72,19 @@ struct ensemble_request {
 void run_ensemble(const ensemble_code& code, const operand* operands,
                   const ensemble_request& request);
 
-template <class Phase, class Entry, bool IsStart = false>
+template <class... Stored>
+constexpr void add_stored(ensemble_phase& to, tuple<Stored...>) {
+  ((to.stored[to.kinds++] = {Stored::flag, Stored::row, Stored::values::count, Stored::values::at}),
+   ...);
+}
+template <class Phase, class Entry>
 constexpr ensemble_phase phase_as_data() {
   bool finds = false;
   for (int i = 0; i < Phase::set::count; ++i)
     finds = finds || (Entry::row >= 0 && Phase::set::at[i] == Entry::row);
-  return {Phase::pass::view(),       Phase::set::at,
-          Phase::runs_while,         Phase::stored::flag,
-          Phase::stored::row,        Phase::stored::values::count,
-          Phase::stored::values::at, finds};
+  ensemble_phase made{Phase::pass::view(), Phase::set::at, Phase::runs_while, finds};
+  add_stored(made, typename Phase::stored{});
+  return made;
 }
 
 // The loop is taken apart, so that nvcc's stub can spell its parts.
@@ -74,8 +93,7 @@ template <kernel_target Target, int Scalars, class Types, class Given, class Kep
 entry_points<1> kernels_of_ensemble(
     element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>) {
   using element = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
-  constexpr int operands =
-      Given::count + Scalars + Kept::count + (0 + ... + Phases::stored::values::count);
+  constexpr int operands = Given::count + Scalars + Kept::count + (0 + ... + Phases::stored_arrays);
   using naming = named_by_pass<unnamed, typename element::step::pass>;
   return {architectures_of<Target>,
           {entry_point<Target, ensemble_kernel<element, Scalars, ensemble_arguments<operands>>,

@@ -9,17 +9,18 @@
 namespace dsl::detail {
 
 inline constexpr int ensemble_block_threads = 128;
+/// The most kinds of stored rows.
+inline constexpr int ensemble_rows = 8;
 
 /// Parameters after the operands, which are: the arrays of the given variables, the scalars, the
 /// arrays of the kept variables, and the arrays of the stored rows.
 struct ensemble_parameters {
-  unsigned* ticket;            // Chunks of elements that warps have taken.
-  const double* table;         // See table_entry.
-  std::int64_t table_entries;  // Its length.
-  std::int64_t rows;           // Rows of the arrays of stored rows,
-  std::int64_t other_rows;     // and of those of a second phase that stores.
-  std::int32_t chunk;          // Elements that a warp takes at a time.
-  std::int32_t refill;         // A warp takes new elements once so many of its lanes are idle.
+  unsigned* ticket;                  // Chunks of elements that warps have taken.
+  const double* table;               // See table_entry.
+  std::int64_t table_entries;        // Its length.
+  std::int64_t rows[ensemble_rows];  // Of the arrays of each kind of stored rows.
+  std::int32_t chunk;                // Elements that a warp takes at a time.
+  std::int32_t refill;  // A warp takes new elements once so many of its lanes are idle.
 };
 template <int Operands> struct ensemble_arguments : argument_header {
   argument operand[Operands];
@@ -73,40 +74,46 @@ struct element_runner {
   }
   template <class... Phases, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void run_numbered(std::index_sequence<I...>) {
-    (run<Phases, stored_before<static_cast<int>(I), Phases...>()>(), ...);
+    (run<Phases, sum_of_first<I>(Phases::stored_arrays...),
+         sum_of_first<I>(Phases::stored_kinds...)>(),
+     ...);
   }
-  // The number of targets that the phases before number `at` store in.
-  template <int At, class... Phases>
-  static constexpr int stored_before() {
-    const int counts[] = {Phases::stored::values::count...};
+  template <std::size_t N, class... Count>
+  static constexpr int sum_of_first(Count... counts) {
+    const int all[] = {counts...};
     int n = 0;
-    for (int i = 0; i < At; ++i) n += counts[i];
+    for (std::size_t i = 0; i < N; ++i) n += all[i];
     return n;
   }
-  template <class Phase, int First>
+  // First, Kind: the numbers of the phase's first array, and kind, of stored rows.
+  template <class Phase, int First, int Kind>
   DSL_DETAIL_KERNEL_FN void run() {
     if constexpr (Phase::runs_while < 0) {
-      run_once<Phase, First>();
+      run_once<Phase, First, Kind>();
     } else {
       DSL_DETAIL_ROLLED
-      while (nth<Phase::runs_while>(v)) run_once<Phase, First>();
+      while (nth<Phase::runs_while>(v)) run_once<Phase, First, Kind>();
     }
   }
-  template <class Phase, int First>
+  template <class Phase, int First, int Kind>
   DSL_DETAIL_KERNEL_FN void run_once() {
     evaluate<Phase>();
-    store_rows<First>(typename Phase::stored{});
+    store_kinds<First, Kind>(typename Phase::stored{});
     find_entry<Phase>();
   }
-  template <int First, int Flag, int Row, int... V>
+  template <int First, int Kind>
+  DSL_DETAIL_KERNEL_FN void store_kinds(tuple<>) {}
+  template <int First, int Kind, class Stored, class... Rest>
+  DSL_DETAIL_KERNEL_FN void store_kinds(tuple<Stored, Rest...>) {
+    store_rows<First, Kind>(Stored{});
+    store_kinds<First + Stored::values::count, Kind + 1>(tuple<Rest...>{});
+  }
+  template <int First, int Kind, int Flag, int Row, int... V>
   DSL_DETAIL_KERNEL_FN void store_rows(stored_rows<Flag, Row, V...>) {
-    if constexpr (sizeof...(V) > 0) {
-      const std::int64_t row = nth<Row>(v),
-                         rows = First == 0 ? args.ensemble.rows : args.ensemble.other_rows;
-      if (nth<Flag>(v) && row < rows)
-        store_row<First>(row * args.elements + element, variable_list<V...>{},
-                         std::make_index_sequence<sizeof...(V)>{});
-    }
+    const std::int64_t row = nth<Row>(v);
+    if (nth<Flag>(v) && row < args.ensemble.rows[Kind])
+      store_row<First>(row * args.elements + element, variable_list<V...>{},
+                       std::make_index_sequence<sizeof...(V)>{});
   }
   template <int First, int... V, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void store_row(std::int64_t at, variable_list<V...>,
