@@ -86,6 +86,21 @@ TEST_P(ensemble, takes_fields_of_any_layout) {
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], 2 * before[i], 1e-12);
 }
 
+TEST_P(ensemble, takes_steps_of_a_fixed_size_as_a_loop_does) {
+  const auto turns = [](auto u, auto v, auto w) { return std::tuple{v, -w * u}; };
+  for (const std::int64_t n : {1, 33, 1000}) {
+    const dsl::array<float> w = dsl::linspace(0.5f, 2.0f, n);
+    dsl::array<float> u = dsl::ones<float>(n), v = dsl::zeros<float>(n), x = u, y = v;
+    const auto got = dsl::ode::ensemble(turns, dsl::state(u, v), 0.0, 2.0, {}, w,
+                                        dsl::ode::method::rk4, dsl::ode::fixed_steps(64));
+    dsl::iterate(64, dsl::ode::rk4(turns), dsl::state(x, y), w, 2.0f / 64);
+    EXPECT_LT(dsl::max(abs(u - x)).value(), 1e-6f);
+    EXPECT_EQ(dsl::min(got.steps).value(), 64);
+    EXPECT_EQ(dsl::min(got.t).value(), 2);
+    EXPECT_TRUE(dsl::all(got.outcome == dsl::ode::outcome::reached).value());
+  }
+}
+
 // E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, and the Test Set for IVP
 // Solvers: the problems and their solutions.
 template <class F, std::size_t... I>

@@ -67,6 +67,11 @@ struct ensemble_problem {
   using event_list = Events;
   static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
   static constexpr bool is_dense = Saves || events > 0;
+  /// All elements take the same number of steps of a fixed size.
+  static constexpr bool counts_steps = HasFixedSteps && events == 0;
+  /// The time within the integration is used.
+  static constexpr bool has_time = is_dense || right_side<F>::times > 0;
+  static constexpr bool is_single = ((real_of(Fields::at[0]) == dtype::float32) && !has_time);
   static constexpr int powers = Method::powers, error_order = Method::error_order;
   static constexpr control_constants control = Method::control;
 };
@@ -87,7 +92,7 @@ struct ensemble_loop {
   using step =
       dsl::detail::element_phase<pass<ensemble_step<P>>, typename ensemble_step<P>::set, -1>;
   template <class... Phases> using with =
-      dsl::detail::element_loop<types, given, kept, v.running,
+      dsl::detail::element_loop<types, given, kept, v.running, P::counts_steps,
                                 dsl::detail::table_entry<v.row, v.next, v.after>, start, step,
                                 Phases...>;
   template <class List> struct saved_rows;
@@ -215,6 +220,12 @@ class ensemble_operands {
   std::vector<dsl::detail::buffer_ref> owners_;
 };
 
+/// The most steps of an element. Each event adds one to steps of a fixed size.
+template <class P>
+constexpr std::int64_t steps_of_call(std::int64_t fixed, std::int64_t most) {
+  return P::counts_steps ? fixed : P::has_fixed_steps ? fixed + most : most;
+}
+
 template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
 
 /// The contiguous elements of a field: its own, or a copy that is given back.
@@ -302,8 +313,8 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
                                wanted.first_step, wanted.largest_step})
       in.add(as_float(value));
-    in.add(static_cast<std::int32_t>(std::min<std::int64_t>(
-        HasFixedSteps ? fixed + wanted.most_steps : wanted.most_steps, 0x7fffffff)));
+    in.add(static_cast<std::int32_t>(
+        std::min<std::int64_t>(steps_of_call<problem>(fixed, wanted.most_steps), 0x7fffffff)));
     in.add(fixed > 0 ? 1 / static_cast<double>(fixed) : 0.0);
     unpack(
         [&](const auto&... x) {

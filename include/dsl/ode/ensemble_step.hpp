@@ -12,11 +12,12 @@ template <class P> using control_variables =
                   variables_of<P>.log_error, variables_of<P>.steps, variables_of<P>.rejected,
                   variables_of<P>.outcome, variables_of<P>.running, variables_of<P>.was_rejected>;
 
-template <class P> using stepped_variables =
-    std::conditional_t<P::has_fixed_steps,
-                       variable_list<variables_of<P>.t, variables_of<P>.is_last,
-                                     variables_of<P>.steps, variables_of<P>.running>,
-                       control_variables<P>>;
+template <class P> using stepped_variables = std::conditional_t<
+    !P::has_fixed_steps, control_variables<P>,
+    variables_joined<
+        variables_if<P::has_time || !P::counts_steps, variable_list<variables_of<P>.t>>,
+        variables_if<!P::counts_steps, variable_list<variables_of<P>.is_last>>,
+        variable_list<variables_of<P>.steps, variables_of<P>.running>>>;
 
 /// Whether a time lies at or before t, in the direction of a step. NaN does not.
 template <class S, class T, class H>
@@ -76,7 +77,12 @@ struct ensemble_start {
     }();
     const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
     ensemble_outputs<P> out(g);
-    out.put(control_variables<P>{}, t, first.h, first.is_last, 0.0f, 0, 0,
+    // Where no step needs the time, it is that of the end at once.
+    const auto first_t = [&] {
+      if constexpr (P::counts_steps && !P::has_time) return t1;
+      else return t;
+    }();
+    out.put(control_variables<P>{}, first_t, first.h, first.is_last, 0.0f, 0, 0,
             where(t == t1 || P::has_fixed_steps, 0, 2), begins, false);
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
     if constexpr (P::saves)
@@ -135,8 +141,12 @@ struct ensemble_step {
     graph g;
     const ensemble_symbols<P> at{&g};
     const auto t = at.template variable<v.t>();
-    const auto h = where(at.template variable<v.is_last>(), at.t1() - t,
-                         cast<double>(at.template variable<v.h>()));
+    const auto h = [&] {
+      if constexpr (P::counts_steps) return at.template variable<v.h>();
+      else
+        return where(at.template variable<v.is_last>(), at.t1() - t,
+                     cast<double>(at.template variable<v.h>()));
+    }();
     const auto y = at.template of_fields<v.y>();
     const auto tried = P::method::try_step(at, t, h, y, at.parameters(), fields);
     const auto made = [&] {
@@ -147,7 +157,11 @@ struct ensemble_step {
     ensemble_outputs<P> out(g);
     out.put(variable_range<v.y, P::fields>{},
             tuple{where(made.accepted, get<I>(tried.after), get<I>(y))...});
-    if constexpr (P::has_fixed_steps)
+    if constexpr (P::counts_steps && !P::has_time)
+      out.put(stepped_variables<P>{}, made.steps, made.running);
+    else if constexpr (P::counts_steps)
+      out.put(stepped_variables<P>{}, made.t, made.steps, made.running);
+    else if constexpr (P::has_fixed_steps)
       out.put(stepped_variables<P>{}, made.t, made.is_last, made.steps, made.running);
     else
       out.put(stepped_variables<P>{}, made.t, made.h, made.is_last, made.log_error, made.steps,

@@ -101,7 +101,7 @@ constexpr ensemble_layout<P> lay_out_variables() {
   for (int i = 0; i < P::arrays; ++i) v.add(1, P::array_types[i]);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
-  v.h = v.add(1, P::has_fixed_steps ? real : dtype::float32);
+  v.h = v.add(1, P::has_fixed_steps && !(P::counts_steps && P::is_single) ? real : dtype::float32);
   v.is_last = v.add(1, flag);
   v.log_error = v.add(1, dtype::float32);
   v.steps = v.add(1, whole);

@@ -128,12 +128,18 @@ constexpr auto is_last_of(const R& rest, const H& h) {
 template <class P, class H>
 constexpr auto fixed_control(const ensemble_symbols<P>& at, const H& h) {
   constexpr auto& v = variables_of<P>;
-  const auto is_last = at.template variable<v.is_last>();
-  const auto t1 = at.t1();
-  const auto next_t = where(is_last, t1, at.template variable<v.t>() + h);
+  const auto t = at.template variable<v.t>(), t1 = at.t1();
   const auto steps = at.template variable<v.steps>() + 1;
-  return fixed_stepped{true, next_t, is_last_of(t1 - next_t, at.template variable<v.h>()), steps,
-                       !is_last && steps < at.template scalar<scalar_most_steps, dtype::int32>()};
+  const auto most = at.template scalar<scalar_most_steps, dtype::int32>();
+  if constexpr (P::counts_steps) {
+    const auto runs = steps < most;
+    return fixed_stepped{true, where(runs, t + h, t1), runs, steps, runs};
+  } else {
+    const auto is_last = at.template variable<v.is_last>();
+    const auto next_t = where(is_last, t1, t + h);
+    return fixed_stepped{true, next_t, is_last_of(t1 - next_t, at.template variable<v.h>()), steps,
+                         !is_last && steps < most};
+  }
 }
 
 /// A step, or whether it is what is left until t1.

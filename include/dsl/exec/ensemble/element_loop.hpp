@@ -51,14 +51,16 @@ template <dtype... D> struct variable_types {
 
 /// The loop of an element. Variables `Given` are read from arrays; the start sets others; then
 /// rounds, in which the phases run in order, follow each other while variable `Running` is true. In
-/// the end variables `Kept` are stored in arrays.
-template <class Types, class Given, class Kept, int Running, class Entry, class Start,
+/// the end variables `Kept` are stored in arrays. `InStep`: all elements take as many rounds, so
+/// that none is idle before the others.
+template <class Types, class Given, class Kept, int Running, bool InStep, class Entry, class Start,
           class... Phases>
 struct element_loop {
   using types = Types;
   using given = Given;
   using kept = Kept;
   static constexpr int running = Running;
+  static constexpr bool in_step = InStep;
   using entry = Entry;
   using start = Start;
   using phases = tuple<Phases...>;

@@ -89,10 +89,10 @@ constexpr ensemble_phase phase_as_data() {
 
 // The loop is taken apart, so that nvcc's stub can spell its parts.
 template <kernel_target Target, int Scalars, class Types, class Given, class Kept, int Running,
-          class Entry, class Start, class... Phases>
+          bool InStep, class Entry, class Start, class... Phases>
 entry_points<1> kernels_of_ensemble(
-    element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>) {
-  using element = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
+    element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>) {
+  using element = element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>;
   constexpr int operands = Given::count + Scalars + Kept::count + (0 + ... + Phases::stored_arrays);
   using naming = named_by_pass<unnamed, typename element::step::pass>;
   return {architectures_of<Target>,
@@ -101,10 +101,11 @@ entry_points<1> kernels_of_ensemble(
 }
 
 template <class Loop, int Scalars> struct ensemble_kind;
-template <int Scalars, class Types, class Given, class Kept, int Running, class Entry, class Start,
-          class... Phases>
-struct ensemble_kind<element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>, Scalars> {
-  using element = element_loop<Types, Given, Kept, Running, Entry, Start, Phases...>;
+template <int Scalars, class Types, class Given, class Kept, int Running, bool InStep, class Entry,
+          class Start, class... Phases>
+struct ensemble_kind<element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>,
+                     Scalars> {
+  using element = element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>;
   using code_type = ensemble_code;
   using kernels_type = entry_points<1>;
   static constexpr bool has_kernels = true;

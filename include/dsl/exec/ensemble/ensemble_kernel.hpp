@@ -231,8 +231,10 @@ DSL_DETAIL_KERNEL_FN void run_ensemble(const Arguments& args, Memory memory, Tea
       return;
     }
     if (!runs) continue;
-    mine.run_round();
-    runs = mine.is_running();
+    do {
+      mine.run_round();
+      runs = mine.is_running();
+    } while (Loop::in_step && runs);
     if (!runs) mine.end();
   }
 }
