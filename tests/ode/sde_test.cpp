@@ -14,6 +14,50 @@ ON_EVERY_DEVICE(stochastic);
 
 const dsl::random::key seed{2026};
 
+// The factor of one step of dx = a x dt + b x dW for each noise.
+template <class Step>
+std::vector<double> factors_of(const Step& step, double a, double b, double h,
+                               const std::vector<double>& noise) {
+  dsl::array<double> x = dsl::ones<double>(static_cast<std::int64_t>(noise.size()));
+  x = step(x, a, b, h, dsl::to_device(noise));
+  return x.copy_to_host();
+}
+constexpr auto drifts = [](auto y, auto a, auto) { return a * y; };
+constexpr auto diffuses = [](auto y, auto, auto b) { return b * y; };
+
+// The mean of x^2 after `steps` steps, with the noise of three values that has the first moments of
+// a normal one.
+template <class Step>
+double second_moment(const Step& step, int steps) {
+  const double root = std::sqrt(3.0);
+  const auto factor = factors_of(step, 0.4, 0.5, 1.0 / steps, {-root, 0, root});
+  const double mean =
+      (factor[0] * factor[0] + 4 * factor[1] * factor[1] + factor[2] * factor[2]) / 6;
+  return std::pow(mean, steps);
+}
+TEST_P(stochastic, platens_step_has_weak_order_two) {
+  const double exact = std::exp(2 * 0.4 + 0.5 * 0.5);
+  const auto order = [&](const auto& step) {
+    return std::log2(std::abs(second_moment(step, 16) - exact) /
+                     std::abs(second_moment(step, 32) - exact));
+  };
+  EXPECT_NEAR(order(dsl::ode::platen(drifts, diffuses)), 2, 0.1);
+  EXPECT_NEAR(order(dsl::ode::milstein(drifts, diffuses)), 1, 0.1);
+}
+TEST_P(stochastic, milsteins_step_has_strong_order_one) {
+  const std::int64_t paths = simulated() ? 1000 : 10'000;
+  const auto error = [&](int steps) {
+    const auto step = dsl::ode::milstein(
+        [](auto y, auto, auto drift, auto) { return std::tuple{drift * y, 0.0}; },
+        [](auto y, auto, auto, auto diffusion) { return std::tuple{diffusion * y, 1.0}; });
+    dsl::array<double> x = dsl::ones<double>(paths), w = dsl::zeros<double>(paths);
+    const auto noise = dsl::random::normal<double>(seed.fold(steps).fold(dsl::step), paths);
+    dsl::iterate(steps, step, dsl::state(x, w), 0.1, 1.0, 1.0 / steps, noise, noise);
+    return dsl::mean(abs(x - exp(0.1 - 0.5 + w))).value();
+  };
+  EXPECT_NEAR(std::log2(error(16) / error(256)) / 4, 1, 0.1);
+}
+
 struct errors { double strong, weak; };
 // Errors for geometric Brownian motion, dx = a x dt + b x dW, from 1, at time 1. A second field
 // sums the same noise, so it is W, with which the exact solution is exp((a - b b / 2) + b W).

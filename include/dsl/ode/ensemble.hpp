@@ -392,11 +392,12 @@ std::vector<double> times_on_host(const save_option<X>& s) {
 template <class F, class... X>
 constexpr bool is_of_one_element() {
   graph g;
-  dsl::detail::tracer t{&g};
-  const tuple<dsl::detail::trace_t<operand_t<X>>...> seen{
-      dsl::detail::traced<operand_t<X>>::run(t)...};
-  const symbol<dtype::float64, true> time{
-      &g, dsl::detail::operand_symbol<op::value, dtype::float64>(t).id};
+  std::uint64_t number = 0;
+  const auto operand_like = [&]<class S>(std::type_identity<S>) {
+    return S{&g, g.add(op::load, S::type.type, {number++})};
+  };
+  const tuple seen{operand_like(std::type_identity<dsl::detail::trace_t<operand_t<X>>>{})...};
+  const auto time = operand_like(std::type_identity<symbol<dtype::float64, true>>{});
   unpack([&](const auto&... x) { right_side<F>::at(time, x...); }, seen);
   bool alone = g.reduction_count() == 0;
   for (int i = 0; i < g.size(); ++i)

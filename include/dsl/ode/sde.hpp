@@ -1,16 +1,37 @@
 // Steps of stochastic differential equations.
 #pragma once
 
+#include <dsl/lang/derivative.hpp>
 #include <dsl/ode/stepper.hpp>
 
 namespace dsl::ode {
 
 namespace detail {
 
-/// The Euler-Maruyama step as a formula of (fields..., others..., h, noise...), or with the time of
-/// (fields..., others..., t, h, noise...).
-template <class F, class G>
-struct euler_maruyama {
+/// A diffusion as a function of (fields..., others..., time), for its derivatives.
+template <class G>
+struct diffusion_and_time {
+  template <class... X> constexpr auto operator()(const X&... x) const {
+    constexpr std::size_t seen = sizeof...(X) - 1;
+    const tuple<X...> all(x...);
+    const auto& t = get<seen>(all);
+    return unpack(
+        [&](const auto&... y) {
+          const auto values = as_tuple(right_side<G>::at(
+              symbol<std::remove_cvref_t<decltype(t)>::type.type, true>{t.owner, t.id}, y...));
+          return unpack([&](const auto&... v) { return tuple{dsl::detail::lift(t.owner, v)...}; },
+                        values);
+        },
+        subtuple<0, seen>(all));
+  }
+};
+
+enum class stochastic_scheme : std::uint8_t { euler_maruyama, milstein, platen };
+
+/// A step of a stochastic equation as a formula of (fields..., others..., h, noise...), or with the
+/// time of (fields..., others..., t, h, noise...).
+template <stochastic_scheme Scheme, class F, class G>
+struct stochastic_step {
   template <class... X> constexpr auto operator()(const X&... x) const {
     constexpr std::size_t fields = fields_among<1, X...>();
     static_assert(fields > 0,
@@ -37,8 +58,9 @@ struct euler_maruyama {
       static_assert(are_as_many, "drift and diffusion return a value for each field");
       if constexpr (!are_as_many) return refused{};
       else
-        return advance(std::make_index_sequence<fields>{}, all, drift, diffusion, h,
-                       subtuple<seen + times + 1, fields>(all));
+        return one_or_all(advance(std::make_index_sequence<fields>{}, all,
+                                  subtuple<fields, seen - fields>(all), time, drift, diffusion, h,
+                                  subtuple<seen + times + 1, fields>(all)));
     }
   }
 
@@ -70,19 +92,99 @@ struct euler_maruyama {
       else return 0;
     }(std::type_identity<Arguments>{});
   }
-  template <std::size_t... I, class All, class Drift, class Diffusion, class H, class Noise>
-  static constexpr auto advance(std::index_sequence<I...>, const All& all, const Drift& drift,
-                                const Diffusion& diffusion, const H& h, const Noise& noise) {
-    const auto next = [&h](const auto& y, const auto& f, const auto& g, const auto& w) {
-      const auto step = in_precision_of(y, h);
-      return y + (step * slope(y, f) + sqrt(step) * (slope(y, g) * in_precision_of(y, w)));
-    };
-    const auto made =
-        tuple{next(field(get<I>(all)), get<I>(drift), get<I>(diffusion), get<I>(noise))...};
-    if constexpr (sizeof...(I) == 1) return get<0>(made);
+  template <class... Y>
+  static constexpr auto one_or_all(const tuple<Y...>& made) {
+    if constexpr (sizeof...(Y) == 1) return get<0>(made);
     else return made;
   }
+  // Values of a function at other fields and at the end of the step, in the fields' precision.
+  template <class R, class Others, class T, class H, class... Y>
+  static constexpr auto values_at(const tuple<Y...>& y, const Others& others, const T& t,
+                                  const H& h) {
+    const auto time = [&] {
+      if constexpr (times == 0) return no_time{};
+      else return later(t, h, 1);
+    }();
+    return unpack(
+        [&](const Y&... field) {
+          return unpack(
+              [&](const auto&... x) {
+                return unpack([&](const auto&... value) { return tuple{slope(field, value)...}; },
+                              as_tuple(right_side<R>::at(time, field..., x...)));
+              },
+              others);
+        },
+        y);
+  }
+  template <std::size_t... I, class All, class Others, class T, class Drift, class Diffusion,
+            class H, class Noise>
+  static constexpr auto advance(std::index_sequence<I...> fields, const All& all,
+                                const Others& others, const T& t, const Drift& drift,
+                                const Diffusion& diffusion, const H& h, const Noise& noise) {
+    const tuple y{field(get<I>(all))...};
+    const tuple step{in_precision_of(get<I>(y), h)...};
+    const tuple root{sqrt(get<I>(step))...};
+    const tuple a{slope(get<I>(y), get<I>(drift))...}, b{slope(get<I>(y), get<I>(diffusion))...};
+    const tuple w{in_precision_of(get<I>(y), get<I>(noise))...};
+    if constexpr (Scheme == stochastic_scheme::platen) {
+      const tuple ahead{(get<I>(y) + get<I>(step) * get<I>(a))...};
+      const auto end = values_at<F>(
+          tuple{(get<I>(ahead) + get<I>(root) * (get<I>(b) * get<I>(w)))...}, others, t, h);
+      const auto above = values_at<G>(tuple{(get<I>(ahead) + get<I>(root) * get<I>(b))...}, others,
+                                      t, h),
+                 below = values_at<G>(tuple{(get<I>(ahead) - get<I>(root) * get<I>(b))...}, others,
+                                      t, h);
+      const auto next = [](const auto& y, const auto& h, const auto& root, const auto& w,
+                           const auto& a, const auto& a_end, const auto& b, const auto& b_above,
+                           const auto& b_below) {
+        return y + (0.5 * h * (a + a_end) +
+                    0.25 * root *
+                        ((b_above + b_below + 2 * b) * w + (b_above - b_below) * (w * w - 1)));
+      };
+      return tuple{next(get<I>(y), get<I>(step), get<I>(root), get<I>(w), get<I>(a), get<I>(end),
+                        get<I>(b), get<I>(above), get<I>(below))...};
+    } else {
+      const tuple made{
+          (get<I>(y) + (get<I>(step) * get<I>(a) + get<I>(root) * (get<I>(b) * get<I>(w))))...};
+      if constexpr (Scheme == stochastic_scheme::euler_maruyama) return made;
+      else
+        return tuple{corrected<I, sizeof...(I) + std::tuple_size_v<Others> + 1>(
+            get<I>(made), get<I>(step), get<I>(b), get<I>(w),
+            derivatives_of_diffusion(all, others, t, fields))...};
+    }
+  }
+  // All derivatives of the diffusion, row by row.
+  template <class All, class Others, class T, std::size_t... I>
+  static constexpr auto derivatives_of_diffusion(const All& all, const Others& others, const T& t,
+                                                 std::index_sequence<I...>) {
+    const tuple y{field(get<I>(all))...};
+    dsl::detail::graph* const g = get<0>(y).owner;
+    const auto time = [&] {
+      if constexpr (times == 0) return dsl::detail::constant<dtype::float64>(g, 0);
+      else return symbol<T::type.type>{t.owner, t.id};
+    }();
+    return unpack(
+        [](const auto&... x) {
+          return as_tuple(dsl::detail::jacobian_function<diffusion_and_time<G>>{}(x...));
+        },
+        concatenate(y, others, tuple{time}));
+  }
+  // Adds h / 2 (w^2 - 1) g dg/dy to a field.
+  template <std::size_t I, std::size_t Width, class Y, class H, class B, class W, class Rows>
+  static constexpr auto corrected(const Y& made, const H& h, const B& b, const W& w,
+                                  const Rows& rows) {
+    return made + 0.5 * h * (w * w - 1) * (b * slope(made, get<I * Width + I>(rows)));
+  }
 };
+
+template <stochastic_scheme Scheme, class Name, class F, class G>
+constexpr auto make_stochastic_step() {
+  constexpr bool are_stateless = dsl::detail::is_stateless<F> && dsl::detail::is_stateless<G>;
+  static_assert(are_stateless,
+                "a stepper takes functions without captures or members: pass values as arguments");
+  if constexpr (are_stateless) return vectorize<Name>(stochastic_step<Scheme, F, G>{});
+  else return refused{};
+}
 
 }  // namespace detail
 
@@ -103,11 +205,24 @@ struct euler_maruyama {
 /// ```
 template <class Name = dsl::detail::unnamed, class F, class G>
 constexpr auto sde(F, G) {
-  constexpr bool are_stateless = dsl::detail::is_stateless<F> && dsl::detail::is_stateless<G>;
-  static_assert(are_stateless,
-                "a stepper takes functions without captures or members: pass values as arguments");
-  if constexpr (are_stateless) return vectorize<Name>(detail::euler_maruyama<F, G>{});
-  else return refused{};
+  return detail::make_stochastic_step<detail::stochastic_scheme::euler_maruyama, Name, F, G>();
+}
+
+/// As `sde`, of strong and weak order 1 if the noise is diagonal: the noise of each field depends
+/// on no other field. Milstein's step adds h / 2 (w^2 - 1) g dg/dy, with the derivative made from
+/// the formula (G. N. Milstein, Approximate integration of stochastic differential equations,
+/// Theory Probab. Appl. 19, 1975).
+template <class Name = dsl::detail::unnamed, class F, class G>
+constexpr auto milstein(F, G) {
+  return detail::make_stochastic_step<detail::stochastic_scheme::milstein, Name, F, G>();
+}
+
+/// As `sde`, of weak order 2 if the noise is diagonal: Platen's explicit step, which evaluates f
+/// twice and g three times (P. E. Kloeden, E. Platen, Numerical Solution of Stochastic Differential
+/// Equations, 15.1).
+template <class Name = dsl::detail::unnamed, class F, class G>
+constexpr auto platen(F, G) {
+  return detail::make_stochastic_step<detail::stochastic_scheme::platen, Name, F, G>();
 }
 
 }  // namespace dsl::ode
