@@ -1,0 +1,123 @@
+// An ensemble as types: what is integrated, and the loop of an element.
+#pragma once
+
+#include <dsl/ode/ensemble_event.hpp>
+
+namespace dsl::ode::detail {
+
+/// An ensemble's formula, fields, parameters and options, as a type.
+template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
+          bool T1Varies, bool Saves, class Events, bool HasFixedSteps>
+struct ensemble_problem {
+  static constexpr int parameter_scalars =
+      static_cast<int>(std::tuple_size_v<Parameters>) - Arrays::count;
+  using function = F;
+  using method = Method;
+  using parameters = Parameters;
+  static constexpr int fields = Fields::count, arrays = Arrays::count;
+  static constexpr const auto& field_types = Fields::at;
+  static constexpr const auto& array_types = Arrays::at;
+  static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies, saves = Saves,
+                        reuses_slope = Method::reuses_slope;
+  static constexpr bool has_fixed_steps = HasFixedSteps;
+  using event_list = Events;
+  static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
+  static constexpr bool is_dense = Saves || events > 0;
+  /// All elements take the same number of steps of a fixed size.
+  static constexpr bool counts_steps = HasFixedSteps && events == 0;
+  /// The time within the integration is used.
+  static constexpr bool has_time = is_dense || right_side<F>::times > 0;
+  static constexpr bool is_single = ((real_of(Fields::at[0]) == dtype::float32) && !has_time);
+  static constexpr int powers = Method::powers, error_order = Method::error_order;
+  static constexpr control_constants control = Method::control;
+};
+
+template <class P>
+struct ensemble_loop {
+  static constexpr auto v = variables_of<P>;
+  template <class Phase> using pass = dsl::detail::pass_of<Phase>;
+  using types =
+      typename ensemble_types<P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
+  using given = variables_joined<variable_range<v.y, P::fields>, variable_range<v.given, P::arrays>,
+                                 variables_if<P::t0_varies, variable_list<v.t>>,
+                                 variables_if<P::t1_varies, variable_list<v.t1>>>;
+  using kept = variables_joined<variable_range<v.y, P::fields>,
+                                variable_list<v.t, v.steps, v.rejected, v.outcome>>;
+  using start =
+      dsl::detail::element_phase<pass<ensemble_start<P>>, typename ensemble_start<P>::set, -1>;
+  using step =
+      dsl::detail::element_phase<pass<ensemble_step<P>>, typename ensemble_step<P>::set, -1>;
+  template <class... Phases> using with =
+      dsl::detail::element_loop<types, given, kept, v.running, P::counts_steps,
+                                dsl::detail::table_entry<v.row, v.next, v.after>, start, step,
+                                Phases...>;
+  template <class List> struct saved_rows;
+  template <int... V> struct saved_rows<variable_list<V...>> {
+    using type = dsl::detail::stored_rows<v.stores, v.saved_row, V...>;
+  };
+  template <class Phase, int While, class... Stored> using phase =
+      dsl::detail::element_phase<pass<Phase>, typename Phase::set, While, Stored...>;
+  // The action stores the times of events that keep them.
+  template <std::size_t E, class Event> using times_of =
+      std::conditional_t<Event::keeps_times,
+                         tuple<dsl::detail::stored_rows<v.keeps + static_cast<int>(E),
+                                                        v.kept_row + static_cast<int>(E), v.t>>,
+                         tuple<>>;
+  template <class Q, class... Stored>
+  static phase<ensemble_act<Q>, v.acting, Stored...> act_with(tuple<Stored...>);
+  template <class Q, class Events, class Numbers> struct act_phase;
+  template <class Q, class... Events, std::size_t... E>
+  struct act_phase<Q, tuple<Events...>, std::index_sequence<E...>> {
+    using type = decltype(act_with<Q>(dsl::detail::concatenation_t<times_of<E, Events>...>{}));
+  };
+  // Templates, because phases that do not exist cannot be named.
+  template <class Q> using seek = phase<ensemble_seek<Q>, v.seeking>;
+  template <class Q> using act =
+      typename act_phase<Q, typename Q::event_list,
+                         std::make_index_sequence<static_cast<std::size_t>(Q::events)>>::type;
+  template <class Q> using save =
+      phase<ensemble_save<Q>, v.saving,
+            typename saved_rows<variable_range<v.saved, P::fields>>::type>;
+  static auto find() {
+    if constexpr (P::events > 0 && P::saves)
+      return std::type_identity<with<seek<P>, save<P>, act<P>>>{};
+    else if constexpr (P::events > 0) return std::type_identity<with<seek<P>, act<P>>>{};
+    else if constexpr (P::saves) return std::type_identity<with<save<P>>>{};
+    else return std::type_identity<with<>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+
+/// A parameter as operands: the array that holds it, or a single value.
+template <class X> using leaf_of_parameter = operand_t<X>;
+template <class X> inline constexpr bool is_array_parameter = leaf_of_parameter<X>::rank > 0;
+
+// Sorts parameters into arrays and single values, and numbers both.
+template <int Arrays, int Scalars, class Found, class Types, class... X> struct sorted_parameters {
+  using parameters = Found;
+  using arrays = Types;
+  static constexpr int array_count = Arrays, scalars = Scalars;
+};
+template <int Arrays, int Scalars, class... Found, dtype... Types, class X, class... Rest>
+  requires(is_array_parameter<X>)
+struct sorted_parameters<Arrays, Scalars, tuple<Found...>, dsl::detail::variable_types<Types...>, X,
+                         Rest...>
+    : sorted_parameters<Arrays + 1, Scalars, tuple<Found..., array_parameter<Arrays>>,
+                        dsl::detail::variable_types<
+                            Types..., dsl::detail::trace_t<leaf_of_parameter<X>>::type.type>,
+                        Rest...> {};
+template <int Arrays, int Scalars, class... Found, dtype... Types, class X, class... Rest>
+  requires(!is_array_parameter<X>)
+struct sorted_parameters<Arrays, Scalars, tuple<Found...>, dsl::detail::variable_types<Types...>, X,
+                         Rest...>
+    : sorted_parameters<
+          Arrays, Scalars + 1,
+          tuple<Found..., scalar_parameter<Scalars,
+                                           dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak
+                                               ? op::value
+                                               : op::load_scalar,
+                                           dsl::detail::trace_t<leaf_of_parameter<X>>::type.type,
+                                           dsl::detail::trace_t<leaf_of_parameter<X>>::type.weak>>,
+          dsl::detail::variable_types<Types...>, Rest...> {};
+
+}  // namespace dsl::ode::detail
