@@ -134,15 +134,8 @@ struct stochastic_step {
                                       t, h),
                  below = values_at<G>(tuple{(get<I>(ahead) - get<I>(root) * get<I>(b))...}, others,
                                       t, h);
-      const auto next = [](const auto& y, const auto& h, const auto& root, const auto& w,
-                           const auto& a, const auto& a_end, const auto& b, const auto& b_above,
-                           const auto& b_below) {
-        return y + (0.5 * h * (a + a_end) +
-                    0.25 * root *
-                        ((b_above + b_below + 2 * b) * w + (b_above - b_below) * (w * w - 1)));
-      };
-      return tuple{next(get<I>(y), get<I>(step), get<I>(root), get<I>(w), get<I>(a), get<I>(end),
-                        get<I>(b), get<I>(above), get<I>(below))...};
+      return tuple{platens_step(get<I>(y), get<I>(step), get<I>(root), get<I>(w), get<I>(a),
+                                get<I>(end), get<I>(b), get<I>(above), get<I>(below))...};
     } else {
       const tuple made{
           (get<I>(y) + (get<I>(step) * get<I>(a) + get<I>(root) * (get<I>(b) * get<I>(w))))...};
@@ -152,6 +145,15 @@ struct stochastic_step {
             get<I>(made), get<I>(step), get<I>(b), get<I>(w),
             derivatives_of_diffusion(all, others, t, fields))...};
     }
+  }
+  // `end`, `above`, `below`: the drift at the end, and the diffusion above and below it.
+  template <class Y, class H, class W>
+  static constexpr Y platens_step(const Y& y, const H& h, const H& root, const W& w, const Y& drift,
+                                  const Y& end, const Y& diffusion, const Y& above,
+                                  const Y& below) {
+    return y +
+           (0.5 * h * (drift + end) +
+            0.25 * root * ((above + below + 2 * diffusion) * w + (above - below) * (w * w - 1)));
   }
   // All derivatives of the diffusion, row by row.
   template <class All, class Others, class T, std::size_t... I>
