@@ -1,6 +1,6 @@
 // Ensembles: the steps of `integrate`, the orders of the methods, stiff problems with published
 // answers, fields of any layout.
-#include "../on_device.hpp"
+#include "one_device.hpp"
 
 #include <dsl/ode.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::complex_literals;
 
-struct ensemble : on_device {};
+struct ensemble : on_one_device {};
 ON_EVERY_DEVICE(ensemble);
 
 constexpr dsl::ode::tolerance fine{.relative = 1e-10, .absolute = 1e-12};

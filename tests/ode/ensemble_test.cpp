@@ -1,6 +1,6 @@
 // Ensembles: solutions known in closed form, the steps of `integrate`, and elements that end each
 // in a way of its own.
-#include "../on_device.hpp"
+#include "one_device.hpp"
 
 #include <dsl/ode.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 using dsl::ode::outcome;
 
-struct ensemble : on_device {};
+struct ensemble : on_one_device {};
 ON_EVERY_DEVICE(ensemble);
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -178,6 +178,15 @@ TEST_P(ensemble, refuses_impossible_calls_before_anything_changes) {
                dsl::shape_error);
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));
   run(0, 1, {.most_steps = 0}, {});
+  EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));
+}
+
+TEST(ensemble_on_several_devices, is_refused) {
+  const dsl::device_guard guard{dsl::device("sim:0-1")};
+  dsl::array<double> y = dsl::ones<double>(4);
+  EXPECT_THROW(dsl::ode::ensemble(follows, dsl::state(y), 0.0, 1.0, {}, 1.0,
+                                  dsl::ode::save_at(std::vector<double>{})),
+               dsl::device_error);
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));
 }
 

@@ -1,5 +1,5 @@
 // The examples of docs/ensembles.md do what is said of them.
-#include "../on_device.hpp"
+#include "one_device.hpp"
 
 #include <dsl/ode.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-struct ensembles_page : on_device {};
+struct ensembles_page : on_one_device {};
 ON_EVERY_DEVICE(ensembles_page);
 
 TEST_P(ensembles_page, one_call_and_values_at_given_times) {
