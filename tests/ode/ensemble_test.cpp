@@ -189,5 +189,18 @@ TEST(ensemble_on_several_devices, is_refused) {
                dsl::device_error);
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));
 }
+TEST(ensemble_on_several_devices, refuses_a_parameter_on_another_device) {
+  dsl::array<double> rate;
+  {
+    const dsl::device_guard guard{dsl::device("sim")};
+    rate = dsl::ones<double>(4);
+  }
+  const dsl::device_guard guard{dsl::device("host")};
+  dsl::array<double> y = dsl::ones<double>(4), t = dsl::zeros<double>(4);
+  EXPECT_THROW(dsl::ode::ensemble(follows, dsl::state(y), t, t + 1.0, {}, rate,
+                                  dsl::ode::save_at(std::vector<double>{})),
+               dsl::device_error);
+  EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));
+}
 
 }  // namespace

@@ -56,11 +56,13 @@ void require_steps(std::int64_t steps);
 /// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
 /// them.
 void require_times(const std::vector<double>& times, double t0, double t1);
-/// A magnitude as a float: the least or the greatest one where it is none.
+/// A magnitude as a float; the least or the greatest positive one where no float is so small or
+/// large.
 float as_float(double magnitude);
 /// A power of two by which tolerances and errors are multiplied, so that they are moderate floats.
 double unit_of(const tolerance& wanted);
-/// Throws shape_error unless all fields have one shape and memory on one device, and share none.
+/// Throws shape_error unless all fields have one shape and share no element, and memory_error if
+/// one has no memory.
 void require_fields(const operand* fields, int count);
 /// Whether the elements of an array may be those of a field.
 bool may_share(const operand& array, const operand* fields, int count);
@@ -328,11 +330,12 @@ typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple
 /// are arrays, expressions, scalars in device memory and C++ values; then options in any order: a
 /// method of `ode::method`, fixed_steps, save_at, event.
 ///
-/// One kernel. Does not wait, unless the times of `save_at` or an argument without axes have to be
-/// read. Throws value_error for times that are not finite, impossible tolerances and times of
-/// `save_at` that are not sorted between t0 and t1, shape_error for fields of different shapes and
-/// arguments that do not broadcast to them, device_error on several GPUs, before the fields are
-/// written.
+/// One kernel. Does not wait, unless the times of `save_at` are in device memory. Throws
+/// value_error for times that are not finite, impossible tolerances and times of `save_at` that are
+/// not sorted between t0 and t1, shape_error for fields of different shapes and arguments that do
+/// not broadcast to them, device_error on several GPUs and for arguments on different devices,
+/// before the fields are written. An element of an array t0 or t1 that is NaN takes all of its
+/// steps and does not end as `reached`.
 /// ```cpp
 /// const auto got = dsl::ode::ensemble(lorenz, dsl::state(x, y, z), 0.0, 1.0,
 ///                                     {.relative = 1e-6, .absolute = 1e-6}, rho);

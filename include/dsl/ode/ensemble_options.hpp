@@ -18,9 +18,6 @@ template <class T> inline constexpr bool is_save = false;
 template <class X> inline constexpr bool is_save<save_option<X>> = true;
 
 struct fixed_option { std::int64_t steps; };
-struct only_fixed {
-  template <class T> static constexpr bool passes = std::same_as<T, fixed_option>;
-};
 
 template <class T> inline constexpr bool is_ensemble_option =
     std::same_as<T, fixed_option> || is_method<T> || is_save<T> || is_event<T>;

@@ -96,7 +96,7 @@ template <class X> inline constexpr bool is_array_parameter = leaf_of_parameter<
 template <int Arrays, int Scalars, class Found, class Types, class... X> struct sorted_parameters {
   using parameters = Found;
   using arrays = Types;
-  static constexpr int array_count = Arrays, scalars = Scalars;
+  static constexpr int scalars = Scalars;
 };
 template <int Arrays, int Scalars, class... Found, dtype... Types, class X, class... Rest>
   requires(is_array_parameter<X>)

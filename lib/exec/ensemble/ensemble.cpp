@@ -7,6 +7,7 @@
 #include "exec/plan/text.hpp"
 #include "exec/run/executor.hpp"
 #include "mem/back_end.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -36,6 +37,11 @@ ensemble_work::ensemble_work(const ensemble_code& code, const operand* operands,
   const auto first_target = described_.begin() + code.variables + code.scalars;
   if (request.has_table) described_.insert(first_target, request.table);
   require_one_process(space_.where, "an ensemble", &code.phase[0].pass, described_.data());
+  for (const operand& o : operands_)
+    if (o.memory != nullptr && o.memory->where != space_.where)
+      raise<device_error>("an ensemble with arguments on different devices, " +
+                          std::string(space_.where.name()) + " and " +
+                          std::string(o.memory->where.name()));
   if (back_end::is_mesh(space_.where))
     raise<device_error>("an ensemble runs on one device, not on " +
                         std::string(space_.where.name()));

@@ -42,7 +42,6 @@ struct element_phase {
 template <int Row, int Value, int Following> struct table_entry {
   static constexpr int row = Row, value = Value, following = Following;
 };
-using no_table = table_entry<-1, -1, -1>;
 
 template <dtype... D> struct variable_types {
   static constexpr int count = sizeof...(D);
@@ -67,7 +66,6 @@ struct element_loop {
   /// The phase that takes most of the time, the first of a round.
   using step = std::tuple_element_t<0, phases>;
   static constexpr int variables = Types::count;
-  static constexpr int stored = (0 + ... + Phases::stored_arrays);
 };
 
 /// The values of all variables.
