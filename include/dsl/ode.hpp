@@ -4,6 +4,9 @@
 #include <dsl/ode/integrate.hpp>
 #include <dsl/ode/integrate_gradient.hpp>
 #include <dsl/ode/sde.hpp>
+#include <dsl/ode/sensitivity.hpp>
 #include <dsl/ode/stepper.hpp>
 
 #include <dsl/ode/ensemble.hpp>
+
+#include <dsl/ode/ensemble_gradient.hpp>

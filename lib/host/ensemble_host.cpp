@@ -80,26 +80,49 @@ class element_lanes {
       in[code_.variables + k] = scalars_[static_cast<std::size_t>(k)];
     for (int i = 0; i < phase.pass.target_count; ++i) out[i] = on.of(phase.set[i]);
     loop_of_level(code_.host->phase[number]->block)(lanes, 1, 0, in, out, nullptr);
-    if (!phase.finds_entry) return;
+  }
+  // Reads what the rows number that a phase set, of the first `count` lanes.
+  void find_rows(const ensemble_phase& phase, const columns_of_variables& on,
+                 const std::int64_t* elements, int count) const {
     const ensemble_request& r = w_.request();
-    for (int l = 0; l < lanes; ++l) {
-      const std::int64_t row = on.value<std::int32_t>(code_.entry_row, l);
+    if (code_.entry_row >= 0 && phase.sets(code_.entry_row)) {
       const auto entry = [&r](std::int64_t k) {
-        return k < r.entry_count() ? r.entries()[k] : std::numeric_limits<double>::quiet_NaN();
+        return k >= 0 && k < r.entry_count() ? r.entries()[k]
+                                             : std::numeric_limits<double>::quiet_NaN();
       };
-      on.value<double>(code_.entry_value, l) = entry(row);
-      on.value<double>(code_.entry_following, l) = entry(row + 1);
+      for (int l = 0; l < count; ++l) {
+        const std::int64_t row = on.value<std::int32_t>(code_.entry_row, l);
+        on.value<double>(code_.entry_value, l) = entry(row);
+        on.value<double>(code_.entry_following, l) = entry(row + 1);
+      }
+    }
+    int array = 0;
+    for (int kind = 0; kind < code_.read_kinds; ++kind) {
+      const ensemble_row_kind& read = code_.read[kind];
+      const int to = phase.sets(read.row) ? count : 0;
+      for (int l = 0; l < to; ++l) {
+        const std::int64_t row = on.value<std::int32_t>(read.row, l);
+        if (row < 0 || row >= r.rows[kind]) continue;
+        for (int i = 0; i < read.count; ++i) {
+          const std::int64_t size = on.size(read.values[i]);
+          std::memcpy(on.at(read.values[i], l),
+                      reinterpret_cast<const unsigned char*>(w_.read()[array + i].word[0]) +
+                          (row * r.elements + elements[l]) * size,
+                      static_cast<std::size_t>(size));
+        }
+      }
+      array += read.count;
     }
   }
   // array, kind: the numbers of the first array, and kind, of rows that the phase stores.
   void run_phase(const ensemble_phase& phase, int number, int array, int kind) {
     evaluate(phase, number + 1, columns_);
     for (int s = 0; s < phase.kinds; ++s) {
-      const ensemble_phase::stored_kind& stored = phase.stored[s];
+      const ensemble_row_kind& stored = phase.stored[s];
       for (int l = 0; l < lanes; ++l) {
         const std::int64_t row = columns_.value<std::int32_t>(stored.row, l);
         if (!runs_[l] || !columns_.value<bool>(stored.flag, l) ||
-            row >= w_.request().rows[kind + s])
+            row >= w_.request().rows[code_.read_kinds + kind + s])
           continue;
         for (int i = 0; i < stored.count; ++i)
           store(w_.stored()[array + i], stored.values[i], l,
@@ -107,6 +130,7 @@ class element_lanes {
       }
       array += stored.count;
     }
+    find_rows(phase, columns_, element_, lanes);
   }
   // A lane that has no element keeps its last values, and any flag among them.
   bool any(int flag) const {
@@ -158,6 +182,9 @@ class element_lanes {
           static_cast<std::size_t>(ready_ * fresh_.size(v)));
     }
     evaluate(code_.start, 0, fresh_);
+    std::int64_t elements[lanes];
+    for (int l = 0; l < ready_; ++l) elements[l] = next_ + l;
+    find_rows(code_.start, fresh_, elements, ready_);
     next_ += ready_;
     return true;
   }
@@ -180,7 +207,8 @@ void run_ensemble_on_host(const ensemble_work& w) {
   const std::int64_t range = std::clamp<std::int64_t>(r.elements / 64 / lanes * lanes, lanes, 4096);
   constexpr double steps = 10;
   on_threads(pieces(r.elements, range),
-             steps * w.code().host->phase[1]->nanoseconds * static_cast<double>(r.elements),
+             steps * w.code().host->phase[1 + w.code().main]->nanoseconds *
+                 static_cast<double>(r.elements),
              [&](std::int64_t begin, std::int64_t end) {
                element_lanes(w, begin * range, std::min(r.elements, end * range)).run();
              });

@@ -1,4 +1,4 @@
-#include <dsl/ode/ensemble.hpp>
+#include <dsl/ode/ensemble_gradient.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +58,24 @@ void require_fields(const operand* fields, int count) {
 bool may_share(const operand& array, const operand* fields, int count) {
   return std::any_of(fields, fields + count,
                      [&](const operand& f) { return dsl::detail::may_share_elements(array, f); });
+}
+
+std::vector<operand> part_of(std::vector<operand> all, std::int64_t begin, std::int64_t elements) {
+  for (operand& o : all) {
+    if (o.kind != dsl::detail::operand_kind::array || o.rank == 0) continue;
+    o.word[0] += static_cast<std::uint64_t>(begin * size_of(o.type));
+    o.rank = 1;
+    o.extents[0] = elements;
+    o.strides[0] = 1;
+  }
+  return all;
+}
+
+std::int64_t elements_that_fit(std::int64_t elements, std::int64_t bytes, std::int64_t limit,
+                               device where) {
+  constexpr std::int64_t warp = 32;
+  const std::int64_t fit = dsl::detail::states_that_fit(bytes, limit, where);
+  return fit >= elements ? elements : std::max(warp, fit / warp * warp);
 }
 
 }  // namespace dsl::ode::detail

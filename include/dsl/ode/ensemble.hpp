@@ -1,9 +1,8 @@
 // Ensembles: every element of arrays is a system of its own, with its own steps.
 #pragma once
 
-#include <dsl/exec/ensemble/ensemble.hpp>
+#include <dsl/ode/ensemble_operands.hpp>
 #include <dsl/ode/ensemble_options.hpp>
-#include <dsl/ode/ensemble_problem.hpp>
 
 namespace dsl::ode {
 
@@ -49,86 +48,6 @@ struct ensemble_result {
 
 namespace detail {
 
-/// Checks the tolerances, the limits of the steps, and a time that is one for all elements.
-void require_tolerance(const tolerance& wanted);
-void require_finite(const char* name, double value);
-void require_steps(std::int64_t steps);
-/// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
-/// them.
-void require_times(const std::vector<double>& times, double t0, double t1);
-/// A magnitude as a float; the least or the greatest positive one where no float is so small or
-/// large.
-float as_float(double magnitude);
-/// A power of two by which tolerances and errors are multiplied, so that they are moderate floats.
-double unit_of(const tolerance& wanted);
-/// Throws shape_error unless all fields have one shape and share no element, and memory_error if
-/// one has no memory.
-void require_fields(const operand* fields, int count);
-/// Whether the elements of an array may be those of a field.
-bool may_share(const operand& array, const operand* fields, int count);
-
-/// Operands of the kernel of one call, and the memory that the call needs besides its arguments'.
-template <int Rank>
-class ensemble_operands {
- public:
-  explicit ensemble_operands(const extents<Rank>& shape) : shape_(shape) {}
-  const operand* all() const { return all_.data(); }
-  const extents<Rank>& shape() const { return shape_; }
-
-  template <class V>
-  void add(const V& v) {
-    all_.push_back(operand_of(v));
-  }
-  /// Adds an array of the values of x: x itself, if it is a contiguous array of the fields' shape
-  /// that shares no memory with them. The first `fields` operands are the fields.
-  template <class T, class X>
-  void add_elements(const X& x, int fields) {
-    if constexpr (std::same_as<X, view<const T, Rank>>) {
-      const operand o = operand_of(x);
-      if (x.is_contiguous() && x.extents() == shape_ && !may_share(o, all_.data(), fields)) {
-        all_.push_back(o);
-        return;
-      }
-    }
-    const array<T, Rank> made = cast<T>(broadcast_to(x, shape_));
-    add(made);
-    owners_.push_back(made.view().owner());
-  }
-
- private:
-  template <class V>
-  static operand operand_of(const V& v) {
-    operand one[1], *at = one;
-    add_leaves(as_operand(v), at);
-    return one[0];
-  }
-  extents<Rank> shape_;
-  std::vector<operand> all_;
-  std::vector<dsl::detail::buffer_ref> owners_;
-};
-
-/// The most steps of an element. Each event adds one to steps of a fixed size.
-template <class P>
-constexpr std::int64_t steps_of_call(std::int64_t fixed, std::int64_t most) {
-  return P::counts_steps ? fixed : P::has_fixed_steps ? fixed + most : most;
-}
-
-template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
-
-/// The contiguous elements of a field: its own, or a copy that is given back.
-template <class T, int R> view<T, R> place_of(array<T, R>& a, array<T, R>&) { return a.view(); }
-template <class T, int R>
-view<T, R> place_of(view<T, R>& v, array<T, R>& copy) {
-  if (v.is_contiguous()) return v;
-  copy = v;
-  return copy.view();
-}
-template <class T, int R> void give_back(array<T, R>&, array<T, R>&) {}
-template <class T, int R>
-void give_back(view<T, R>& v, array<T, R>& copy) {
-  if (copy.has_memory()) v = copy;
-}
-
 /// Rows of NaN for values that an element may not have.
 template <class T, std::size_t R>
 array<T, static_cast<int>(R) + 1> rows_of_nan(std::int64_t rows,
@@ -164,58 +83,17 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
   using result = ensemble_result<
       rank, std::conditional_t<Saves, tuple<array<typename S::value_type, rank + 1>...>, tuple<>>,
       decltype(rows_of_events<rank>(std::declval<const Events&>(), {}))>;
-  require_tolerance(wanted);
-  if constexpr (HasFixedSteps) require_steps(fixed);
-  if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
-  if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
-  if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
-    require_times(times, static_cast<double>(t0), static_cast<double>(t1));
+  require_call<HasFixedSteps>(t0, t1, wanted, fixed, times);
   const device_guard guard(as_operand(get<0>(fields)).where());
   tuple<array<typename S::value_type, S::rank>...> copies{};
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     const tuple places{place_of(get<I>(fields), get<I>(copies))...};
     ensemble_operands<rank> in(get<0>(places).extents());
     (in.add(get<I>(places)), ...);
-    require_fields(in.all(), count);
-    unpack(
-        [&](const auto&... x) {
-          [[maybe_unused]] const auto add = [&](const auto& p) {
-            using P = std::remove_cvref_t<decltype(p)>;
-            if constexpr (is_array_parameter<P>)
-              in.template add_elements<element_t<dsl::detail::trace_t<P>::type.type>>(p, count);
-          };
-          (add(x), ...);
-        },
-        parameters);
-    if constexpr (!is_time_of_all<T0>) in.template add_elements<double>(as_operand(t0), count);
-    if constexpr (!is_time_of_all<T1>) in.template add_elements<double>(as_operand(t1), count);
-
-    const double unit = unit_of(wanted);
-    const auto scalar_time = [](const auto& t) {
-      if constexpr (is_time_of_all<std::remove_cvref_t<decltype(t)>>) return static_cast<double>(t);
-      else return 0.0;
-    };
-    in.add(scalar_time(t0));
-    in.add(scalar_time(t1));
-    for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
-                               wanted.first_step, wanted.largest_step})
-      in.add(as_float(value));
-    in.add(static_cast<std::int32_t>(
-        std::min<std::int64_t>(steps_of_call<problem>(fixed, wanted.most_steps), 0x7fffffff)));
-    in.add(fixed > 0 ? 1 / static_cast<double>(fixed) : 0.0);
-    unpack(
-        [&](const auto&... x) {
-          [[maybe_unused]] const auto add = [&](const auto& p) {
-            if constexpr (!is_array_parameter<std::remove_cvref_t<decltype(p)>>) in.add(p);
-          };
-          (add(x), ...);
-        },
-        parameters);
-    unpack(
-        [&](const auto&... each) {
-          (in.add(static_cast<std::int32_t>(std::min<std::int64_t>(each.most, 0x7fffffff))), ...);
-        },
-        events);
+    require_fields(in.all().data(), count);
+    in.add_parameters(parameters, count);
+    in.add_times(t0, t1, count);
+    in.template add_scalars<problem>(t0, t1, wanted, fixed, parameters, events);
 
     result made{array<double, rank>(in.shape()),
                 array<std::int32_t, rank>(in.shape()),
@@ -251,7 +129,7 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
         made.times);
     dsl::detail::run_ensemble(
         dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars + problem::events>(),
-        in.all(), request);
+        in.all().data(), request);
     (give_back(get<I>(fields), get<I>(copies)), ...);
     return made;
   }(std::index_sequence_for<S...>{});
@@ -318,6 +196,38 @@ template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...
 template <class... M>
 typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple<M...>&);
 
+/// Sorts the arguments after the tolerance: run.operator()<Method, Saves, HasFixedSteps>(number of
+/// fixed steps, times of `save_at`, events, parameters...). A compile-time error if an ensemble
+/// cannot have them.
+template <class F, class... S, class Run, class... Arguments>
+auto with_options(const Run& run, const Arguments&... arguments) {
+  using dsl::detail::option_or;
+  using method = decltype(method_among(filter(only_methods{}, arguments...)));
+  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...),
+                 saves = (is_save<Arguments> || ...), has_steps = fixed || method::has_error;
+  static_assert(
+      has_steps,
+      "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
+  const auto events =
+      unpack([](const auto&... e) { return tuple<std::remove_cvref_t<decltype(e)>...>{e...}; },
+             filter(only_events{}, arguments...));
+  return unpack(
+      [&](const auto&... x) {
+        if constexpr (!has_steps ||
+                      !may_be_ensemble<F>(
+                          std::type_identity<tuple<S...>>{},
+                          std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
+          return refused{};
+        else
+          return run.template operator()<method, saves, fixed>(
+              option_or(fixed_option{0}, arguments...).steps,
+              unpack([](const auto&... s) { return times_on_host(s...); },
+                     filter(only_saves{}, arguments...)),
+              events, x...);
+      },
+      filter(only_ensemble_parameters{}, arguments...));
+}
+
 }  // namespace detail
 
 /// Integrates dy/dt = f from t0 to t1 in each element by itself: every element has its own steps,
@@ -344,34 +254,15 @@ typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple
 template <class F, class... S, class T0, class T1, class... Arguments>
 auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               const tolerance& wanted = {}, const Arguments&... arguments) {
-  using namespace detail;
-  using dsl::detail::option_or;
-  const auto others = filter(only_ensemble_parameters{}, arguments...);
-  const auto saves = filter(only_saves{}, arguments...);
-  using method = decltype(method_among(filter(only_methods{}, arguments...)));
-  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...),
-                 has_steps = fixed || method::has_error;
-  static_assert(
-      has_steps,
-      "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
-  const auto events =
-      unpack([](const auto&... e) { return tuple<std::remove_cvref_t<decltype(e)>...>{e...}; },
-             filter(only_events{}, arguments...));
-  return unpack(
-      [&](const auto&... x) {
-        if constexpr (!has_steps ||
-                      !may_be_ensemble<F>(
-                          std::type_identity<tuple<S...>>{},
-                          std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
-          return refused{};
-        else
-          return run_ensemble<F, method,
-                              (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), fixed>(
-              fields.variables, t0, t1, wanted, option_or(fixed_option{0}, arguments...).steps,
-              unpack([](const auto&... s) { return times_on_host(s...); }, saves), events,
-              tuple{operand_of_parameter(x)...});
+  return detail::with_options<F, S...>(
+      [&]<class Method, bool Saves, bool HasFixedSteps, class... X>(
+          std::int64_t fixed, const std::vector<double>& times, const auto& events,
+          const X&... parameters) {
+        return detail::run_ensemble<F, Method, Saves, HasFixedSteps>(
+            fields.variables, t0, t1, wanted, fixed, times, events,
+            detail::tuple{detail::operand_of_parameter(parameters)...});
       },
-      others);
+      arguments...);
 }
 
 // Other calls do not compile.

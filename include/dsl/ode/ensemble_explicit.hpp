@@ -66,7 +66,7 @@ struct explicit_pair {
   static constexpr auto try_step(const ensemble_symbols<P>& at, const T& t, const H& h, const Y& y,
                                  const X& others, std::index_sequence<I...>) {
     const auto first = [&] {
-      if constexpr (reuses_slope) return at.template of_fields<variables_of<P>.slope>();
+      if constexpr (P::reuses_slope) return at.template of_fields<variables_of<P>.slope>();
       else return derivatives<P>(t, y, others);
     }();
     constexpr std::size_t all = Pair.stages + Pair.more, count = P::is_dense ? all : Pair.stages;
@@ -83,13 +83,17 @@ struct explicit_pair {
       const auto next = derivatives<P>(t + Pair.c[i] * h, inside, others);
       ((get<I>(k)[i] = get<I>(next)), ...);
     }
-    const auto unit = at.template scalar<scalar_unit, dtype::float32>();
-    return tried_step{
-        after(),
-        tuple{weighted(in_precision_of(get<I>(y), h) * in_precision_of(get<I>(y), unit), Pair.error,
-                       get<I>(k))...},
-        tuple{get<I>(k)[Pair.stages - 1]...},
-        tuple{powers_of<P>(in_precision_of(get<I>(y), h), get<I>(k))...}};
+    const auto error = [&] {
+      if constexpr (P::estimates_error) {
+        const auto unit = at.template scalar<scalar_unit, dtype::float32>();
+        return tuple{weighted(in_precision_of(get<I>(y), h) * in_precision_of(get<I>(y), unit),
+                              Pair.error, get<I>(k))...};
+      } else {
+        return tuple<>{};
+      }
+    };
+    return tried_step{after(), error(), tuple{get<I>(k)[Pair.stages - 1]...},
+                      tuple{powers_of<P>(in_precision_of(get<I>(y), h), get<I>(k))...}};
   }
 
  private:

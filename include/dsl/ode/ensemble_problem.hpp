@@ -22,7 +22,9 @@ struct ensemble_problem {
   static constexpr bool has_fixed_steps = HasFixedSteps;
   using event_list = Events;
   static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
-  static constexpr bool is_dense = Saves || events > 0;
+  static constexpr bool is_dense = Saves || events > 0, estimates_error = !HasFixedSteps;
+  /// Keeps where its last step began; stores that of each accepted step.
+  static constexpr bool keeps_last = is_dense, records = false;
   /// All elements take the same number of steps of a fixed size.
   static constexpr bool counts_steps = HasFixedSteps && events == 0;
   /// The time within the integration is used.
@@ -30,6 +32,12 @@ struct ensemble_problem {
   static constexpr bool is_single = ((real_of(Fields::at[0]) == dtype::float32) && !has_time);
   static constexpr int powers = Method::powers, error_order = Method::error_order;
   static constexpr control_constants control = Method::control;
+};
+
+/// The same, which records its accepted steps.
+template <class P>
+struct recorded : P {
+  static constexpr bool keeps_last = true, records = true;
 };
 
 template <class P>
@@ -42,21 +50,31 @@ struct ensemble_loop {
                                  variables_if<P::t0_varies, variable_list<v.t>>,
                                  variables_if<P::t1_varies, variable_list<v.t1>>>;
   using kept = variables_joined<variable_range<v.y, P::fields>,
-                                variable_list<v.t, v.steps, v.rejected, v.outcome>>;
+                                variable_list<v.t, v.steps, v.rejected, v.outcome>,
+                                variables_if<P::records && P::saves, variable_list<v.row>>>;
   using start =
       dsl::detail::element_phase<pass<ensemble_start<P>>, typename ensemble_start<P>::set, -1>;
-  using step =
-      dsl::detail::element_phase<pass<ensemble_step<P>>, typename ensemble_step<P>::set, -1>;
-  template <class... Phases> using with =
-      dsl::detail::element_loop<types, given, kept, v.running, P::counts_steps,
-                                dsl::detail::table_entry<v.row, v.next, v.after>, start, step,
-                                Phases...>;
-  template <class List> struct saved_rows;
-  template <int... V> struct saved_rows<variable_list<V...>> {
-    using type = dsl::detail::stored_rows<v.stores, v.saved_row, V...>;
-  };
   template <class Phase, int While, class... Stored> using phase =
       dsl::detail::element_phase<pass<Phase>, typename Phase::set, While, Stored...>;
+  template <int Flag, int Row, class List> struct rows_of;
+  template <int Flag, int Row, int... V> struct rows_of<Flag, Row, variable_list<V...>> {
+    using type = dsl::detail::stored_rows<Flag, Row, V...>;
+  };
+  static auto find_step() {
+    if constexpr (P::records)
+      return std::type_identity<
+          phase<ensemble_step<P>, -1,
+                typename rows_of<v.keeps_step, v.kept_step,
+                                 variables_joined<variables_if<P::has_time, variable_list<v.old_t>>,
+                                                  variable_list<v.taken>,
+                                                  variable_range<v.old_y, P::fields>>>::type>>{};
+    else return std::type_identity<phase<ensemble_step<P>, -1>>{};
+  }
+  using step = typename decltype(find_step())::type;
+  template <class... Phases> using with =
+      dsl::detail::element_loop<types, given, kept, v.running, P::counts_steps, 0,
+                                dsl::detail::table_entry<v.row, v.next, v.after>,
+                                dsl::detail::list_of_read_rows<>, start, step, Phases...>;
   // The action stores the times of events that keep them.
   template <std::size_t E, class Event> using times_of =
       std::conditional_t<Event::keeps_times,
@@ -77,7 +95,7 @@ struct ensemble_loop {
                          std::make_index_sequence<static_cast<std::size_t>(Q::events)>>::type;
   template <class Q> using save =
       phase<ensemble_save<Q>, v.saving,
-            typename saved_rows<variable_range<v.saved, P::fields>>::type>;
+            typename rows_of<v.stores, v.saved_row, variable_range<v.saved, P::fields>>::type>;
   static auto find() {
     if constexpr (P::events > 0 && P::saves)
       return std::type_identity<with<seek<P>, save<P>, act<P>>>{};

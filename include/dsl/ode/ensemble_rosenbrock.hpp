@@ -122,8 +122,16 @@ struct rosenbrock_method {
       u[i] = system.solve(right);
     }
     const Y after{sum_of<I>(get<I>(y), Method.b, u, stages)...};
-    const auto unit = in_precision_of(get<0>(y), at.template scalar<scalar_unit, dtype::float32>());
-    return tried_step{after, tuple{(unit * combined(Method.error, u, I, stages))...}, tuple<>{},
+    const auto error = [&] {
+      if constexpr (P::estimates_error) {
+        const auto unit =
+            in_precision_of(get<0>(y), at.template scalar<scalar_unit, dtype::float32>());
+        return tuple{(unit * combined(Method.error, u, I, stages))...};
+      } else {
+        return tuple<>{};
+      }
+    };
+    return tried_step{after, error(), tuple<>{},
                       tuple{powers_of<P>(get<I>(y), get<I>(after), u, I)...}};
   }
 

@@ -53,10 +53,6 @@ struct ensemble_start {
                                     variable_range<variables_of<P>.happened, P::events>>>>;
 
  private:
-  template <int... E>
-  static constexpr void put_zeros(ensemble_outputs<P>& out, std::integer_sequence<int, E...>) {
-    out.put(variable_list<(variables_of<P>.happened + E)...>{}, (0 * E)...);
-  }
   template <class... Events, class T, class Y, class K, class X, class Fields>
   static constexpr auto signs(tuple<Events...>, const T& t, const Y& y, const K& k, const X& others,
                               const Fields& fields) {
@@ -91,7 +87,7 @@ struct ensemble_start {
       out.put(variable_list<variables_of<P>.seeking, variables_of<P>.acting>{}, false, false);
       out.put(variable_range<variables_of<P>.value, P::events>{},
               signs(typename P::event_list{}, t, y, k, others, fields));
-      put_zeros(out, std::make_integer_sequence<int, P::events>{});
+      out.put_zeros(variable_range<variables_of<P>.happened, P::events>{});
     }
     return g;
   }
@@ -104,10 +100,12 @@ struct ensemble_step {
   using set = variables_joined<
       variable_range<variables_of<P>.y, P::fields>, stepped_variables<P>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
-      variables_if<P::is_dense,
+      variables_if<P::keeps_last,
                    variables_joined<variable_list<variables_of<P>.old_t, variables_of<P>.taken>,
-                                    variable_range<variables_of<P>.old_y, P::fields>,
-                                    variable_range<variables_of<P>.power, P::fields * P::powers>>>,
+                                    variable_range<variables_of<P>.old_y, P::fields>>>,
+      variables_if<P::is_dense, variable_range<variables_of<P>.power, P::fields * P::powers>>,
+      variables_if<P::records,
+                   variable_list<variables_of<P>.keeps_step, variables_of<P>.kept_step>>,
       variables_if<(P::events > 0),
                    variables_joined<variable_range<variables_of<P>.value, P::events>,
                                     variable_range<variables_of<P>.value_low, P::events>,
@@ -170,14 +168,18 @@ struct ensemble_step {
       out.put(variable_range<v.slope, P::fields>{},
               tuple{where(made.accepted, get<I>(tried.slopes),
                           at.template variable<v.slope + static_cast<int>(I)>())...});
-    if constexpr (P::is_dense) {
+    if constexpr (P::keeps_last) {
       out.put(variable_list<v.old_t, v.taken>{}, t, h);
       out.put(variable_range<v.old_y, P::fields>{}, y);
+    }
+    if constexpr (P::is_dense)
       (put_powers<v.power + static_cast<int>(I) * P::powers>(
            out, get<I>(tried.powers),
            std::make_index_sequence<static_cast<std::size_t>(P::powers)>{}),
        ...);
-    }
+    if constexpr (P::records)
+      out.put(variable_list<v.keeps_step, v.kept_step>{}, made.accepted,
+              at.template variable<v.steps>() - at.template variable<v.rejected>());
     const auto seeking = [&] {
       if constexpr (P::events > 0)
         return put_events(out, at, typename P::event_list{},

@@ -54,10 +54,30 @@ enum ensemble_scalar : int {
 template <int Number> struct array_parameter {};
 template <int Number, op Code, dtype D, bool Weak> struct scalar_parameter {};
 
+/// Variables as they are numbered: their dtypes.
+template <class P>
+struct numbered_variables {
+  int count = 0;
+  dtype types[dsl::detail::max_program_nodes / 8]{};
+
+  constexpr int add(int n, dtype type) {
+    const int first = count;
+    for (int i = 0; i < n; ++i) types[count++] = type;
+    return first;
+  }
+  constexpr void add_of_fields(int& first, int each) {
+    first = count;
+    for (int i = 0; i < P::fields; ++i) add(each, P::field_types[i]);
+  }
+  constexpr void add_arrays(int& first) {
+    first = count;
+    for (int i = 0; i < P::arrays; ++i) add(1, P::array_types[i]);
+  }
+};
+
 /// The numbers of an element's variables. -1: it has none of them.
 template <class P>
-struct ensemble_layout {
-  static constexpr int fields = P::fields;
+struct ensemble_layout : numbered_variables<P> {
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
   // The time; the next step, a float unless all are alike, which is what is left until t1 if it is
   // the last one; the binary logarithm of the squared error of the last accepted step.
@@ -68,6 +88,8 @@ struct ensemble_layout {
   // The last accepted step: its beginning, its size, and the polynomials of the continuous
   // extension, by field and then by power of theta.
   int old_t = -1, taken = -1, old_y = -1, power = -1;
+  // Whether the last step was accepted, and its number among those that were.
+  int keeps_step = -1, kept_step = -1;
   // Saved rows: the next row and its time, and the time of the row after it; whether it is due; the
   // row that is being saved, and its values.
   int row = -1, next = -1, after = -1, saving = -1, saved_row = -1, stores = -1, saved = -1;
@@ -79,26 +101,13 @@ struct ensemble_layout {
   // How often each event has happened; its number and whether it happens now, if its times are
   // kept.
   int happened = -1, kept_row = -1, keeps = -1;
-  int count = 0;
-  dtype types[dsl::detail::max_program_nodes / 8]{};
-
-  constexpr int add(int n, dtype type) {
-    const int first = count;
-    for (int i = 0; i < n; ++i) types[count++] = type;
-    return first;
-  }
-  constexpr void add_of_fields(int& first, int each) {
-    first = count;
-    for (int i = 0; i < fields; ++i) add(each, P::field_types[i]);
-  }
 };
 template <class P>
 constexpr ensemble_layout<P> lay_out_variables() {
   constexpr dtype real = dtype::float64, whole = dtype::int32, flag = dtype::boolean;
   ensemble_layout<P> v;
   v.add_of_fields(v.y, 1);
-  v.given = v.count;
-  for (int i = 0; i < P::arrays; ++i) v.add(1, P::array_types[i]);
+  v.add_arrays(v.given);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
   v.h = v.add(1, P::has_fixed_steps && !(P::counts_steps && P::is_single) ? real : dtype::float32);
@@ -110,11 +119,15 @@ constexpr ensemble_layout<P> lay_out_variables() {
   v.running = v.add(1, flag);
   v.was_rejected = v.add(1, flag);
   if (P::reuses_slope) v.add_of_fields(v.slope, 1);
-  if (P::is_dense) {
+  if (P::keeps_last) {
     v.old_t = v.add(1, real);
     v.taken = v.add(1, real);
     v.add_of_fields(v.old_y, 1);
-    v.add_of_fields(v.power, P::powers);
+  }
+  if (P::is_dense) v.add_of_fields(v.power, P::powers);
+  if (P::records) {
+    v.keeps_step = v.add(1, flag);
+    v.kept_step = v.add(1, whole);
   }
   if (P::saves) {
     v.row = v.add(1, whole);
@@ -151,7 +164,7 @@ struct ensemble_types<P, std::index_sequence<V...>> {
 /// The symbols of an element's variables and scalars, in a graph.
 template <class P>
 struct ensemble_symbols {
-  static constexpr ensemble_layout<P> v = variables_of<P>;
+  static constexpr auto v = variables_of<P>;
   using fields = std::make_index_sequence<static_cast<std::size_t>(P::fields)>;
   graph* g;
 
@@ -230,6 +243,10 @@ struct ensemble_outputs {
   template <int... V, class... S>
   constexpr void put(variable_list<V...> of, const tuple<S...>& values) {
     unpack([&](const S&... s) { put(of, s...); }, values);
+  }
+  template <int... V>
+  constexpr void put_zeros(variable_list<V...> of) {
+    put(of, (0 * V)...);
   }
 };
 

@@ -34,9 +34,9 @@ ensemble_work::ensemble_work(const ensemble_code& code, const operand* operands,
   for (int k = 0; k < code.given_count; ++k)
     described_[static_cast<std::size_t>(code.given[k])] = operands[k];
   described_.insert(described_.end(), operands_.begin() + code.given_count, operands_.end());
-  const auto first_target = described_.begin() + code.variables + code.scalars;
+  const auto first_target = described_.begin() + code.variables + code.scalars + code.read_arrays;
   if (request.has_table) described_.insert(first_target, request.table);
-  require_one_process(space_.where, "an ensemble", &code.phase[0].pass, described_.data());
+  require_one_process(space_.where, "an ensemble", &code.main_phase().pass, described_.data());
   for (const operand& o : operands_)
     if (o.memory != nullptr && o.memory->where != space_.where)
       raise<device_error>("an ensemble with arguments on different devices, " +
@@ -49,7 +49,8 @@ ensemble_work::ensemble_work(const ensemble_code& code, const operand* operands,
 
 work_record ensemble_work::record() const {
   const int tables = request_.has_table ? 1 : 0;
-  return {code_.phase[0].pass, space_, described_.data(), code_.variables + code_.scalars + tables,
+  return {code_.main_phase().pass, space_, described_.data(),
+          code_.variables + code_.scalars + code_.read_arrays + tables,
           code_.kept_count + code_.stored()};
 }
 
@@ -60,7 +61,7 @@ explanation ensemble_work::explain() const {
   s.where = p.where;
   explained_kernel k;
   k.formula = "ensemble of " + std::to_string(p.elements) + " systems, a step of which sets " +
-              std::to_string(code_.phase[0].pass.target_count) + " variables";
+              std::to_string(code_.main_phase().pass.target_count) + " variables";
   k.path = p.where.kind == backend::host
                ? "lanes of vectors take new elements as theirs end"
                : "a thread an element; lanes of a warp take new elements as theirs end";

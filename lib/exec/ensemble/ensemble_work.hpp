@@ -30,7 +30,8 @@ class ensemble_work final : public planned_work<plan> {
   /// The operands in the order of run_ensemble.
   const operand* operands() const { return operands_.data(); }
   const operand* scalars() const { return operands() + code_.given_count; }
-  const operand* kept() const { return scalars() + code_.scalars; }
+  const operand* read() const { return scalars() + code_.scalars; }
+  const operand* kept() const { return read() + code_.read_arrays; }
   const operand* stored() const { return kept() + code_.kept_count; }
 
  private:

@@ -28,9 +28,9 @@ constexpr std::int64_t chunk_of_warp(std::int64_t elements, std::int64_t warps) 
 
 dsl::plan ensemble_work::plan_for(const grid_executor& devices) const {
   const entry_points<1>& kernels = kernels_of(devices, *this);
-  const kernel_attributes known =
-      devices.attributes({kernels.kernel[0], kernels.architectures, nullptr, code_.phase[0].pass},
-                         ensemble_block_threads, space_.where.index);
+  const kernel_attributes known = devices.attributes(
+      {kernels.kernel[0], kernels.architectures, nullptr, code_.main_phase().pass},
+      ensemble_block_threads, space_.where.index);
   dsl::plan p;
   p.where = space_.where;
   p.path = "ensemble";
@@ -72,13 +72,13 @@ void ensemble_work::run_on(const grid_executor& devices, const stream& on) const
       {ticket.data(), bytes, false},
       {request_.entries(), static_cast<std::size_t>(request_.entry_count()) * sizeof(double),
        false}};
-  kernel_launch k{{kernels.kernel[0], kernels.architectures, nullptr, code_.phase[0].pass},
+  kernel_launch k{{kernels.kernel[0], kernels.architectures, nullptr, code_.main_phase().pass},
                   p.grid,
                   p.block,
                   0,
                   given.range(),
                   operands_.data(),
-                  code_.given_count + code_.scalars,
+                  code_.inputs(),
                   code_.kept_count + code_.stored(),
                   p.elements,
                   false,

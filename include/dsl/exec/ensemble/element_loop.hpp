@@ -43,6 +43,16 @@ template <int Row, int Value, int Following> struct table_entry {
   static constexpr int row = Row, value = Value, following = Following;
 };
 
+/// After each phase that sets variable `Row`, variables `Values` have the values of arrays of their
+/// own at the row that it numbers. They keep theirs if there is no such row.
+template <int Row, int... Values> struct read_rows {
+  static constexpr int row = Row;
+  using values = variable_list<Values...>;
+};
+template <class... Rows> struct list_of_read_rows {
+  static constexpr int kinds = sizeof...(Rows), arrays = (0 + ... + Rows::values::count);
+};
+
 template <dtype... D> struct variable_types {
   static constexpr int count = sizeof...(D);
   static constexpr dtype at[] = {D...};
@@ -51,20 +61,22 @@ template <dtype... D> struct variable_types {
 /// The loop of an element. Variables `Given` are read from arrays; the start sets others; then
 /// rounds, in which the phases run in order, follow each other while variable `Running` is true. In
 /// the end variables `Kept` are stored in arrays. `InStep`: all elements take as many rounds, so
-/// that none is idle before the others.
-template <class Types, class Given, class Kept, int Running, bool InStep, class Entry, class Start,
-          class... Phases>
+/// that none is idle before the others. `Main`: the number of the phase that takes most of the
+/// time. `Entry`: a table_entry. `Read`: a list_of_read_rows.
+template <class Types, class Given, class Kept, int Running, bool InStep, int Main, class Entry,
+          class Read, class Start, class... Phases>
 struct element_loop {
   using types = Types;
   using given = Given;
   using kept = Kept;
   static constexpr int running = Running;
   static constexpr bool in_step = InStep;
+  static constexpr int main = Main;
   using entry = Entry;
+  using read = Read;
   using start = Start;
   using phases = tuple<Phases...>;
-  /// The phase that takes most of the time, the first of a round.
-  using step = std::tuple_element_t<0, phases>;
+  using main_phase = std::tuple_element_t<Main, phases>;
   static constexpr int variables = Types::count;
 };
 

@@ -7,19 +7,24 @@
 
 namespace dsl::detail {
 
+/// See stored_rows, and read_rows, which have no flag.
+struct ensemble_row_kind {
+  int flag = -1, row = -1, count = 0;
+  const int* values = nullptr;
+};
 /// A phase of an element's loop as data.
 struct ensemble_phase {
   pass_view pass{};
   const int* set = nullptr;  // The variable of each output.
   int runs_while = -1;
-  bool finds_entry = false;
-  /// See stored_rows.
-  struct stored_kind {
-    int flag = -1, row = -1, count = 0;
-    const int* values = nullptr;
-  };
-  stored_kind stored[ensemble_rows]{};
+  ensemble_row_kind stored[ensemble_rows]{};
   int kinds = 0;
+
+  constexpr bool sets(int variable) const {
+    for (int i = 0; i < pass.target_count; ++i)
+      if (set[i] == variable) return true;
+    return false;
+  }
 };
 /// The host's loop of a phase, over lanes that are elements.
 struct ensemble_host { const host_code* phase[8]; };
@@ -31,8 +36,10 @@ struct ensemble_code {
   int variables, scalars;
   const int *given, *kept;
   int given_count, kept_count, running, entry_row, entry_value, entry_following;
+  ensemble_row_kind read[ensemble_rows];
+  int read_kinds, read_arrays;
   ensemble_phase start, phase[most_phases];
-  int phases;
+  int phases, main;
   // Null if no file compiled it for that back end.
   const ensemble_host* host;
   const entry_points<1>* kernels[kernel_targets];
@@ -43,7 +50,9 @@ struct ensemble_code {
       for (int k = 0; k < phase[p].kinds; ++k) n += phase[p].stored[k].count;
     return n;
   }
-  int operands() const { return given_count + scalars + kept_count + stored(); }
+  int inputs() const { return given_count + scalars + read_arrays; }
+  int operands() const { return inputs() + kept_count + stored(); }
+  const ensemble_phase& main_phase() const { return phase[main]; }
 };
 
 /// What a call gives an element's loop besides its operands.
@@ -53,10 +62,11 @@ struct ensemble_request {
   /// See table_entry.
   operand table{};
   bool has_table = false;
-  /// The rows of the arrays of each kind of stored rows, in the order of the phases.
+  /// The rows of the arrays of each kind of rows that are read, and of each kind of stored rows in
+  /// the order of the phases.
   std::int64_t rows[ensemble_rows] = {};
 
-  void set_table(const view<double, 1>& entries) {
+  void set_table(const view<const double, 1>& entries) {
     set_array(table, dtype::float64, 1, entries.owner(), entries.origin(), entries.extents().data(),
               entries.strides().data());
     has_table = true;
@@ -66,9 +76,9 @@ struct ensemble_request {
 };
 
 /// Queues an element's loop on the current stream, for each of `elements` elements of contiguous
-/// arrays. `operands`: the arrays of the given variables, the scalars, the arrays of the kept
-/// variables, and those of stored rows, each with `elements` elements a row. A kept variable may
-/// have the array of a given one. Throws device_error or cuda_error.
+/// arrays. `operands`: the arrays of the given variables, the scalars, the arrays of rows that are
+/// read, the arrays of the kept variables, and those of stored rows; rows have `elements` elements.
+/// A kept variable may have the array of a given one. Throws device_error or cuda_error.
 void run_ensemble(const ensemble_code& code, const operand* operands,
                   const ensemble_request& request);
 
@@ -77,57 +87,68 @@ constexpr void add_stored(ensemble_phase& to, tuple<Stored...>) {
   ((to.stored[to.kinds++] = {Stored::flag, Stored::row, Stored::values::count, Stored::values::at}),
    ...);
 }
-template <class Phase, class Entry>
+template <class Phase>
 constexpr ensemble_phase phase_as_data() {
-  bool finds = false;
-  for (int i = 0; i < Phase::set::count; ++i)
-    finds = finds || (Entry::row >= 0 && Phase::set::at[i] == Entry::row);
-  ensemble_phase made{Phase::pass::view(), Phase::set::at, Phase::runs_while, finds};
+  ensemble_phase made{Phase::pass::view(), Phase::set::at, Phase::runs_while};
   add_stored(made, typename Phase::stored{});
   return made;
+}
+template <class... Read>
+constexpr void add_read(ensemble_code& to, list_of_read_rows<Read...>) {
+  ((to.read[to.read_kinds++] = {-1, Read::row, Read::values::count, Read::values::at}), ...);
 }
 
 // The loop is taken apart, so that nvcc's stub can spell its parts.
 template <kernel_target Target, int Scalars, class Types, class Given, class Kept, int Running,
-          bool InStep, class Entry, class Start, class... Phases>
+          bool InStep, int Main, class Entry, class Read, class Start, class... Phases>
 entry_points<1> kernels_of_ensemble(
-    element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>) {
-  using element = element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>;
-  constexpr int operands = Given::count + Scalars + Kept::count + (0 + ... + Phases::stored_arrays);
-  using naming = named_by_pass<unnamed, typename element::step::pass>;
+    element_loop<Types, Given, Kept, Running, InStep, Main, Entry, Read, Start, Phases...>) {
+  using element =
+      element_loop<Types, Given, Kept, Running, InStep, Main, Entry, Read, Start, Phases...>;
+  constexpr int operands =
+      Given::count + Scalars + Read::arrays + Kept::count + (0 + ... + Phases::stored_arrays);
+  using naming = named_by_pass<unnamed, typename element::main_phase::pass>;
   return {architectures_of<Target>,
           {entry_point<Target, ensemble_kernel<element, Scalars, ensemble_arguments<operands>>,
                        naming>()}};
 }
 
 template <class Loop, int Scalars> struct ensemble_kind;
-template <int Scalars, class Types, class Given, class Kept, int Running, bool InStep, class Entry,
-          class Start, class... Phases>
-struct ensemble_kind<element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>,
-                     Scalars> {
-  using element = element_loop<Types, Given, Kept, Running, InStep, Entry, Start, Phases...>;
+template <int Scalars, class Types, class Given, class Kept, int Running, bool InStep, int Main,
+          class Entry, class Read, class Start, class... Phases>
+struct ensemble_kind<
+    element_loop<Types, Given, Kept, Running, InStep, Main, Entry, Read, Start, Phases...>,
+    Scalars> {
+  using element =
+      element_loop<Types, Given, Kept, Running, InStep, Main, Entry, Read, Start, Phases...>;
   using code_type = ensemble_code;
   using kernels_type = entry_points<1>;
   static constexpr bool has_kernels = true;
   static_assert(sizeof...(Phases) <= ensemble_code::most_phases);
 
   static constexpr ensemble_code made() {
-    return {Types::at,
-            Types::count,
-            Scalars,
-            Given::at,
-            Kept::at,
-            Given::count,
-            Kept::count,
-            Running,
-            Entry::row,
-            Entry::value,
-            Entry::following,
-            phase_as_data<Start, Entry>(),
-            {phase_as_data<Phases, Entry>()...},
-            static_cast<int>(sizeof...(Phases)),
-            nullptr,
-            {}};
+    ensemble_code code{Types::at,
+                       Types::count,
+                       Scalars,
+                       Given::at,
+                       Kept::at,
+                       Given::count,
+                       Kept::count,
+                       Running,
+                       Entry::row,
+                       Entry::value,
+                       Entry::following,
+                       {},
+                       0,
+                       Read::arrays,
+                       phase_as_data<Start>(),
+                       {phase_as_data<Phases>()...},
+                       static_cast<int>(sizeof...(Phases)),
+                       Main,
+                       nullptr,
+                       {}};
+    add_read(code, Read{});
+    return code;
   }
   static inline constinit ensemble_host host{};
   static void add_host(ensemble_code& code) {

@@ -9,17 +9,18 @@
 namespace dsl::detail {
 
 inline constexpr int ensemble_block_threads = 128;
-/// The most kinds of stored rows.
+/// The most kinds of stored and read rows.
 inline constexpr int ensemble_rows = 8;
 
 /// Parameters after the operands, which are: the arrays of the given variables, the scalars, the
-/// arrays of the kept variables, and the arrays of the stored rows.
+/// arrays of rows that are read, the arrays of the kept variables, and those of stored rows.
 struct ensemble_parameters {
-  unsigned* ticket;                  // Chunks of elements that warps have taken.
-  const double* table;               // See table_entry.
-  std::int64_t table_entries;        // Its length.
-  std::int64_t rows[ensemble_rows];  // Of the arrays of each kind of stored rows.
-  std::int32_t chunk;                // Elements that a warp takes at a time.
+  unsigned* ticket;            // Chunks of elements that warps have taken.
+  const double* table;         // See table_entry.
+  std::int64_t table_entries;  // Its length.
+  // Of the arrays of each kind of rows: those that are read, then those that are stored.
+  std::int64_t rows[ensemble_rows];
+  std::int32_t chunk;   // Elements that a warp takes at a time.
   std::int32_t refill;  // A warp takes new elements once so many of its lanes are idle.
 };
 template <int Operands> struct ensemble_arguments : argument_header {
@@ -30,7 +31,8 @@ template <int Operands> struct ensemble_arguments : argument_header {
 /// One element's loop, in one thread.
 template <class Loop, int Scalars, class Arguments, class Memory>
 struct element_runner {
-  static constexpr int first_scalar = Loop::given::count, first_kept = first_scalar + Scalars,
+  static constexpr int first_scalar = Loop::given::count, first_read = first_scalar + Scalars,
+                       first_kept = first_read + Loop::read::arrays,
                        first_stored = first_kept + Loop::kept::count;
   const Arguments& args;
   const Memory& memory;
@@ -42,7 +44,7 @@ struct element_runner {
     element = at;
     read_given(typename Loop::given{}, std::make_index_sequence<Loop::given::count>{});
     evaluate<typename Loop::start>();
-    find_entry<typename Loop::start>();
+    find_rows<typename Loop::start>();
   }
   DSL_DETAIL_KERNEL_FN void run_round() { run_phases(typename Loop::phases{}); }
   DSL_DETAIL_KERNEL_FN void end() {
@@ -99,7 +101,7 @@ struct element_runner {
   DSL_DETAIL_KERNEL_FN void run_once() {
     evaluate<Phase>();
     store_kinds<First, Kind>(typename Phase::stored{});
-    find_entry<Phase>();
+    find_rows<Phase>();
   }
   template <int First, int Kind>
   DSL_DETAIL_KERNEL_FN void store_kinds(tuple<>) {}
@@ -111,7 +113,7 @@ struct element_runner {
   template <int First, int Kind, int Flag, int Row, int... V>
   DSL_DETAIL_KERNEL_FN void store_rows(stored_rows<Flag, Row, V...>) {
     const std::int64_t row = nth<Row>(v);
-    if (nth<Flag>(v) && row < args.ensemble.rows[Kind])
+    if (nth<Flag>(v) && row < args.ensemble.rows[Loop::read::kinds + Kind])
       store_row<First>(row * args.elements + element, variable_list<V...>{},
                        std::make_index_sequence<sizeof...(V)>{});
   }
@@ -124,13 +126,40 @@ struct element_runner {
   }
 
   DSL_DETAIL_KERNEL_FN double entry_of_table(std::int64_t row) const {
-    return row < args.ensemble.table_entries
+    return row >= 0 && row < args.ensemble.table_entries
                ? memory.template load<double>(args.ensemble.table + row)
                : math::quiet_nan<double>;
   }
   template <int V, int... Set>
   static constexpr bool sets(variable_list<Set...>) {
     return ((Set == V) || ...);
+  }
+  // Reads what the rows number that a phase set.
+  template <class Phase>
+  DSL_DETAIL_KERNEL_FN void find_rows() {
+    find_entry<Phase>();
+    read_kinds<Phase, 0, 0>(typename Loop::read{});
+  }
+  template <class Phase, int First, int Kind>
+  DSL_DETAIL_KERNEL_FN void read_kinds(list_of_read_rows<>) {}
+  template <class Phase, int First, int Kind, int Row, int... V, class... Rest>
+  DSL_DETAIL_KERNEL_FN void read_kinds(list_of_read_rows<read_rows<Row, V...>, Rest...>) {
+    if constexpr (sets<Row>(typename Phase::set{})) {
+      const std::int64_t row = nth<Row>(v);
+      if (row >= 0 && row < args.ensemble.rows[Kind])
+        read_row<First>(row * args.elements + element, variable_list<V...>{},
+                        std::make_index_sequence<sizeof...(V)>{});
+    }
+    read_kinds<Phase, First + static_cast<int>(sizeof...(V)), Kind + 1>(
+        list_of_read_rows<Rest...>{});
+  }
+  template <int First, int... V, std::size_t... I>
+  DSL_DETAIL_KERNEL_FN void read_row(std::int64_t at, variable_list<V...>,
+                                     std::index_sequence<I...>) {
+    ((nth<V>(v) = static_cast<value_t<Loop::types::at[V]>>(
+          memory.template load<memory_t<Loop::types::at[V]>>(
+              array<V>(first_read + First + static_cast<int>(I)) + at))),
+     ...);
   }
   template <class Phase>
   DSL_DETAIL_KERNEL_FN void find_entry() {
