@@ -76,14 +76,30 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 11, g++ 12, clang++ 21
+// lines: nvcc 12, g++ 13, clang++ 24
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
 
 // case ensemble_of_a_method_without_an_error
 // says: a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)
-// lines: nvcc 6, g++ 8, clang++ 9
+// lines: nvcc 8, g++ 9, clang++ 12
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::method::rk4);
+}
+
+// case ensemble_gradient_without_a_loss
+// says: ensemble_gradient takes a loss after the right-hand side
+// lines: nvcc 6, g++ 8, clang++ 9
+void f(dsl::array<float>& y) {
+  dsl::ode::ensemble_gradient([](auto y) { return -y; }, dsl::state(y), 0, 1);
+}
+
+// case ensemble_gradient_with_events
+// says: ensemble_gradient takes no events: it differentiates the steps
+// lines: nvcc 6, g++ 8, clang++ 9
+void f(dsl::array<float>& y) {
+  const auto ends = dsl::ode::event([](auto y) { return y; }, dsl::ode::ends);
+  dsl::ode::ensemble_gradient([](auto y) { return -y; }, [](auto y) { return dsl::sum(y); },
+                              dsl::state(y), 0, 1, {}, ends);
 }

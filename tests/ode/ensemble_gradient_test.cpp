@@ -70,29 +70,6 @@ TEST_P(ensemble_gradient, of_saved_rows) {
   }
 }
 
-// n steps of the classical method multiply y by R(h rate)^n, with R a polynomial.
-TEST_P(ensemble_gradient, of_steps_of_one_size) {
-  constexpr int steps = 7;
-  const std::vector<float> rates{0.5f, 1, 1.5f, -2};
-  const auto rate = dsl::to_device(rates);
-  auto y = dsl::to_device(std::vector<float>{1, 2, 3, 4});
-  const auto got = dsl::ode::ensemble_gradient(
-      [](auto y, auto r, auto) { return r * y; }, [](auto y) { return dsl::mean(square(y)); },
-      dsl::state(y), 0.0, 1.4, {}, rate, 1, dsl::ode::fixed_steps(steps), dsl::ode::method::rk4);
-  const auto of_y = got.state<0>().copy_to_host(), of_rate = got.parameter<0>().copy_to_host(),
-             last = y.copy_to_host();
-  for (std::size_t i = 0; i < 4; ++i) {
-    const double z = 0.2 * static_cast<double>(rates[i]),
-                 R = 1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4))),
-                 dR = 1 + z * (1 + z / 2 * (1 + z / 3)), y0 = static_cast<double>(i + 1),
-                 grown = std::pow(R, steps), expected = 0.5 * grown * grown * y0;
-    EXPECT_NEAR(static_cast<double>(last[i]), grown * y0, 1e-5 * grown * y0);
-    EXPECT_NEAR(static_cast<double>(of_y[i]), expected, 1e-5 * expected);
-    EXPECT_NEAR(static_cast<double>(of_rate[i]), expected * y0 * steps * 0.2 * dR / R,
-                2e-5 * expected * y0 * steps * 0.2 * dR / R);
-  }
-}
-
 TEST_P(ensemble_gradient, equals_the_sensitivities) {
   const auto swings = [](auto x, auto v, auto k, auto drag) {
     return std::tuple{v, -k * sin(x) - drag * v};

@@ -32,11 +32,40 @@ TEST_P(ensembles_page, one_call_and_values_at_given_times) {
   EXPECT_LT(dsl::max(abs(at_times(10) - x)).value(), 1e-12);
 }
 
+TEST_P(ensembles_page, derivatives_of_a_loss) {
+  constexpr auto lorenz = [](auto x, auto y, auto z, auto rho) {
+    return std::tuple{10 * (y - x), x * (rho - z) - y, x * y - 8.0 / 3 * z};
+  };
+  dsl::array<double> rho = dsl::linspace(1.0, 4.0, 40), x, y, z;
+  const auto start = [&] {
+    x = dsl::ones<double>(40);
+    y = z = dsl::zeros<double>(40);
+  };
+  start();
+  dsl::ode::ensemble(lorenz, dsl::state(x, y, z), 0.0, 1.0, {}, 0.9 * rho);
+  const dsl::array<double> wanted = x;
+  double before = 0;
+  for (int k = 0; k < 3; ++k) {
+    start();
+#include <docs/ensembles/derivatives-of-a-loss.inc>
+    if (k > 0) EXPECT_LT(found.loss.value(), before);
+    before = found.loss.value();
+  }
+}
+
 TEST_P(ensembles_page, events) {
   dsl::array<double> h = dsl::linspace(1.0, 2.0, 50), v = dsl::zeros<double>(50);
 #include <docs/ensembles/events.inc>
   EXPECT_GT(dsl::min(h).value(), -1e-9);
   EXPECT_LT(dsl::max(h).value(), 2);
+}
+
+TEST_P(ensembles_page, sensitivities) {
+  const dsl::array<double> rate = dsl::linspace(0.5, 2.0, 50);
+  dsl::array<double> y = dsl::ones<double>(50), dy_drate = dsl::zeros<double>(50);
+#include <docs/ensembles/sensitivities.inc>
+  EXPECT_LT(dsl::max(abs(y - exp(-rate))).value(), 1e-6);
+  EXPECT_LT(dsl::max(abs(dy_drate + exp(-rate))).value(), 1e-6);
 }
 
 }  // namespace

@@ -28,10 +28,15 @@ template <bool HasTime, class... T>
 struct step_records {
   static constexpr std::int64_t row_bytes =
       static_cast<std::int64_t>(((HasTime ? 16 : 8) + ... + sizeof(T)));
-  std::int64_t rows, elements;
-  array<double, 2> t{extents<2>{HasTime ? rows : 0, elements}}, h{extents<2>{rows, elements}};
-  tuple<array<T, 2>...> y{array<T, 2>(extents<2>{rows, elements})...};
+  std::int64_t rows;
+  array<double, 2> t, h;
+  tuple<array<T, 2>...> y;
 
+  step_records(std::int64_t row_count, std::int64_t elements)
+      : rows(row_count),
+        t(extents<2>{HasTime ? rows : 0, elements}),
+        h(extents<2>{rows, elements}),
+        y{array<T, 2>(extents<2>{rows, elements})...} {}
   void add_to(std::vector<operand>& all) const {
     if constexpr (HasTime) all.push_back(operand_of(t.view()));
     all.push_back(operand_of(h.view()));
@@ -194,6 +199,11 @@ auto derivative_of(const X& parameter, variable_list<Derived...>, tuple<D...>& o
     return of_parameter(parameter, get<position>(of_elements));
   else return dsl::detail::no_derivative_of_parameter{};
 }
+template <class X, class Derived, class D, std::size_t... K>
+auto derivatives_of_all(const X& parameters, Derived derived, D& of_elements,
+                        std::index_sequence<K...>) {
+  return tuple{derivative_of<static_cast<int>(K)>(get<K>(parameters), derived, of_elements)...};
+}
 
 /// Whether a loss is a function of the fields at the end, or of the saved rows.
 template <class Loss, bool Saves, class... S>
@@ -287,9 +297,8 @@ DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& 
     }
     recorded.reset();
 
-    auto of_parameters = [&]<int... K>(std::integer_sequence<int, K...>) {
-      return tuple{derivative_of<K>(parameters, derived{}, run.derivatives)...};
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(X))>{});
+    auto of_parameters = derivatives_of_all(tuple<const X&...>(parameters...), derived{},
+                                            run.derivatives, std::index_sequence_for<X...>{});
     (dsl::detail::take_gradient(get<I>(fields), get<I>(run.last)), ...);
     using gradient =
         loop_gradient<decltype(of_loss), decltype(run.weights), decltype(of_parameters)>;
@@ -297,13 +306,6 @@ DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& 
         gradient{std::move(of_loss), std::move(run.weights), std::move(of_parameters)},
         std::move(run.got)};
   }(std::index_sequence_for<S...>{});
-}
-
-template <class... S, class... Events>
-constexpr bool may_have_gradient(std::type_identity<tuple<Events...>>) {
-  constexpr bool has_no_events = sizeof...(Events) == 0;
-  static_assert(has_no_events, "ensemble_gradient takes no events: it differentiates the steps");
-  return has_no_events;
 }
 
 }  // namespace detail
@@ -339,23 +341,45 @@ template <class F, class Loss, class... S, class T0, class T1, class... Argument
 auto ensemble_gradient(F, const Loss& loss, const loop_state<S...>& fields, const T0& t0,
                        const T1& t1, const tolerance& wanted = {}, const Arguments&... arguments) {
   using namespace detail;
-  const std::int64_t limit = dsl::detail::option_or(memory_limit(0), arguments...).bytes;
-  return unpack(
-      [&](const auto&... given) {
-        return with_options<F, S...>(
-            [&]<class Method, bool Saves, bool HasFixedSteps, class Events, class... X>(
-                std::int64_t fixed, const std::vector<double>& times, const Events&,
-                const X&... parameters) {
-              if constexpr (!may_have_gradient(std::type_identity<Events>{}) ||
-                            !require_loss_of_ends<Loss, Saves, S...>())
-                return refused{};
-              else
-                return gradient_of_ensemble<F, Method, Saves, HasFixedSteps>(
-                    loss, fields.variables, t0, t1, wanted, fixed, times, limit, parameters...);
-            },
-            given...);
-      },
-      filter(only_others{}, arguments...));
+  constexpr bool has_events = (is_event<Arguments> || ...);
+  static_assert(!has_events, "ensemble_gradient takes no events: it differentiates the steps");
+  if constexpr (has_events) {
+    return refused{};
+  } else {
+    const std::int64_t limit = dsl::detail::option_or(memory_limit(0), arguments...).bytes;
+    return unpack(
+        [&](const auto&... given) {
+          return with_options<F, S...>(
+              [&]<class Method, bool Saves, bool HasFixedSteps, class... X>(
+                  std::int64_t fixed, const std::vector<double>& times, const tuple<>&,
+                  const X&... parameters) {
+                if constexpr (!require_loss_of_ends<Loss, Saves, S...>()) return refused{};
+                else
+                  return gradient_of_ensemble<F, Method, Saves, HasFixedSteps>(
+                      loss, fields.variables, t0, t1, wanted, fixed, times, limit, parameters...);
+              },
+              given...);
+        },
+        filter(only_others{}, arguments...));
+  }
+}
+// Other calls do not compile: fields without `state`, no loss.
+template <class F, class Loss, class Fields, class T0, class T1, class... Arguments>
+  requires(!dsl::detail::is_loop_state<Fields> && !dsl::detail::is_loop_state<Loss>)
+refused ensemble_gradient(F, const Loss&, const Fields&, const T0&, const T1&,
+                          const tolerance& = {}, const Arguments&...) {
+  static_assert(std::same_as<Fields, refused>,
+                "ensemble_gradient takes a right-hand side, a loss and its fields as "
+                "dsl::state(y, ...), then t0, t1, the tolerance and the other arguments");
+  return {};
+}
+template <class F, class... S, class T0, class T1, class... Arguments>
+refused ensemble_gradient(F, const loop_state<S...>&, const T0&, const T1&, const tolerance& = {},
+                          const Arguments&...) {
+  static_assert(sizeof...(S) > 64,
+                "ensemble_gradient takes a loss after the right-hand side: a function of the "
+                "fields, [](auto y, ...) { return dsl::sum(...); }");
+  return {};
 }
 
 }  // namespace dsl::ode

@@ -69,13 +69,16 @@ struct sensitivity_system {
   // How the slopes change, for changes of the fields and of argument number `Number`.
   template <int Number, class Call, class S, std::size_t... I>
   static constexpr auto changes(const Call& made, const S& of_fields, std::index_sequence<I...>) {
-    dsl::detail::sequence<dsl::detail::term> of_inputs(made.call.inputs().count(), {});
-    ((of_inputs[made.call.input_number(Times + I)] = dsl::detail::converted(
-          {made.g, get<I>(of_fields).id}, (*made.g)[made.call.argument(Times + I)].type)),
-     ...);
+    using dsl::detail::term;
+    dsl::detail::sequence<term> of_inputs(made.call.inputs().count(), term{});
+    const auto set_change = [&](std::size_t argument, const term& change) {
+      of_inputs[made.call.input_number(argument)] =
+          dsl::detail::converted(change, (*made.g)[made.call.argument(argument)].type);
+    };
+    (set_change(Times + I, term{made.g, get<I>(of_fields).id}), ...);
     if constexpr (Number >= 0) {
       constexpr std::size_t position = Times + sizeof...(I) + Number;
-      of_inputs[made.call.input_number(position)] = made.one_beside(made.call.argument(position));
+      set_change(position, made.one_beside(made.call.argument(position)));
     }
     const auto found = made.changes(of_inputs);
     return tuple{

@@ -76,15 +76,15 @@ struct element_runner {
   }
   template <class... Phases, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void run_numbered(std::index_sequence<I...>) {
-    (run<Phases, sum_of_first<I>(Phases::stored_arrays...),
-         sum_of_first<I>(Phases::stored_kinds...)>(),
+    (run<Phases, sum_of_first(I, Phases::stored_arrays...),
+         sum_of_first(I, Phases::stored_kinds...)>(),
      ...);
   }
-  template <std::size_t N, class... Count>
-  static constexpr int sum_of_first(Count... counts) {
+  template <class... Count>
+  static constexpr int sum_of_first(std::size_t count, Count... counts) {
     const int all[] = {counts...};
     int n = 0;
-    for (std::size_t i = 0; i < N; ++i) n += all[i];
+    for (std::size_t i = 0; i < count; ++i) n += all[i];
     return n;
   }
   // First, Kind: the numbers of the phase's first array, and kind, of stored rows.
