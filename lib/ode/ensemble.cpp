@@ -18,6 +18,12 @@ void require_steps(std::int64_t steps) {
   require("ensemble", steps > 0, "fixed_steps", static_cast<double>(steps), "positive");
 }
 
+void require_rows(std::int64_t steps, std::int64_t rows) {
+  require("ensemble", steps > 0, "the steps of save_every", static_cast<double>(steps), "positive");
+  require("ensemble", rows >= 0, "the rows of save_every", static_cast<double>(rows),
+          "not negative");
+}
+
 void require_times(const std::vector<double>& times, double t0, double t1) {
   const double way = t1 < t0 ? -1 : 1;
   for (std::size_t k = 0; k < times.size(); ++k) {

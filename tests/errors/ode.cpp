@@ -76,7 +76,7 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 11, g++ 12, clang++ 21
+// lines: nvcc 11, g++ 13, clang++ 22
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
@@ -86,4 +86,12 @@ void f(dsl::array<float>& y) {
 // lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::method::rk4);
+}
+
+// case ensemble_that_saves_twice
+// says: an ensemble saves at times or after steps: it has one save_at or one save_every
+// lines: nvcc 6, g++ 8, clang++ 9
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::save_every(1, 9),
+                     dsl::ode::save_at(y));
 }

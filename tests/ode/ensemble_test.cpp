@@ -148,7 +148,7 @@ TEST_P(ensemble, ends_each_element_by_itself) {
   auto y = dsl::to_device(std::vector<float>{1, nanf(""), 1, 1});
   const auto rate = dsl::to_device(std::vector<float>{1, 1, 1e30f, 2});
   const auto got =
-      dsl::ode::ensemble([](auto y, auto r) { return where(r > 1e20f, sqrt(-y), -r * y); },
+      dsl::ode::ensemble([](auto at, auto r) { return where(r > 1e20f, sqrt(-at), -r * at); },
                          dsl::state(y), 0, 1, {.relative = 1e-5}, rate);
   const auto ends = got.outcome.copy_to_host();
   const auto ys = y.copy_to_host();

@@ -30,6 +30,10 @@ TEST_P(ensembles_page, one_call_and_values_at_given_times) {
 #include <docs/ensembles/values-at-given-times.inc>
   EXPECT_EQ(dsl::max(abs(at_times(0) - first)).value(), 0);
   EXPECT_LT(dsl::max(abs(at_times(10) - x)).value(), 1e-12);
+
+#include <docs/ensembles/values-after-steps.inc>
+  EXPECT_EQ(dsl::sum(dsl::isfinite(xs)).value(), dsl::sum(path.steps - path.rejected).value());
+  EXPECT_TRUE(dsl::all(dsl::isfinite(xs) == dsl::isfinite(ts)).value());
 }
 
 TEST_P(ensembles_page, events) {

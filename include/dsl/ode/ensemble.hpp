@@ -2,110 +2,36 @@
 #pragma once
 
 #include <dsl/exec/ensemble/ensemble.hpp>
+#include <dsl/ode/ensemble_operands.hpp>
 #include <dsl/ode/ensemble_options.hpp>
 #include <dsl/ode/ensemble_problem.hpp>
+#include <dsl/ode/ensemble_result.hpp>
 
 namespace dsl::ode {
 
-/// How the integration of each element ended; compares with an `ode::outcome`.
-template <int Rank>
-struct outcomes : array<std::uint8_t, Rank> {
-  using array<std::uint8_t, Rank>::array;
-  friend auto operator==(const outcomes& a, ode::outcome b) {
-    return static_cast<const array<std::uint8_t, Rank>&>(a) == static_cast<std::uint8_t>(b);
-  }
-  friend auto operator!=(const outcomes& a, ode::outcome b) {
-    return static_cast<const array<std::uint8_t, Rank>&>(a) != static_cast<std::uint8_t>(b);
-  }
-};
-
-/// The result of `ensemble`, in device memory. For each element: the time that it reached, the
-/// steps that it tried, those that were rejected, and how it ended.
-template <int Rank, class Saved = detail::tuple<>, class Times = detail::tuple<>>
-struct ensemble_result {
-  array<double, Rank> t;
-  array<std::int32_t, Rank> steps, rejected;
-  outcomes<Rank> outcome;
-  Saved rows;
-  Times times;
-
-  /// The values of field I at the times of `save_at`: a row for each time. NaN where an element
-  /// ended before.
-  template <std::size_t I>
-  const auto& saved() const {
-    static_assert(I < std::tuple_size_v<Saved>,
-                  "fields are saved by the option dsl::ode::save_at(times): one array for each");
-    return detail::get<I>(rows);
-  }
-  /// The times of event I of those with `keep_times`, a row for each: NaN where it did not happen
-  /// so often.
-  template <std::size_t I>
-  const auto& event_times() const {
-    static_assert(I < std::tuple_size_v<Times>,
-                  "an event keeps its times with the option dsl::ode::keep_times(n)");
-    return detail::get<I>(times);
-  }
-};
-
 namespace detail {
 
-/// Checks the tolerances, the limits of the steps, and a time that is one for all elements.
-void require_tolerance(const tolerance& wanted);
-void require_finite(const char* name, double value);
-void require_steps(std::int64_t steps);
-/// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
-/// them.
-void require_times(const std::vector<double>& times, double t0, double t1);
-/// A magnitude as a float; the least or the greatest positive one where no float is so small or
-/// large.
-float as_float(double magnitude);
-/// A power of two by which tolerances and errors are multiplied, so that they are moderate floats.
-double unit_of(const tolerance& wanted);
-/// Throws shape_error unless all fields have one shape and share no element, and memory_error if
-/// one has no memory.
-void require_fields(const operand* fields, int count);
-/// Whether the elements of an array may be those of a field.
-bool may_share(const operand& array, const operand* fields, int count);
-
-/// Operands of the kernel of one call, and the memory that the call needs besides its arguments'.
-template <int Rank>
-class ensemble_operands {
- public:
-  explicit ensemble_operands(const extents<Rank>& shape) : shape_(shape) {}
-  const operand* all() const { return all_.data(); }
-  const extents<Rank>& shape() const { return shape_; }
-
-  template <class V>
-  void add(const V& v) {
-    all_.push_back(operand_of(v));
-  }
-  /// Adds an array of the values of x: x itself, if it is a contiguous array of the fields' shape
-  /// that shares no memory with them. The first `fields` operands are the fields.
-  template <class T, class X>
-  void add_elements(const X& x, int fields) {
-    if constexpr (std::same_as<X, view<const T, Rank>>) {
-      const operand o = operand_of(x);
-      if (x.is_contiguous() && x.extents() == shape_ && !may_share(o, all_.data(), fields)) {
-        all_.push_back(o);
-        return;
-      }
-    }
-    const array<T, Rank> made = cast<T>(broadcast_to(x, shape_));
-    add(made);
-    owners_.push_back(made.view().owner());
-  }
-
- private:
-  template <class V>
-  static operand operand_of(const V& v) {
-    operand one[1], *at = one;
-    add_leaves(as_operand(v), at);
-    return one[0];
-  }
-  extents<Rank> shape_;
-  std::vector<operand> all_;
-  std::vector<dsl::detail::buffer_ref> owners_;
+/// The options of a call.
+template <saving Saves, bool HasFixedSteps, class... Events>
+struct chosen_options {
+  static constexpr saving saves = Saves;
+  static constexpr bool has_fixed_steps = HasFixedSteps;
+  using event_list = tuple<Events...>;
+  std::int64_t fixed;
+  std::vector<double> times;
+  every_option every;
+  event_list events;
 };
+template <saving Saves, bool HasFixedSteps, class... Events>
+chosen_options<Saves, HasFixedSteps, Events...> options_of(std::int64_t fixed,
+                                                           const std::vector<double>& times,
+                                                           const every_option& every,
+                                                           const tuple<const Events&...>& events) {
+  return {fixed,
+          times,
+          every,
+          {unpack([](const auto&... e) { return tuple<Events...>{e...}; }, events)}};
+}
 
 /// The most steps of an element. Each event adds one to steps of a fixed size.
 template <class P>
@@ -115,61 +41,32 @@ constexpr std::int64_t steps_of_call(std::int64_t fixed, std::int64_t most) {
 
 template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
 
-/// The contiguous elements of a field: its own, or a copy that is given back.
-template <class T, int R> view<T, R> place_of(array<T, R>& a, array<T, R>&) { return a.view(); }
-template <class T, int R>
-view<T, R> place_of(view<T, R>& v, array<T, R>& copy) {
-  if (v.is_contiguous()) return v;
-  copy = v;
-  return copy.view();
-}
-template <class T, int R> void give_back(array<T, R>&, array<T, R>&) {}
-template <class T, int R>
-void give_back(view<T, R>& v, array<T, R>& copy) {
-  if (copy.has_memory()) v = copy;
-}
-
-/// Rows of NaN for values that an element may not have.
-template <class T, std::size_t R>
-array<T, static_cast<int>(R) + 1> rows_of_nan(std::int64_t rows,
-                                              const std::array<std::int64_t, R>& shape) {
-  extents<static_cast<int>(R) + 1> sizes{rows};
-  for (std::size_t d = 0; d < R; ++d) sizes[d + 1] = shape[d];
-  return broadcast_to(T(dsl::detail::math::quiet_nan<double>), sizes);
-}
-/// An array for the times of each event that keeps them.
-template <int Rank, class... Events>
-auto rows_of_events(const tuple<Events...>& events, const extents<Rank>& shape) {
-  const auto one = [&](const auto& e) {
-    if constexpr (std::remove_cvref_t<decltype(e)>::keeps_times)
-      return tuple{rows_of_nan<double>(e.kept, shape)};
-    else return tuple<>{};
-  };
-  return unpack([&](const auto&... e) { return concatenate(one(e)...); }, events);
-}
-
-template <class F, class Method, bool Saves, bool HasFixedSteps, class Events, class T0, class T1,
-          class... S, class... X>
+template <class F, class Method, class Options, class T0, class T1, class... S, class... X>
 DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
-                                  const tolerance& wanted, std::int64_t fixed,
-                                  const std::vector<double>& times, const Events& events,
+                                  const tolerance& wanted, const Options& options,
                                   const tuple<X...>& parameters) {
+  constexpr bool has_rows = Options::saves != saving::nothing,
+                 saves_steps = Options::saves == saving::steps;
   constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank, count = sizeof...(S);
   using sorted = sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>, X...>;
   using problem =
       ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
                        typename sorted::arrays, typename sorted::parameters, !is_time_of_all<T0>,
-                       !is_time_of_all<T1>, Saves, Events, HasFixedSteps>;
+                       !is_time_of_all<T1>, Options::saves, typename Options::event_list,
+                       Options::has_fixed_steps>;
   using loop = typename ensemble_loop<problem>::type;
   using result = ensemble_result<
-      rank, std::conditional_t<Saves, tuple<array<typename S::value_type, rank + 1>...>, tuple<>>,
-      decltype(rows_of_events<rank>(std::declval<const Events&>(), {}))>;
+      rank,
+      std::conditional_t<has_rows, tuple<array<typename S::value_type, rank + 1>...>, tuple<>>,
+      std::conditional_t<saves_steps, tuple<array<double, rank + 1>>, tuple<>>,
+      decltype(rows_of_events<rank>(options.events, {}))>;
   require_tolerance(wanted);
-  if constexpr (HasFixedSteps) require_steps(fixed);
+  if constexpr (Options::has_fixed_steps) require_steps(options.fixed);
+  if constexpr (saves_steps) require_rows(options.every.steps, options.every.rows);
   if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
   if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
   if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
-    require_times(times, static_cast<double>(t0), static_cast<double>(t1));
+    require_times(options.times, static_cast<double>(t0), static_cast<double>(t1));
   const device_guard guard(as_operand(get<0>(fields)).where());
   tuple<array<typename S::value_type, S::rank>...> copies{};
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -200,9 +97,9 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
                                wanted.first_step, wanted.largest_step})
       in.add(as_float(value));
-    in.add(static_cast<std::int32_t>(
-        std::min<std::int64_t>(steps_of_call<problem>(fixed, wanted.most_steps), 0x7fffffff)));
-    in.add(fixed > 0 ? 1 / static_cast<double>(fixed) : 0.0);
+    in.add(static_cast<std::int32_t>(std::min<std::int64_t>(
+        steps_of_call<problem>(options.fixed, wanted.most_steps), 0x7fffffff)));
+    in.add(options.fixed > 0 ? 1 / static_cast<double>(options.fixed) : 0.0);
     unpack(
         [&](const auto&... x) {
           [[maybe_unused]] const auto add = [&](const auto& p) {
@@ -215,14 +112,17 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
         [&](const auto&... each) {
           (in.add(static_cast<std::int32_t>(std::min<std::int64_t>(each.most, 0x7fffffff))), ...);
         },
-        events);
+        options.events);
+    if constexpr (saves_steps)
+      in.add(static_cast<std::int32_t>(std::min<std::int64_t>(options.every.steps, 0x7fffffff)));
 
     result made{array<double, rank>(in.shape()),
                 array<std::int32_t, rank>(in.shape()),
                 array<std::int32_t, rank>(in.shape()),
                 outcomes<rank>(in.shape()),
                 {},
-                rows_of_events<rank>(events, in.shape())};
+                {},
+                rows_of_events<rank>(options.events, in.shape())};
     (in.add(get<I>(places)), ...);
     in.add(made.t.view());
     in.add(made.steps.view());
@@ -231,13 +131,19 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
     dsl::detail::ensemble_request request{get<0>(places).size(), get<0>(places).where()};
     array<double> table;
     std::int64_t* kind = request.rows;
-    if constexpr (Saves) {
-      const auto rows = static_cast<std::int64_t>(times.size());
+    if constexpr (has_rows) {
+      const auto rows =
+          saves_steps ? options.every.rows : static_cast<std::int64_t>(options.times.size());
       made.rows = {rows_of_nan<typename S::value_type>(rows, in.shape())...};
+      if constexpr (saves_steps) {
+        made.row_times = {rows_of_nan<double>(rows, in.shape())};
+        in.add(get<0>(made.row_times).view());
+      } else {
+        table = array<double>(rows);
+        if (rows > 0) table.copy_from_host(options.times);
+        request.set_table(table.view());
+      }
       (in.add(get<I>(made.rows).view()), ...);
-      table = array<double>(rows);
-      if (rows > 0) table.copy_from_host(times);
-      request.set_table(table.view());
       *kind++ = rows;
     }
     unpack(
@@ -249,9 +155,8 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
           (add(each), ...);
         },
         made.times);
-    dsl::detail::run_ensemble(
-        dsl::detail::ensemble_code_of<loop, ensemble_scalars + sorted::scalars + problem::events>(),
-        in.all(), request);
+    dsl::detail::run_ensemble(dsl::detail::ensemble_code_of<loop, problem::scalars>(), in.all(),
+                              request);
     (give_back(get<I>(fields), get<I>(copies)), ...);
     return made;
   }(std::index_sequence_for<S...>{});
@@ -275,41 +180,6 @@ std::vector<double> times_on_host(const save_option<X>& s) {
   else return std::vector<double>(std::begin(s.times), std::end(s.times));
 }
 
-/// Whether a right-hand side computes with one element alone.
-template <class F, class... X>
-constexpr bool is_of_one_element() {
-  graph g;
-  std::uint64_t number = 0;
-  const auto operand_like = [&]<class S>(std::type_identity<S>) {
-    return S{&g, g.add(op::load, S::type.type, {number++})};
-  };
-  const tuple seen{operand_like(std::type_identity<dsl::detail::trace_t<operand_t<X>>>{})...};
-  const auto time = operand_like(std::type_identity<symbol<dtype::float64, true>>{});
-  unpack([&](const auto&... x) { right_side<F>::at(time, x...); }, seen);
-  bool alone = g.reduction_count() == 0;
-  for (int i = 0; i < g.size(); ++i)
-    alone = alone && !dsl::detail::is_placed(g[i].code) && g[i].code != op::gather &&
-            g[i].code != op::index;
-  return alone;
-}
-/// Whether an ensemble may have these fields and parameters; otherwise a compile-time error.
-template <class F, class... S, class... X>
-constexpr bool may_be_ensemble(std::type_identity<tuple<S...>>, std::type_identity<tuple<X...>>) {
-  if constexpr (!may_integrate<F, sizeof...(S), S..., X...>()) {
-    return false;
-  } else {
-    constexpr bool are_arrays =
-        ((S::rank > 0 && S::rank == std::tuple_element_t<0, tuple<S...>>::rank) && ...);
-    static_assert(are_arrays, "the fields of an ensemble are arrays or views of one rank");
-    constexpr bool alone = is_of_one_element<F, S..., X...>();
-    static_assert(
-        alone,
-        "in an ensemble each element is a system of its own, without sums, neighbours and "
-        "elements of others: dsl::ode::integrate takes these");
-    return are_arrays && alone;
-  }
-}
-
 template <class... Methods> struct chosen_method { using type = explicit_pair<tsit5_pair>; };
 template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...> {
   static_assert(sizeof...(Rest) == 0, "an ensemble has one method");
@@ -328,7 +198,7 @@ typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple
 /// the result's `t`. t0, t1: numbers, or arrays that broadcast to that shape. wanted: the tolerance
 /// and the limits of the steps of each element. arguments: first the other arguments of f, which
 /// are arrays, expressions, scalars in device memory and C++ values; then options in any order: a
-/// method of `ode::method`, fixed_steps, save_at, event.
+/// method of `ode::method`, fixed_steps, save_at or save_every, event.
 ///
 /// One kernel. Does not wait, unless the times of `save_at` are in device memory. Throws
 /// value_error for times that are not finite, impossible tolerances and times of `save_at` that are
@@ -354,21 +224,27 @@ auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
   static_assert(
       has_steps,
       "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
-  const auto events =
-      unpack([](const auto&... e) { return tuple<std::remove_cvref_t<decltype(e)>...>{e...}; },
-             filter(only_events{}, arguments...));
+  constexpr int savers = (0 + ... + (is_save<Arguments> || std::same_as<Arguments, every_option>));
+  static_assert(savers < 2,
+                "an ensemble saves at times or after steps: it has one save_at or one "
+                "save_every");
+  constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
+                          : savers > 0                                   ? saving::times
+                                                                         : saving::nothing;
   return unpack(
       [&](const auto&... x) {
-        if constexpr (!has_steps ||
+        if constexpr (!has_steps || savers > 1 ||
                       !may_be_ensemble<F>(
                           std::type_identity<tuple<S...>>{},
                           std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
           return refused{};
         else
-          return run_ensemble<F, method,
-                              (std::tuple_size_v<std::remove_cvref_t<decltype(saves)>> > 0), fixed>(
-              fields.variables, t0, t1, wanted, option_or(fixed_option{0}, arguments...).steps,
-              unpack([](const auto&... s) { return times_on_host(s...); }, saves), events,
+          return run_ensemble<F, method>(
+              fields.variables, t0, t1, wanted,
+              options_of<what, fixed>(
+                  option_or(fixed_option{0}, arguments...).steps,
+                  unpack([](const auto&... s) { return times_on_host(s...); }, saves),
+                  option_or(every_option{1, 0}, arguments...), filter(only_events{}, arguments...)),
               tuple{operand_of_parameter(x)...});
       },
       others);

@@ -1,4 +1,4 @@
-// Options of `ensemble`: the method, and what is saved.
+// Options of `ensemble`: the method, the size of steps, and what is saved.
 #pragma once
 
 #include <dsl/ode/ensemble_explicit.hpp>
@@ -17,10 +17,12 @@ template <class X> struct save_option { X times; };
 template <class T> inline constexpr bool is_save = false;
 template <class X> inline constexpr bool is_save<save_option<X>> = true;
 
+struct every_option { std::int64_t steps, rows; };
 struct fixed_option { std::int64_t steps; };
 
 template <class T> inline constexpr bool is_ensemble_option =
-    std::same_as<T, fixed_option> || is_method<T> || is_save<T> || is_event<T>;
+    std::same_as<T, fixed_option> || std::same_as<T, every_option> || is_method<T> || is_save<T> ||
+    is_event<T>;
 
 struct only_methods { template <class T> static constexpr bool passes = is_method<T>; };
 struct only_saves { template <class T> static constexpr bool passes = is_save<T>; };
@@ -71,6 +73,13 @@ inline detail::fixed_option fixed_steps(std::integral auto steps) {
 template <class X>
 detail::save_option<X> save_at(const X& times) {
   return {times};
+}
+
+/// Has `ensemble` save the fields and the time after every `steps`-th accepted step of an element.
+/// `rows`: how many rows there are; further steps are not saved. At an event the values are those
+/// before its action. The result's rows after an element's last saved step are NaN.
+detail::every_option save_every(std::integral auto steps, std::integral auto rows) {
+  return {static_cast<std::int64_t>(steps), static_cast<std::int64_t>(rows)};
 }
 
 }  // namespace dsl::ode

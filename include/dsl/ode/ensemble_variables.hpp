@@ -71,6 +71,7 @@ struct ensemble_layout {
   // Saved rows: the next row and its time, and the time of the row after it; whether it is due; the
   // row that is being saved, and its values.
   int row = -1, next = -1, after = -1, saving = -1, saved_row = -1, stores = -1, saved = -1;
+  int until_saved = -1;  // Accepted steps until the next row, where steps are saved.
   // Events: their functions' values, or signs, at t. While a root is sought: the bracket, as parts
   // of the step, and the values at its ends; the bound of the next guess; and whether a root was
   // found.
@@ -116,15 +117,18 @@ constexpr ensemble_layout<P> lay_out_variables() {
     v.add_of_fields(v.old_y, 1);
     v.add_of_fields(v.power, P::powers);
   }
-  if (P::saves) {
+  if (P::saves_times || P::saves_steps) {
     v.row = v.add(1, whole);
-    v.next = v.add(1, real);
-    v.after = v.add(1, real);
     v.saving = v.add(1, flag);
     v.saved_row = v.add(1, whole);
     v.stores = v.add(1, flag);
+  }
+  if (P::saves_times) {
+    v.next = v.add(1, real);
+    v.after = v.add(1, real);
     v.add_of_fields(v.saved, 1);
   }
+  if (P::saves_steps) v.until_saved = v.add(1, whole);
   if (P::events > 0) {
     v.value = v.add(P::events, real);
     v.seeking = v.add(1, flag);
@@ -187,6 +191,10 @@ struct ensemble_symbols {
   template <int E>
   constexpr auto most_events() const {
     return scalar<ensemble_scalars + P::parameter_scalars + E, dtype::int32>();
+  }
+  /// How many accepted steps lie between saved ones.
+  constexpr auto steps_of_row() const {
+    return scalar<ensemble_scalars + P::parameter_scalars + P::events, dtype::int32>();
   }
   constexpr auto parameters() const { return parameters(typename P::parameters{}); }
 

@@ -1,0 +1,103 @@
+// Ensembles: the options.
+#include "one_device.hpp"
+
+#include <dsl/ode.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using dsl::ode::outcome;
+
+struct ensemble_options : on_one_device {};
+ON_EVERY_DEVICE(ensemble_options);
+
+constexpr dsl::ode::tolerance fine{.relative = 1e-9, .absolute = 1e-12};
+constexpr auto decays = [](auto y, auto rate) { return -rate * y; };
+
+// The rows of an element are its accepted steps: without rejected ones, in order, to its end.
+TEST_P(ensemble_options, saves_every_step) {
+  for (const std::int64_t n : {0, 1, 65, 300}) {
+    const dsl::array<double> rate = dsl::linspace(1.0, 30.0, n);
+    dsl::array<double> y = dsl::ones<double>(n);
+    const auto got = dsl::ode::ensemble(decays, dsl::state(y), 0.0, 1.0, fine, rate,
+                                        dsl::ode::save_every(1, 400));
+    ASSERT_EQ(got.saved<0>().extents(), (std::array<std::int64_t, 2>{400, n}));
+    ASSERT_EQ(got.saved_times().extents(), (std::array<std::int64_t, 2>{400, n}));
+    if (n == 0) continue;
+    const auto saved = got.saved<0>().copy_to_host(), times = got.saved_times().copy_to_host(),
+               rates = rate.copy_to_host(), last = y.copy_to_host();
+    const auto steps = got.steps.copy_to_host(), rejected = got.rejected.copy_to_host();
+    const auto count = static_cast<std::size_t>(n);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto accepted = static_cast<std::size_t>(steps[i] - rejected[i]);
+      ASSERT_LT(accepted, 400u);
+      double before = 0;
+      for (std::size_t k = 0; k < 400; ++k) {
+        const double t = times[k * count + i], value = saved[k * count + i];
+        if (k >= accepted) {
+          EXPECT_TRUE(std::isnan(t) && std::isnan(value));
+          continue;
+        }
+        EXPECT_GT(t, before);
+        EXPECT_NEAR(value, std::exp(-rates[i] * t), 1e-8);
+        before = t;
+      }
+      EXPECT_EQ(before, 1.0);
+      EXPECT_EQ(saved[(accepted - 1) * count + i], last[i]);
+    }
+  }
+}
+TEST_P(ensemble_options, saves_every_third_step_as_far_as_there_are_rows) {
+  dsl::array<double> y = dsl::ones<double>(40), z = y, w = y;
+  const dsl::array<double> rate = dsl::linspace(1.0, 8.0, 40);
+  const auto all =
+      dsl::ode::ensemble(decays, dsl::state(y), 0.0, 1.0, fine, rate, dsl::ode::save_every(1, 100));
+  const auto some =
+      dsl::ode::ensemble(decays, dsl::state(z), 0.0, 1.0, fine, rate, dsl::ode::save_every(3, 5));
+  EXPECT_TRUE(dsl::all(y == z && all.steps == some.steps).value());
+  EXPECT_GT(dsl::min(all.steps - all.rejected).value(), 15);
+  const dsl::array<double, 2> expected = all.saved<0>()(dsl::slice(2, 15, 3)),
+                              at = all.saved_times()(dsl::slice(2, 15, 3));
+  EXPECT_TRUE(dsl::all(some.saved<0>() == expected && some.saved_times() == at).value());
+  // Steps of a fixed size, whose number is known: the last row is the end.
+  const auto fixed = dsl::ode::ensemble(decays, dsl::state(w), 0.0, 1.0, fine, rate,
+                                        dsl::ode::fixed_steps(64), dsl::ode::save_every(16, 4));
+  EXPECT_EQ(fixed.saved_times()(dsl::slice(0, 4), 7).copy_to_host(),
+            (std::vector<double>{0.25, 0.5, 0.75, 1}));
+  EXPECT_TRUE(dsl::all(fixed.saved<0>()(3) == w).value());
+}
+// A step that an event cuts is saved before the action.
+TEST_P(ensemble_options, saves_steps_that_events_cut) {
+  const auto halves =
+      dsl::ode::event([](auto y, auto) { return y - 2; }, [](auto y, auto) { return y - 1; });
+  dsl::array<double> y = dsl::ones<double>(3);
+  const auto got = dsl::ode::ensemble([](auto, auto rate) { return rate; }, dsl::state(y), 0.0, 3.0,
+                                      {.relative = 1e-9}, dsl::full<double>(2, 3), halves,
+                                      dsl::ode::save_every(1, 60));
+  const auto values = got.saved<0>()(dsl::slice(0, 60), 1).copy_to_host(),
+             times = got.saved_times()(dsl::slice(0, 60), 1).copy_to_host();
+  int at_events = 0;
+  for (std::size_t k = 0; k < values.size() && !std::isnan(values[k]); ++k) {
+    EXPECT_LE(values[k], 2 + 1e-12);
+    if (std::abs(values[k] - 2) > 1e-12) continue;
+    ++at_events;
+    EXPECT_NEAR(times[k], 0.5 * at_events, 1e-12);
+  }
+  EXPECT_EQ(at_events, 6);
+}
+TEST_P(ensemble_options, refuses_impossible_rows) {
+  dsl::array<double> y = dsl::ones<double>(4);
+  const auto run = [&](std::int64_t steps, std::int64_t rows) {
+    dsl::ode::ensemble(decays, dsl::state(y), 0.0, 1.0, fine, dsl::ones<double>(4),
+                       dsl::ode::save_every(steps, rows));
+  };
+  EXPECT_THROW(run(0, 1), dsl::value_error);
+  EXPECT_THROW(run(1, -1), dsl::value_error);
+  EXPECT_TRUE(dsl::all(y == 1).value());
+  run(1, 0);
+  EXPECT_LT(dsl::max(y).value(), 1);
+}
+
+}  // namespace
