@@ -13,6 +13,7 @@ using dsl::ode::outcome;
 struct ensemble_options : on_one_device {};
 ON_EVERY_DEVICE(ensemble_options);
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr dsl::ode::tolerance fine{.relative = 1e-9, .absolute = 1e-12};
 constexpr auto decays = [](auto y, auto rate) { return -rate * y; };
 
@@ -98,6 +99,59 @@ TEST_P(ensemble_options, refuses_impossible_rows) {
   EXPECT_TRUE(dsl::all(y == 1).value());
   run(1, 0);
   EXPECT_LT(dsl::max(y).value(), 1);
+}
+
+// Each element as in an ensemble of its own, whose tolerance has its limits.
+TEST_P(ensemble_options, has_limits_of_its_own_in_every_element) {
+  const std::vector<double> first{0, 0.001, 0.5, 0.01, 1e-60, nan},
+      largest{1, 0.01, 1e300, 0.05, 0, nan};
+  const std::vector<std::int64_t> most{1000, 50, 1000, 0, 5'000'000'000, 7};
+  dsl::array<double> y = dsl::ones<double>(6), rate = dsl::linspace(1.0, 2.0, 6);
+  const auto got = dsl::ode::ensemble(
+      decays, dsl::state(y), 0.0, 1.0, fine, rate, dsl::ode::largest_step(dsl::to_device(largest)),
+      dsl::ode::most_steps(dsl::to_device(most)), dsl::ode::first_step(dsl::to_device(first)));
+  for (std::int64_t i = 0; i < 6; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    dsl::ode::tolerance wanted = fine;
+    wanted.first_step = std::isnan(first[k]) ? 0 : first[k];
+    if (largest[k] > 0) wanted.largest_step = largest[k];
+    wanted.most_steps = most[k];
+    dsl::array<double> alone = dsl::ones<double>(1), its_rate = rate(dsl::slice(i, i + 1));
+    const auto expected = dsl::ode::ensemble(decays, dsl::state(alone), 0.0, 1.0, wanted, its_rate);
+    EXPECT_EQ(y(i).value(), alone(0).value()) << i;
+    EXPECT_EQ(got.steps(i).value(), expected.steps(0).value()) << i;
+    EXPECT_EQ(got.outcome(i).value(), expected.outcome(0).value()) << i;
+  }
+  EXPECT_EQ(got.steps(5).value(), 7);
+  EXPECT_EQ(got.steps(3).value(), 0);
+  EXPECT_GE(got.steps(1).value(), 50);
+}
+TEST_P(ensemble_options, broadcasts_limits) {
+  dsl::array<double, 2> y = dsl::ones<double>(3, 40), z = y;
+  const dsl::array<std::int32_t> most = dsl::to_device(std::vector<std::int32_t>{3, 5, 1000});
+  const auto got =
+      dsl::ode::ensemble(decays, dsl::state(y), 0.0, 1.0, fine, dsl::linspace(1.0, 2.0, 40),
+                         dsl::ode::most_steps(dsl::expand_dims(most, 1)),
+                         dsl::ode::largest_step(0.01 + 0 * dsl::arange<double>(40)));
+  EXPECT_EQ(dsl::max(got.steps(0)).value(), 3);
+  EXPECT_EQ(dsl::min(got.steps(1)).value(), 5);
+  EXPECT_GE(dsl::min(got.steps(2)).value(), 100);
+  EXPECT_THROW(dsl::ode::ensemble(decays, dsl::state(z), 0.0, 1.0, fine,
+                                  dsl::linspace(1.0, 2.0, 40), dsl::ode::most_steps(most)),
+               dsl::shape_error);
+  EXPECT_TRUE(dsl::all(z == 1).value());
+}
+TEST_P(ensemble_options, ends_at_an_elements_own_number_of_steps_also_behind_events) {
+  const auto again =
+      dsl::ode::event([](auto y, auto) { return y - 2; }, [](auto y, auto) { return y - 1; });
+  dsl::array<double> y = dsl::ones<double>(4);
+  const auto most = dsl::to_device(std::vector<std::int32_t>{1, 2, 5, 100'000});
+  const auto got = dsl::ode::ensemble([](auto, auto rate) { return rate; }, dsl::state(y), 0.0, 3.0,
+                                      {.relative = 1e-9}, dsl::full<double>(2, 4), again,
+                                      dsl::ode::most_steps(most));
+  EXPECT_EQ(got.steps(dsl::slice(0, 3)).copy_to_host(), (std::vector<std::int32_t>{1, 2, 5}));
+  EXPECT_EQ(got.outcome(2).value(), static_cast<std::uint8_t>(outcome::too_many_steps));
+  EXPECT_EQ(got.outcome(3).value(), static_cast<std::uint8_t>(outcome::reached));
 }
 
 }  // namespace

@@ -11,26 +11,54 @@ namespace dsl::ode {
 
 namespace detail {
 
-/// The options of a call.
-template <saving Saves, bool HasFixedSteps, class... Events>
+inline std::vector<double> times_on_host() { return {}; }
+template <class X>
+std::vector<double> times_on_host(const save_option<X>& s) {
+  if constexpr (dsl::detail::viewable<X>) return s.times.copy_to_host();
+  else if constexpr (dsl::detail::lazy_operand<X>)
+    return eval(cast<double>(s.times)).copy_to_host();
+  else return std::vector<double>(std::begin(s.times), std::end(s.times));
+}
+
+/// The options of a call. First, Largest, Most: tuples of the limit that is an array, if there is
+/// one.
+template <saving Saves, bool HasFixedSteps, class Events, class First, class Largest, class Most>
 struct chosen_options {
   static constexpr saving saves = Saves;
   static constexpr bool has_fixed_steps = HasFixedSteps;
-  using event_list = tuple<Events...>;
+  using event_list = Events;
+  using limits = varying_limits<(std::tuple_size_v<First> > 0), (std::tuple_size_v<Largest> > 0),
+                                (std::tuple_size_v<Most> > 0)>;
   std::int64_t fixed;
   std::vector<double> times;
   every_option every;
-  event_list events;
+  Events events;
+  First first;
+  Largest largest;
+  Most most;
 };
-template <saving Saves, bool HasFixedSteps, class... Events>
-chosen_options<Saves, HasFixedSteps, Events...> options_of(std::int64_t fixed,
-                                                           const std::vector<double>& times,
-                                                           const every_option& every,
-                                                           const tuple<const Events&...>& events) {
-  return {fixed,
-          times,
-          every,
-          {unpack([](const auto&... e) { return tuple<Events...>{e...}; }, events)}};
+template <class... T>
+tuple<T...> values_in(const tuple<const T&...>& all) {
+  return unpack([](const T&... x) { return tuple<T...>{x...}; }, all);
+}
+template <saving Saves, bool HasFixedSteps, class... Arguments>
+auto options_among(const Arguments&... all) {
+  using dsl::detail::option_or;
+  const auto events = values_in(filter(only_events{}, all...));
+  const auto first = values_in(filter(only_step_limits<step_limit::first>{}, all...));
+  const auto largest = values_in(filter(only_step_limits<step_limit::largest>{}, all...));
+  const auto most = values_in(filter(only_step_limits<step_limit::most>{}, all...));
+  return chosen_options<Saves, HasFixedSteps, std::remove_const_t<decltype(events)>,
+                        std::remove_const_t<decltype(first)>,
+                        std::remove_const_t<decltype(largest)>,
+                        std::remove_const_t<decltype(most)>>{
+      option_or(fixed_option{0}, all...).steps,
+      unpack([](const auto&... s) { return times_on_host(s...); }, filter(only_saves{}, all...)),
+      option_or(every_option{1, 0}, all...),
+      events,
+      first,
+      largest,
+      most};
 }
 
 /// The most steps of an element. Each event adds one to steps of a fixed size.
@@ -52,8 +80,8 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
   using problem =
       ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
                        typename sorted::arrays, typename sorted::parameters, !is_time_of_all<T0>,
-                       !is_time_of_all<T1>, Options::saves, typename Options::event_list,
-                       Options::has_fixed_steps>;
+                       !is_time_of_all<T1>, typename Options::limits, Options::saves,
+                       typename Options::event_list, Options::has_fixed_steps>;
   using loop = typename ensemble_loop<problem>::type;
   using result = ensemble_result<
       rank,
@@ -86,6 +114,13 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
         parameters);
     if constexpr (!is_time_of_all<T0>) in.template add_elements<double>(as_operand(t0), count);
     if constexpr (!is_time_of_all<T1>) in.template add_elements<double>(as_operand(t1), count);
+    const auto add_limit = [&]<class T>(std::type_identity<T>, const auto& limits) {
+      unpack([&](const auto&... x) { (in.template add_elements<T>(values_of(x), count), ...); },
+             limits);
+    };
+    add_limit(std::type_identity<float>{}, options.first);
+    add_limit(std::type_identity<float>{}, options.largest);
+    add_limit(std::type_identity<std::int32_t>{}, options.most);
 
     const double unit = unit_of(wanted);
     const auto scalar_time = [](const auto& t) {
@@ -171,15 +206,6 @@ auto operand_of_parameter(const X& x) {
   else return as_operand(x);
 }
 
-inline std::vector<double> times_on_host() { return {}; }
-template <class X>
-std::vector<double> times_on_host(const save_option<X>& s) {
-  if constexpr (dsl::detail::viewable<X>) return s.times.copy_to_host();
-  else if constexpr (dsl::detail::lazy_operand<X>)
-    return eval(cast<double>(s.times)).copy_to_host();
-  else return std::vector<double>(std::begin(s.times), std::end(s.times));
-}
-
 template <class... Methods> struct chosen_method { using type = explicit_pair<tsit5_pair>; };
 template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...> {
   static_assert(sizeof...(Rest) == 0, "an ensemble has one method");
@@ -187,6 +213,29 @@ template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...
 };
 template <class... M>
 typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple<M...>&);
+
+/// Whether an ensemble may have these options together; otherwise a compile-time error.
+template <class Method, class... Arguments>
+constexpr bool may_have_options() {
+  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...),
+                 has_steps = fixed || Method::has_error,
+                 saves_once =
+                     (0 + ... + (is_save<Arguments> || std::same_as<Arguments, every_option>)) < 2,
+                 limits_fit = !fixed || !(is_limit<Arguments> || ...),
+                 limits_once = (0 + ... + is_limit_of<step_limit::first, Arguments>) < 2 &&
+                               (0 + ... + is_limit_of<step_limit::largest, Arguments>) < 2 &&
+                               (0 + ... + is_limit_of<step_limit::most, Arguments>) < 2;
+  static_assert(
+      has_steps,
+      "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
+  static_assert(saves_once,
+                "an ensemble saves at times or after steps: it has one save_at or one save_every");
+  static_assert(limits_fit,
+                "fixed_steps takes steps of one size, without limits of each element's own");
+  static_assert(limits_once, "a limit of the steps is given once");
+  return has_steps && saves_once && limits_fit && limits_once &&
+         !(std::same_as<Arguments, refused> || ...);
+}
 
 }  // namespace detail
 
@@ -198,7 +247,8 @@ typename chosen_method<std::remove_cvref_t<M>...>::type method_among(const tuple
 /// the result's `t`. t0, t1: numbers, or arrays that broadcast to that shape. wanted: the tolerance
 /// and the limits of the steps of each element. arguments: first the other arguments of f, which
 /// are arrays, expressions, scalars in device memory and C++ values; then options in any order: a
-/// method of `ode::method`, fixed_steps, save_at or save_every, event.
+/// method of `ode::method`, fixed_steps, first_step, largest_step, most_steps, save_at or
+/// save_every, event.
 ///
 /// One kernel. Does not wait, unless the times of `save_at` are in device memory. Throws
 /// value_error for times that are not finite, impossible tolerances and times of `save_at` that are
@@ -215,39 +265,27 @@ template <class F, class... S, class T0, class T1, class... Arguments>
 auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               const tolerance& wanted = {}, const Arguments&... arguments) {
   using namespace detail;
-  using dsl::detail::option_or;
-  const auto others = filter(only_ensemble_parameters{}, arguments...);
-  const auto saves = filter(only_saves{}, arguments...);
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
-  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...),
-                 has_steps = fixed || method::has_error;
-  static_assert(
-      has_steps,
-      "a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)");
-  constexpr int savers = (0 + ... + (is_save<Arguments> || std::same_as<Arguments, every_option>));
-  static_assert(savers < 2,
-                "an ensemble saves at times or after steps: it has one save_at or one "
-                "save_every");
-  constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
-                          : savers > 0                                   ? saving::times
-                                                                         : saving::nothing;
-  return unpack(
-      [&](const auto&... x) {
-        if constexpr (!has_steps || savers > 1 ||
-                      !may_be_ensemble<F>(
-                          std::type_identity<tuple<S...>>{},
-                          std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
-          return refused{};
-        else
-          return run_ensemble<F, method>(
-              fields.variables, t0, t1, wanted,
-              options_of<what, fixed>(
-                  option_or(fixed_option{0}, arguments...).steps,
-                  unpack([](const auto&... s) { return times_on_host(s...); }, saves),
-                  option_or(every_option{1, 0}, arguments...), filter(only_events{}, arguments...)),
-              tuple{operand_of_parameter(x)...});
-      },
-      others);
+  if constexpr (!may_have_options<method, Arguments...>()) {
+    return refused{};
+  } else {
+    constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
+    constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
+                            : (is_save<Arguments> || ...)                  ? saving::times
+                                                                           : saving::nothing;
+    return unpack(
+        [&](const auto&... x) {
+          if constexpr (!may_be_ensemble<F>(
+                            std::type_identity<tuple<S...>>{},
+                            std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
+            return refused{};
+          else
+            return run_ensemble<F, method>(fields.variables, t0, t1, wanted,
+                                           options_among<what, fixed>(arguments...),
+                                           tuple{operand_of_parameter(x)...});
+        },
+        filter(only_ensemble_parameters{}, arguments...));
+  }
 }
 
 // Other calls do not compile.

@@ -132,8 +132,7 @@ struct ensemble_act {
     const auto ended = ((get<E>(happens) && Events::ends) || ...);
     const auto rest = at.t1() - t;
     const auto reached = rest == 0.0;
-    const auto enough =
-        at.template variable<v.steps>() < at.template scalar<scalar_most_steps, dtype::int32>();
+    const auto enough = at.template variable<v.steps>() < at.most_steps();
     ensemble_outputs<P> out(g);
     out.put(variable_range<v.y, P::fields>{}, y);
     out.put(variable_range<v.value, P::events>{},

@@ -8,9 +8,14 @@ namespace dsl::ode::detail {
 /// When the fields are saved: never, at given times, after steps.
 enum class saving : std::uint8_t { nothing, times, steps };
 
+/// Which limits of the steps are arrays.
+template <bool First, bool Largest, bool Most> struct varying_limits {
+  static constexpr bool first = First, largest = Largest, most = Most;
+};
+
 /// An ensemble's formula, fields, parameters and options, as a type.
 template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
-          bool T1Varies, saving Saves, class Events, bool HasFixedSteps>
+          bool T1Varies, class Limits, saving Saves, class Events, bool HasFixedSteps>
 struct ensemble_problem {
   static constexpr int parameter_scalars =
       static_cast<int>(std::tuple_size_v<Parameters>) - Arrays::count;
@@ -23,6 +28,8 @@ struct ensemble_problem {
   static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies,
                         saves_times = Saves == saving::times, saves_steps = Saves == saving::steps,
                         reuses_slope = Method::reuses_slope;
+  static constexpr bool first_varies = Limits::first, largest_varies = Limits::largest,
+                        most_varies = Limits::most;
   static constexpr saving saves = Saves;
   static constexpr bool has_fixed_steps = HasFixedSteps;
   using event_list = Events;
@@ -46,7 +53,10 @@ struct ensemble_loop {
       typename ensemble_types<P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
   using given = variables_joined<variable_range<v.y, P::fields>, variable_range<v.given, P::arrays>,
                                  variables_if<P::t0_varies, variable_list<v.t>>,
-                                 variables_if<P::t1_varies, variable_list<v.t1>>>;
+                                 variables_if<P::t1_varies, variable_list<v.t1>>,
+                                 variables_if<P::first_varies, variable_list<v.first_step>>,
+                                 variables_if<P::largest_varies, variable_list<v.largest_step>>,
+                                 variables_if<P::most_varies, variable_list<v.most_steps>>>;
   using kept = variables_joined<variable_range<v.y, P::fields>,
                                 variable_list<v.t, v.steps, v.rejected, v.outcome>>;
   using start =

@@ -77,7 +77,7 @@ struct ensemble_start {
       if constexpr (P::has_fixed_steps) return fixed_step_of(at);
       else return first_step_of(at, fields, y, k, others);
     }();
-    const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
+    const auto begins = t != t1 && at.most_steps() > 0;
     ensemble_outputs<P> out(g);
     // Where no step needs the time, it is that of the end at once.
     const auto first_t = [&] {

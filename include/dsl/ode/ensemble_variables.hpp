@@ -59,6 +59,7 @@ template <class P>
 struct ensemble_layout {
   static constexpr int fields = P::fields;
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
+  int first_step = -1, largest_step = -1, most_steps = -1;  // Limits that are arrays.
   // The time; the next step, a float unless all are alike, which is what is left until t1 if it is
   // the last one; the binary logarithm of the squared error of the last accepted step.
   int t = -1, h = -1, is_last = -1, log_error = -1;
@@ -102,6 +103,9 @@ constexpr ensemble_layout<P> lay_out_variables() {
   for (int i = 0; i < P::arrays; ++i) v.add(1, P::array_types[i]);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
+  if (P::first_varies) v.first_step = v.add(1, dtype::float32);
+  if (P::largest_varies) v.largest_step = v.add(1, dtype::float32);
+  if (P::most_varies) v.most_steps = v.add(1, whole);
   v.h = v.add(1, P::has_fixed_steps && !(P::counts_steps && P::is_single) ? real : dtype::float32);
   v.is_last = v.add(1, flag);
   v.log_error = v.add(1, dtype::float32);
@@ -181,6 +185,18 @@ struct ensemble_symbols {
   constexpr auto t1() const {
     if constexpr (P::t1_varies) return variable<v.t1>();
     else return scalar<scalar_t1>();
+  }
+  constexpr auto first_step() const {
+    if constexpr (P::first_varies) return variable<v.first_step>();
+    else return scalar<scalar_first_step, dtype::float32>();
+  }
+  constexpr auto largest_step() const {
+    if constexpr (P::largest_varies) return variable<v.largest_step>();
+    else return scalar<scalar_largest_step, dtype::float32>();
+  }
+  constexpr auto most_steps() const {
+    if constexpr (P::most_varies) return variable<v.most_steps>();
+    else return scalar<scalar_most_steps, dtype::int32>();
   }
   /// `Count` variables from number First on.
   template <int First, int Count>
