@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "mem/text.hpp"
@@ -33,6 +34,14 @@ void require_times(const std::vector<double>& times, double t0, double t1) {
     require("ensemble", k == 0 || way * (times[k] - times[k - 1]) >= 0, "a time of save_at",
             times[k], "not before the one before it");
   }
+}
+
+void require_times(const std::vector<double>& times) {
+  if (times.empty()) return;
+  const bool falls = times.back() < times.front();
+  require_times(times,
+                falls ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest(),
+                falls ? std::numeric_limits<double>::lowest() : std::numeric_limits<double>::max());
 }
 
 float as_float(double magnitude) {

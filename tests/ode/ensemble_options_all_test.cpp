@@ -154,4 +154,27 @@ TEST_P(ensemble_options, ends_at_an_elements_own_number_of_steps_also_behind_eve
   EXPECT_EQ(got.outcome(3).value(), static_cast<std::uint8_t>(outcome::reached));
 }
 
+// Arrays and expressions of times beside a number.
+TEST_P(ensemble_options, refuses_times_that_are_not_finite) {
+  dsl::array<double, 2> y = dsl::ones<double>(2, 3);
+  const dsl::array<double, 2> rate = y;
+  for (const double bad : {nan, -std::numeric_limits<double>::infinity(), 2e37}) {
+    const auto t = dsl::to_device(std::vector<float>{0, 0, static_cast<float>(bad)});
+    try {
+      dsl::ode::ensemble(decays, dsl::state(y), t, 3.0, fine, rate);
+      ADD_FAILURE() << bad;
+    } catch (const dsl::value_error& e) {
+      EXPECT_NE(std::string(e.what()).find("the largest magnitude of t0 and t1 is"),
+                std::string::npos)
+          << e.what();
+    }
+    EXPECT_THROW(dsl::ode::ensemble(decays, dsl::state(y), 0, 2.0 + t, fine, rate),
+                 dsl::value_error);
+  }
+  EXPECT_TRUE(dsl::all(y == 1).value());
+  dsl::ode::ensemble(decays, dsl::state(y), dsl::to_device(std::vector<float>{0, 1, 2}), 3.0, fine,
+                     rate);
+  EXPECT_LT(dsl::max(abs(y(0) - exp(dsl::arange<double>(3) - 3.0))).value(), 1e-8);
+}
+
 }  // namespace

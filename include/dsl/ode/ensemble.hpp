@@ -67,8 +67,6 @@ constexpr std::int64_t steps_of_call(std::int64_t fixed, std::int64_t most) {
   return P::counts_steps ? fixed : P::has_fixed_steps ? fixed + most : most;
 }
 
-template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
-
 template <class F, class Method, class Options, class T0, class T1, class... S, class... X>
 DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, const T1& t1,
                                   const tolerance& wanted, const Options& options,
@@ -95,6 +93,7 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
   if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
   if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
     require_times(options.times, static_cast<double>(t0), static_cast<double>(t1));
+  else require_times(options.times);
   const device_guard guard(as_operand(get<0>(fields)).where());
   tuple<array<typename S::value_type, S::rank>...> copies{};
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -112,8 +111,10 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
           (add(x), ...);
         },
         parameters);
-    if constexpr (!is_time_of_all<T0>) in.template add_elements<double>(as_operand(t0), count);
-    if constexpr (!is_time_of_all<T1>) in.template add_elements<double>(as_operand(t1), count);
+    const auto first_times = in.add_times(t0, count);
+    const auto last_times = in.add_times(t1, count);
+    unpack([](const auto&... each) { require_finite_elements(each...); },
+           concatenate(first_times, last_times));
     const auto add_limit = [&]<class T>(std::type_identity<T>, const auto& limits) {
       unpack([&](const auto&... x) { (in.template add_elements<T>(values_of(x), count), ...); },
              limits);
@@ -250,12 +251,11 @@ constexpr bool may_have_options() {
 /// method of `ode::method`, fixed_steps, first_step, largest_step, most_steps, save_at or
 /// save_every, event.
 ///
-/// One kernel. Does not wait, unless the times of `save_at` are in device memory. Throws
+/// One kernel. Does not wait, unless t0, t1 or the times of `save_at` are in device memory. Throws
 /// value_error for times that are not finite, impossible tolerances and times of `save_at` that are
 /// not sorted between t0 and t1, shape_error for fields of different shapes and arguments that do
 /// not broadcast to them, device_error on several GPUs and for arguments on different devices,
-/// before the fields are written. An element of an array t0 or t1 that is NaN takes all of its
-/// steps and does not end as `reached`.
+/// before the fields are written.
 /// ```cpp
 /// const auto got = dsl::ode::ensemble(lorenz, dsl::state(x, y, z), 0.0, 1.0,
 ///                                     {.relative = 1e-6, .absolute = 1e-6}, rho);

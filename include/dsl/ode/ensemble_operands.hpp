@@ -14,6 +14,9 @@ void require_rows(std::int64_t steps, std::int64_t rows);
 /// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
 /// them.
 void require_times(const std::vector<double>& times, double t0, double t1);
+/// The same where the elements have times of their own: unless the times are finite, and sorted in
+/// one of both directions.
+void require_times(const std::vector<double>& times);
 /// A magnitude as a float; the least or the greatest positive one where no float is so small or
 /// large.
 float as_float(double magnitude);
@@ -22,8 +25,22 @@ double unit_of(const tolerance& wanted);
 /// Throws shape_error unless all fields have one shape and share no element, and memory_error if
 /// one has no memory.
 void require_fields(const operand* fields, int count);
+/// The same for arrays of times. Waits.
+template <class... Views>
+void require_finite_elements(const Views&... times) {
+  if constexpr (sizeof...(Views) > 0) {
+    if (((times.size() == 0) && ...)) return;
+    const auto magnitude = [](const auto& x, const auto&... y) {
+      if constexpr (sizeof...(y) == 0) return abs(x);
+      else return max(abs(x), abs(y)...);
+    };
+    require_finite("the largest magnitude of t0 and t1", dsl::max(magnitude(times...)).value());
+  }
+}
 /// Whether the elements of an array may be those of a field.
 bool may_share(const operand& array, const operand* fields, int count);
+
+template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
 
 /// Operands of the kernel of one call, and the memory that the call needs besides its arguments'.
 template <int Rank>
@@ -38,19 +55,26 @@ class ensemble_operands {
     all_.push_back(operand_of(v));
   }
   /// Adds an array of the values of x: x itself, if it is a contiguous array of the fields' shape
-  /// that shares no memory with them. The first `fields` operands are the fields.
+  /// that shares no memory with them. The first `fields` operands are the fields. Returns it.
   template <class T, class X>
-  void add_elements(const X& x, int fields) {
+  view<const T, Rank> add_elements(const X& x, int fields) {
     if constexpr (std::same_as<X, view<const T, Rank>>) {
       const operand o = operand_of(x);
       if (x.is_contiguous() && x.extents() == shape_ && !may_share(o, all_.data(), fields)) {
         all_.push_back(o);
-        return;
+        return x;
       }
     }
     const array<T, Rank> made = cast<T>(broadcast_to(x, shape_));
     add(made);
     owners_.push_back(made.view().owner());
+    return made.view();
+  }
+  /// Adds times, unless they are one number for all elements. Returns a tuple of what was added.
+  template <class T>
+  auto add_times(const T& times, int fields) {
+    if constexpr (is_time_of_all<T>) return tuple<>{};
+    else return tuple<view<const double, Rank>>{add_elements<double>(as_operand(times), fields)};
   }
 
  private:
