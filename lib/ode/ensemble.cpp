@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "mem/text.hpp"
@@ -18,6 +19,12 @@ void require_steps(std::int64_t steps) {
   require("ensemble", steps > 0, "fixed_steps", static_cast<double>(steps), "positive");
 }
 
+void require_rows(std::int64_t steps, std::int64_t rows) {
+  require("ensemble", steps > 0, "the steps of save_every", static_cast<double>(steps), "positive");
+  require("ensemble", rows >= 0, "the rows of save_every", static_cast<double>(rows),
+          "not negative");
+}
+
 void require_times(const std::vector<double>& times, double t0, double t1) {
   const double way = t1 < t0 ? -1 : 1;
   for (std::size_t k = 0; k < times.size(); ++k) {
@@ -27,6 +34,14 @@ void require_times(const std::vector<double>& times, double t0, double t1) {
     require("ensemble", k == 0 || way * (times[k] - times[k - 1]) >= 0, "a time of save_at",
             times[k], "not before the one before it");
   }
+}
+
+void require_times(const std::vector<double>& times) {
+  if (times.empty()) return;
+  const bool falls = times.back() < times.front();
+  require_times(times,
+                falls ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest(),
+                falls ? std::numeric_limits<double>::lowest() : std::numeric_limits<double>::max());
 }
 
 float as_float(double magnitude) {

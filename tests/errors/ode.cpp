@@ -76,7 +76,7 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 12, g++ 13, clang++ 24
+// lines: nvcc 11, g++ 13, clang++ 22
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
@@ -102,4 +102,42 @@ void f(dsl::array<float>& y) {
   const auto ends = dsl::ode::event([](auto y) { return y; }, dsl::ode::ends);
   dsl::ode::ensemble_gradient([](auto y) { return -y; }, [](auto y) { return dsl::sum(y); },
                               dsl::state(y), 0, 1, {}, ends);
+}
+
+// case ensemble_that_saves_twice
+// says: an ensemble saves at times or after steps: it has one save_at or one save_every
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::save_every(1, 9),
+                     dsl::ode::save_at(y));
+}
+
+// case ensemble_with_a_limit_that_is_a_number
+// says: limits of each element's steps are an array or an expression; one for all elements is a member of dsl::ode::tolerance
+// lines: nvcc 8, g++ 10, clang++ 13
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::largest_step(1));
+}
+
+// case ensemble_with_a_number_of_steps_that_is_no_integer
+// says: most_steps takes integers
+// lines: nvcc 8, g++ 10, clang++ 13
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::most_steps(y));
+}
+
+// case ensemble_of_fixed_steps_with_limits
+// says: fixed_steps takes steps of one size, without limits of each element's own
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::fixed_steps(4),
+                     dsl::ode::largest_step(y));
+}
+
+// case ensemble_with_two_equal_limits
+// says: a limit of the steps is given once
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::first_step(y),
+                     dsl::ode::first_step(y));
 }

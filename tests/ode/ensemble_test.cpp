@@ -148,7 +148,7 @@ TEST_P(ensemble, ends_each_element_by_itself) {
   auto y = dsl::to_device(std::vector<float>{1, nanf(""), 1, 1});
   const auto rate = dsl::to_device(std::vector<float>{1, 1, 1e30f, 2});
   const auto got =
-      dsl::ode::ensemble([](auto y, auto r) { return where(r > 1e20f, sqrt(-y), -r * y); },
+      dsl::ode::ensemble([](auto at, auto r) { return where(r > 1e20f, sqrt(-at), -r * at); },
                          dsl::state(y), 0, 1, {.relative = 1e-5}, rate);
   const auto ends = got.outcome.copy_to_host();
   const auto ys = y.copy_to_host();
@@ -176,6 +176,19 @@ TEST_P(ensemble, refuses_impossible_calls_before_anything_changes) {
   EXPECT_THROW(dsl::ode::ensemble(follows, dsl::state(y), 0.0, 1.0, {}, other,
                                   dsl::ode::save_at(std::vector<double>{})),
                dsl::shape_error);
+  const auto run_each = [&](double t0, double t1, const std::vector<double>& times) {
+    dsl::array<double> begin = dsl::zeros<double>(4), end = dsl::ones<double>(4);
+    begin(3) = t0;
+    end(0) = t1;
+    dsl::ode::ensemble(follows, dsl::state(y), begin, end, fine, other(dsl::slice(0, 4)),
+                       dsl::ode::save_at(times));
+  };
+  for (const double t : {nan, std::numeric_limits<double>::infinity(), -1e38}) {
+    EXPECT_THROW(run_each(t, 1, {}), dsl::value_error);
+    EXPECT_THROW(run_each(0, t, {}), dsl::value_error);
+  }
+  EXPECT_THROW(run_each(0, 1, {0.25, nan}), dsl::value_error);
+  EXPECT_THROW(run_each(0, 1, {0.25, 0.5, 0.25}), dsl::value_error);
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));
   run(0, 1, {.most_steps = 0}, {});
   EXPECT_EQ(y.copy_to_host(), (std::vector<double>{1, 1, 1, 1}));

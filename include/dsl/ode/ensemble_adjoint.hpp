@@ -10,7 +10,7 @@ namespace dsl::ode::detail {
 template <class P, class Derived>
 struct ensemble_adjoint : P {
   using derived = Derived;
-  static constexpr bool is_dense = P::saves, reuses_slope = false, estimates_error = false;
+  static constexpr bool is_dense = P::saves_times, reuses_slope = false, estimates_error = false;
 };
 
 /// The numbers of an element's variables. A weight is the loss's derivative with respect to a
@@ -59,7 +59,7 @@ constexpr adjoint_layout<A> lay_out_adjoint() {
   v.t = v.add(1, real);
   v.h = v.add(1, real);
   v.add_of_fields(v.y, 1);
-  if (A::saves) {
+  if (A::saves_times) {
     v.row = v.add(1, whole);
     v.next = v.add(1, real);
     v.after = v.add(1, real);
@@ -86,7 +86,7 @@ struct step_values {
     const auto tried = A::method::try_step(at, get<n>(all), get<n + 1>(all), subtuple<0, n>(all),
                                            subtuple<n + 2, sizeof...(X) - n - 2>(all),
                                            std::make_index_sequence<n>{});
-    if constexpr (!A::saves) return tried.after;
+    if constexpr (!A::saves_times) return tried.after;
     else
       return concatenate(
           tried.after, unpack([](const auto&... powers) { return concatenate(all_of(powers)...); },
@@ -104,7 +104,7 @@ struct step_values {
 
 /// The variables that both the start and a step set.
 template <class A> using adjoint_cleared = variables_if<
-    A::saves,
+    A::saves_times,
     variables_joined<variable_list<variables_of<A>.collecting>,
                      variable_range<variables_of<A>.field_weight, A::fields>,
                      variable_range<variables_of<A>.power_weight, A::fields * A::powers>>>;
@@ -121,7 +121,7 @@ template <class A>
 struct adjoint_start {
   using set = variables_joined<variable_list<variables_of<A>.step, variables_of<A>.running>,
                                variable_range<variables_of<A>.derivative, A::derived::count>,
-                               variables_if<A::saves, variable_list<variables_of<A>.row>>,
+                               variables_if<A::saves_times, variable_list<variables_of<A>.row>>,
                                adjoint_cleared<A>>;
   static constexpr graph run() {
     constexpr auto& v = variables_of<A>;
@@ -131,7 +131,7 @@ struct adjoint_start {
     ensemble_outputs<A> out(g);
     out.put(variable_list<v.step, v.running>{}, step, step >= 0);
     out.put_zeros(variable_range<v.derivative, A::derived::count>{});
-    if constexpr (A::saves) {
+    if constexpr (A::saves_times) {
       const auto row = at.template variable<v.row>() - 1;
       out.put(variable_list<v.row>{}, row);
       put_cleared(out, row >= 0);
@@ -221,7 +221,7 @@ struct adjoint_step {
       given.push_back({&g, weight.id});
     };
     (seed(at.template variable<v.weight + static_cast<int>(I)>()), ...);
-    if constexpr (A::saves)
+    if constexpr (A::saves_times)
       unpack([&](const auto&... weight) { (seed(weight), ...); },
              at.template several<v.power_weight, A::fields * A::powers>());
     const auto found = made.weights(nodes, given);
@@ -231,7 +231,7 @@ struct adjoint_step {
 
     ensemble_outputs<A> out(g);
     const tuple of_fields{of_argument.template operator()<I, A::field_types[I]>()...};
-    if constexpr (A::saves)
+    if constexpr (A::saves_times)
       out.put(variable_range<v.weight, A::fields>{},
               tuple{(get<I>(of_fields) +
                      at.template variable<v.field_weight + static_cast<int>(I)>())...});
@@ -240,7 +240,7 @@ struct adjoint_step {
                     std::make_integer_sequence<int, A::derived::count>{});
     const auto step = at.template variable<v.step>();
     out.put(variable_list<v.step, v.running>{}, step - 1, step > 0);
-    if constexpr (A::saves) put_cleared(out, at.template variable<v.row>() >= 0);
+    if constexpr (A::saves_times) put_cleared(out, at.template variable<v.row>() >= 0);
     return g;
   }
   template <class OfArgument, int... K, int... J>
@@ -268,7 +268,7 @@ struct adjoint_loop {
   using given =
       variables_joined<variable_range<v.weight, A::fields>, variable_range<v.given, A::arrays>,
                        variable_list<v.steps, v.rejected>,
-                       variables_if<A::saves, variable_list<v.row>>>;
+                       variables_if<A::saves_times, variable_list<v.row>>>;
   using kept = variables_joined<variable_range<v.weight, A::fields>,
                                 variable_range<v.derivative, A::derived::count>>;
   template <class Phase, int While> using phase =
@@ -286,7 +286,7 @@ struct adjoint_loop {
                                 dsl::detail::table_entry<v.row, v.next, v.after>, Read,
                                 phase<adjoint_start<A>, -1>, Phases...>;
   static auto find() {
-    if constexpr (A::saves)
+    if constexpr (A::saves_times)
       return std::type_identity<
           with<dsl::detail::list_of_read_rows<
                    steps, typename rows_of<v.row, variable_range<v.saved_weight, A::fields>>::type>,

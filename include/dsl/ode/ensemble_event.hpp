@@ -22,7 +22,7 @@ struct ensemble_seek {
                     variables_of<P>.radius, variables_of<P>.seeking, variables_of<P>.acting>,
       variable_range<variables_of<P>.value_low, P::events>,
       variable_range<variables_of<P>.value_high, P::events>,
-      variables_if<P::saves, variable_list<variables_of<P>.saving>>>;
+      variables_if<P::saves_times, variable_list<variables_of<P>.saving>>>;
 
  private:
   template <std::size_t... I, class... Events, std::size_t... E>
@@ -77,7 +77,7 @@ struct ensemble_seek {
             tuple{where(found || is_before, get<E>(value_low), get<E>(value))...});
     out.put(variable_range<v.value_high, P::events>{},
             tuple{where(!found && is_before, get<E>(value), get<E>(value_high))...});
-    if constexpr (P::saves)
+    if constexpr (P::saves_times)
       out.put(variable_list<v.saving>{},
               at.template variable<v.saving>() ||
                   (moves && is_due(at.template variable<v.next>(), root_t, taken)));
@@ -132,8 +132,7 @@ struct ensemble_act {
     const auto ended = ((get<E>(happens) && Events::ends) || ...);
     const auto rest = at.t1() - t;
     const auto reached = rest == 0.0;
-    const auto enough =
-        at.template variable<v.steps>() < at.template scalar<scalar_most_steps, dtype::int32>();
+    const auto enough = at.template variable<v.steps>() < at.most_steps();
     ensemble_outputs<P> out(g);
     out.put(variable_range<v.y, P::fields>{}, y);
     out.put(variable_range<v.value, P::events>{},

@@ -56,16 +56,15 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
   array<std::int32_t, Rank> saved_rows_{in_.shape()};
 
  public:
-  using result =
-      ensemble_result<Rank, std::conditional_t<P::saves, tuple<array<T, Rank + 1>...>, tuple<>>,
-                      tuple<>>;
+  using result = ensemble_result<
+      Rank, std::conditional_t<P::saves_times, tuple<array<T, Rank + 1>...>, tuple<>>, tuple<>>;
   using records = step_records<P::has_time, T...>;
 
   /// `in`: the operands of `ensemble`'s kernel, without its results. Rows are saved at `times`.
   two_way_ensemble(const ensemble_operands<Rank>& in, std::int64_t elements, device where,
                    const std::vector<double>& times)
       : in_(in), elements_(elements), where_(where) {
-    if constexpr (P::saves) {
+    if constexpr (P::saves_times) {
       const auto rows = static_cast<std::int64_t>(times.size());
       got.rows = {rows_of_nan<T>(rows, in.shape())...};
       table_ = array<double>(rows);
@@ -77,6 +76,7 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
              array<std::int32_t, Rank>(in_.shape()),
              array<std::int32_t, Rank>(in_.shape()),
              outcomes<Rank>(in_.shape()),
+             {},
              {},
              {}};
   /// The fields at the end; the loss's derivatives with respect to them, afterwards with respect to
@@ -93,7 +93,7 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
     for (const operand& o : {operand_of(got.t.view()), operand_of(got.steps.view()),
                              operand_of(got.rejected.view()), operand_of(got.outcome.view())})
       all.push_back(o);
-    if constexpr (P::saves) all.push_back(operand_of(saved_rows_.view()));
+    if constexpr (P::saves_times) all.push_back(operand_of(saved_rows_.view()));
     all = part_of(std::move(all), begin, count);
     to.add_to(all);
     for_each(got.rows, [&](const auto& a) { all.push_back(operand_of(a.view())); });
@@ -107,8 +107,9 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
     all.insert(all.end(), given, given + P::arrays);
     all.push_back(operand_of(got.steps.view()));
     all.push_back(operand_of(got.rejected.view()));
-    if constexpr (P::saves) all.push_back(operand_of(saved_rows_.view()));
-    all.insert(all.end(), given + P::arrays + P::t0_varies + P::t1_varies, in_.all().end());
+    if constexpr (P::saves_times) all.push_back(operand_of(saved_rows_.view()));
+    all.insert(all.end(), in_.all().begin() + static_cast<std::ptrdiff_t>(in_.arrays()),
+               in_.all().end());
     all = part_of(std::move(all), begin, count);
     from.add_to(all);
     const auto rows = unpack(
@@ -129,7 +130,7 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
     unpack([&](const auto&... a) { (use(a), ...); }, all);
   }
   std::int64_t got_rows() const {
-    if constexpr (P::saves) return table_.extent(0);
+    if constexpr (P::saves_times) return table_.extent(0);
     else return 0;
   }
   template <class Loop>
@@ -138,10 +139,9 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
     dsl::detail::ensemble_request request{count, where_};
     request.rows[0] = steps;
     request.rows[1] = saved;
-    if constexpr (P::saves) request.set_table(table_);
-    dsl::detail::run_ensemble(
-        dsl::detail::ensemble_code_of<Loop, ensemble_scalars + P::parameter_scalars>(), all.data(),
-        request);
+    if constexpr (P::saves_times) request.set_table(table_);
+    dsl::detail::run_ensemble(dsl::detail::ensemble_code_of<Loop, P::scalars>(), all.data(),
+                              request);
   }
   // The rows of some elements: a copy, unless these are all.
   template <class A>
@@ -219,29 +219,25 @@ constexpr bool require_loss_of_ends() {
   }(std::type_identity<tuple<operand_t<array<typename S::value_type, S::rank + Saves>>...>>{});
 }
 
-template <class F, class Method, bool Saves, bool HasFixedSteps, class Loss, class T0, class T1,
-          class... S, class... X>
+template <class F, class Method, class Loss, class Options, class T0, class T1, class... S,
+          class... X>
 DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& fields,
                                           const T0& t0, const T1& t1, const tolerance& wanted,
-                                          std::int64_t fixed, const std::vector<double>& times,
-                                          std::int64_t limit, const X&... parameters) {
+                                          const Options& options, std::int64_t limit,
+                                          const X&... parameters) {
   using dsl::detail::is_differentiated;
-  constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank, count = sizeof...(S);
+  constexpr bool saves = Options::saves == saving::times;
+  constexpr int rank = std::tuple_element_t<0, tuple<S...>>::rank;
   const tuple values{operand_of_parameter(parameters)...};
-  using sorted =
-      sorted_parameters<0, 0, tuple<>, dsl::detail::variable_types<>,
-                        std::remove_cvref_t<decltype(operand_of_parameter(parameters))>...>;
-  using problem =
-      ensemble_problem<F, Method, dsl::detail::variable_types<dtype_v<typename S::value_type>...>,
-                       typename sorted::arrays, typename sorted::parameters, !is_time_of_all<T0>,
-                       !is_time_of_all<T1>, Saves, tuple<>, HasFixedSteps>;
+  using problem = typename problem_of_call<F, Method, Options, T0, T1, tuple<S...>,
+                                           std::remove_const_t<decltype(values)>>::type;
   using derived =
       typename derived_parameters<std::make_integer_sequence<int, static_cast<int>(sizeof...(X))>,
                                   is_differentiated<X>()...>::type;
   using call =
       two_way_ensemble<problem, derived, rank, decltype(concatenate(value_of_derived<X>()...)),
                        typename S::value_type...>;
-  require_call<HasFixedSteps>(t0, t1, wanted, fixed, times);
+  require_call(t0, t1, wanted, options);
   const device where = as_operand(get<0>(fields)).where();
   const device_guard guard(where);
   tuple<array<typename S::value_type, S::rank>...> copies{};
@@ -249,24 +245,21 @@ DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& 
     const tuple places{place_of(get<I>(fields), get<I>(copies))...};
     ensemble_operands<rank> in(get<0>(places).extents());
     (in.add(get<I>(places)), ...);
-    require_fields(in.all().data(), count);
-    in.add_parameters(values, count);
-    in.add_times(t0, t1, count);
-    in.template add_scalars<problem>(t0, t1, wanted, fixed, values, tuple<>{});
+    add_inputs<problem>(in, t0, t1, wanted, options, values);
     const std::int64_t elements = get<0>(places).size();
-    call run(in, elements, where, times);
+    call run(in, elements, where, options.times);
 
     // Steps whose number is known, and that fit into memory, are recorded at once. Others are
     // counted first, by the kernel that records them, so that they are the same ones.
     using records = typename call::records;
-    std::int64_t most = problem::counts_steps ? fixed : 0;
+    std::int64_t most = problem::counts_steps ? options.fixed : 0;
     std::int64_t part = elements_that_fit(elements, most * records::row_bytes, limit, where);
     const bool is_recorded = problem::counts_steps && part == elements;
     std::optional<records> recorded(std::in_place, is_recorded ? most : 0, elements);
     run.run_forth(0, elements, *recorded, true);
 
     const auto ends = [&] {
-      if constexpr (Saves)
+      if constexpr (saves)
         return tuple<decltype(as_operand(get<I>(run.got.rows)))...>{
             as_operand(get<I>(run.got.rows))...};
       else return tuple<decltype(as_operand(get<I>(run.last)))...>{as_operand(get<I>(run.last))...};
@@ -274,7 +267,7 @@ DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& 
     const auto value = unpack([&](const auto&... y) { return loss(y...); }, ends);
     auto weights =
         unpack([&](const auto&... y) { return dsl::detail::weights_of_last(value, y...); }, ends);
-    if constexpr (Saves) {
+    if constexpr (saves) {
       run.saved_weights = std::move(weights);
       run.weights = {dsl::detail::zeros_like(get<I>(run.last))...};
     } else {
@@ -314,7 +307,8 @@ DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& 
 /// derivatives with respect to the fields at t0 and to the other arguments of f, the sequence of
 /// each element's steps held fixed.
 ///
-/// f, fields, t0, t1, wanted and the arguments are those of `ensemble`, without events. loss: a
+/// f, fields, t0, t1, wanted and the arguments are those of `ensemble`, without events and
+/// save_every. loss: a
 /// function of the fields at the end, or with `save_at` of the saved rows, an array for each field;
 /// it returns an expression with one value. A derivative is with respect to an argument in device
 /// memory: a dsl::scalar, an array or a view that broadcasts to the fields' shape. Others are
@@ -341,22 +335,24 @@ template <class F, class Loss, class... S, class T0, class T1, class... Argument
 auto ensemble_gradient(F, const Loss& loss, const loop_state<S...>& fields, const T0& t0,
                        const T1& t1, const tolerance& wanted = {}, const Arguments&... arguments) {
   using namespace detail;
-  constexpr bool has_events = (is_event<Arguments> || ...);
+  constexpr bool has_events = (is_event<Arguments> || ...),
+                 saves_steps = (std::same_as<Arguments, every_option> || ...);
   static_assert(!has_events, "ensemble_gradient takes no events: it differentiates the steps");
-  if constexpr (has_events) {
+  static_assert(!saves_steps, "ensemble_gradient takes save_at, not save_every");
+  if constexpr (has_events || saves_steps) {
     return refused{};
   } else {
     const std::int64_t limit = dsl::detail::option_or(memory_limit(0), arguments...).bytes;
     return unpack(
         [&](const auto&... given) {
           return with_options<F, S...>(
-              [&]<class Method, bool Saves, bool HasFixedSteps, class... X>(
-                  std::int64_t fixed, const std::vector<double>& times, const tuple<>&,
-                  const X&... parameters) {
-                if constexpr (!require_loss_of_ends<Loss, Saves, S...>()) return refused{};
+              [&]<class Method, class Options, class... X>(const Options& options,
+                                                           const X&... parameters) {
+                constexpr bool saves = Options::saves == saving::times;
+                if constexpr (!require_loss_of_ends<Loss, saves, S...>()) return refused{};
                 else
-                  return gradient_of_ensemble<F, Method, Saves, HasFixedSteps>(
-                      loss, fields.variables, t0, t1, wanted, fixed, times, limit, parameters...);
+                  return gradient_of_ensemble<F, Method>(loss, fields.variables, t0, t1, wanted,
+                                                         options, limit, parameters...);
               },
               given...);
         },

@@ -1,47 +1,46 @@
-// The operands of an ensemble's kernel: what is checked, and what is added in which order.
+// Checks of an ensemble's arguments, and the operands of its kernel.
 #pragma once
 
-#include <dsl/exec/ensemble/ensemble.hpp>
-#include <dsl/ode/ensemble_problem.hpp>
+#include <dsl/ode/ensemble_variables.hpp>
 
 namespace dsl::ode::detail {
-
-template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
 
 /// Checks the tolerances, the limits of the steps, and a time that is one for all elements.
 void require_tolerance(const tolerance& wanted);
 void require_finite(const char* name, double value);
 void require_steps(std::int64_t steps);
+/// Checks the numbers of save_every.
+void require_rows(std::int64_t steps, std::int64_t rows);
 /// Throws value_error unless the times are sorted in the direction from t0 to t1, and lie between
 /// them.
 void require_times(const std::vector<double>& times, double t0, double t1);
+/// The same where the elements have times of their own: unless the times are finite, and sorted in
+/// one of both directions.
+void require_times(const std::vector<double>& times);
 /// A magnitude as a float; the least or the greatest positive one where no float is so small or
 /// large.
 float as_float(double magnitude);
 /// A power of two by which tolerances and errors are multiplied, so that they are moderate floats.
 double unit_of(const tolerance& wanted);
-/// What is checked before anything runs, besides the fields.
-template <bool HasFixedSteps, class T0, class T1>
-void require_call(const T0& t0, const T1& t1, const tolerance& wanted, std::int64_t fixed,
-                  const std::vector<double>& times) {
-  require_tolerance(wanted);
-  if constexpr (HasFixedSteps) require_steps(fixed);
-  if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
-  if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
-  if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
-    require_times(times, static_cast<double>(t0), static_cast<double>(t1));
-}
 /// Throws shape_error unless all fields have one shape and share no element, and memory_error if
 /// one has no memory.
 void require_fields(const operand* fields, int count);
+/// The same for arrays of times. Waits.
+template <class... Views>
+void require_finite_elements(const Views&... times) {
+  if constexpr (sizeof...(Views) > 0) {
+    if (((times.size() == 0) && ...)) return;
+    const auto magnitude = [](const auto& x, const auto&... y) {
+      if constexpr (sizeof...(y) == 0) return abs(x);
+      else return max(abs(x), abs(y)...);
+    };
+    require_finite("the largest magnitude of t0 and t1", dsl::max(magnitude(times...)).value());
+  }
+}
 /// Whether the elements of an array may be those of a field.
 bool may_share(const operand& array, const operand* fields, int count);
 
-/// The most steps of an element. Each event adds one to steps of a fixed size.
-template <class P>
-constexpr std::int64_t steps_of_call(std::int64_t fixed, std::int64_t most) {
-  return P::counts_steps ? fixed : P::has_fixed_steps ? fixed + most : most;
-}
+template <class T> inline constexpr bool is_time_of_all = std::is_arithmetic_v<T>;
 
 /// The operand of an array, a view, a scalar or a number.
 template <class V>
@@ -51,12 +50,14 @@ operand operand_of(const V& v) {
   return one[0];
 }
 
-/// Operands of the kernel of one call, and the memory that the call needs besides its arguments'.
+/// Operands of the kernel of one call: arrays, then scalars; and the memory that the call needs
+/// besides its arguments'.
 template <int Rank>
 class ensemble_operands {
  public:
   explicit ensemble_operands(const extents<Rank>& shape) : shape_(shape) {}
   const std::vector<operand>& all() const { return all_; }
+  std::size_t arrays() const { return arrays_; }
   const extents<Rank>& shape() const { return shape_; }
 
   template <class V>
@@ -64,69 +65,35 @@ class ensemble_operands {
     all_.push_back(operand_of(v));
   }
   /// Adds an array of the values of x: x itself, if it is a contiguous array of the fields' shape
-  /// that shares no memory with them. The first `fields` operands are the fields.
+  /// that shares no memory with them. The first `fields` operands are the fields. Returns it.
   template <class T, class X>
-  void add_elements(const X& x, int fields) {
+  view<const T, Rank> add_elements(const X& x, int fields) {
     if constexpr (std::same_as<X, view<const T, Rank>>) {
       const operand o = operand_of(x);
       if (x.is_contiguous() && x.extents() == shape_ && !may_share(o, all_.data(), fields)) {
         all_.push_back(o);
-        return;
+        return x;
       }
     }
     const array<T, Rank> made = cast<T>(broadcast_to(x, shape_));
     add(made);
     owners_.push_back(made.view().owner());
+    return made.view();
+  }
+  /// Adds times, unless they are one number for all elements. Returns a tuple of what was added.
+  template <class T>
+  auto add_times(const T& times, int fields) {
+    if constexpr (is_time_of_all<T>) return tuple<>{};
+    else return tuple<view<const double, Rank>>{add_elements<double>(as_operand(times), fields)};
   }
 
-  /// Adds the parameters that are arrays.
-  template <class... X>
-  void add_parameters(const tuple<X...>& parameters, int fields) {
-    unpack([&](const X&... x) { (add_parameter(x, fields), ...); }, parameters);
-  }
-  /// Adds t0 and t1 if they are arrays.
-  template <class T0, class T1>
-  void add_times(const T0& t0, const T1& t1, int fields) {
-    if constexpr (!is_time_of_all<T0>) add_elements<double>(as_operand(t0), fields);
-    if constexpr (!is_time_of_all<T1>) add_elements<double>(as_operand(t1), fields);
-  }
-  /// Adds the scalars that every ensemble has, the parameters that are single values, and the
-  /// limits of the events.
-  template <class Problem, class T0, class T1, class... X, class... Events>
-  void add_scalars(const T0& t0, const T1& t1, const tolerance& wanted, std::int64_t fixed,
-                   const tuple<X...>& parameters, const tuple<Events...>& events) {
-    const double unit = unit_of(wanted);
-    add(scalar_time(t0));
-    add(scalar_time(t1));
-    for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
-                               wanted.first_step, wanted.largest_step})
-      add(as_float(value));
-    add(as_count(steps_of_call<Problem>(fixed, wanted.most_steps)));
-    add(fixed > 0 ? 1 / static_cast<double>(fixed) : 0.0);
-    unpack([&](const X&... x) { (add_scalar(x), ...); }, parameters);
-    unpack([&](const Events&... each) { (add(as_count(each.most)), ...); }, events);
-  }
+  /// The scalars come after these.
+  void begin_scalars() { arrays_ = all_.size(); }
 
  private:
-  template <class X>
-  void add_parameter(const X& x, int fields) {
-    if constexpr (is_array_parameter<X>)
-      add_elements<element_t<dsl::detail::trace_t<X>::type.type>>(x, fields);
-  }
-  template <class X>
-  void add_scalar(const X& x) {
-    if constexpr (!is_array_parameter<X>) add(x);
-  }
-  template <class T>
-  static double scalar_time(const T& t) {
-    if constexpr (is_time_of_all<T>) return static_cast<double>(t);
-    else return 0.0;
-  }
-  static std::int32_t as_count(std::int64_t n) {
-    return static_cast<std::int32_t>(std::min<std::int64_t>(n, 0x7fffffff));
-  }
   extents<Rank> shape_;
   std::vector<operand> all_;
+  std::size_t arrays_ = 0;
   std::vector<dsl::detail::buffer_ref> owners_;
 };
 
@@ -142,6 +109,41 @@ template <class T, int R> void give_back(array<T, R>&, array<T, R>&) {}
 template <class T, int R>
 void give_back(view<T, R>& v, array<T, R>& copy) {
   if (copy.has_memory()) v = copy;
+}
+
+/// Whether a right-hand side computes with one element alone.
+template <class F, class... X>
+constexpr bool is_of_one_element() {
+  graph g;
+  std::uint64_t number = 0;
+  const auto operand_like = [&]<class S>(std::type_identity<S>) {
+    return S{&g, g.add(op::load, S::type.type, {number++})};
+  };
+  const tuple seen{operand_like(std::type_identity<dsl::detail::trace_t<operand_t<X>>>{})...};
+  const auto time = operand_like(std::type_identity<symbol<dtype::float64, true>>{});
+  unpack([&](const auto&... x) { right_side<F>::at(time, x...); }, seen);
+  bool alone = g.reduction_count() == 0;
+  for (int i = 0; i < g.size(); ++i)
+    alone = alone && !dsl::detail::is_placed(g[i].code) && g[i].code != op::gather &&
+            g[i].code != op::index;
+  return alone;
+}
+/// Whether an ensemble may have these fields and parameters; otherwise a compile-time error.
+template <class F, class... S, class... X>
+constexpr bool may_be_ensemble(std::type_identity<tuple<S...>>, std::type_identity<tuple<X...>>) {
+  if constexpr (!may_integrate<F, sizeof...(S), S..., X...>()) {
+    return false;
+  } else {
+    constexpr bool are_arrays =
+        ((S::rank > 0 && S::rank == std::tuple_element_t<0, tuple<S...>>::rank) && ...);
+    static_assert(are_arrays, "the fields of an ensemble are arrays or views of one rank");
+    constexpr bool alone = is_of_one_element<F, S..., X...>();
+    static_assert(
+        alone,
+        "in an ensemble each element is a system of its own, without sums, neighbours and "
+        "elements of others: dsl::ode::integrate takes these");
+    return are_arrays && alone;
+  }
 }
 
 }  // namespace dsl::ode::detail

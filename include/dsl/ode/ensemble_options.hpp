@@ -1,4 +1,4 @@
-// Options of `ensemble`: the method, and what is saved.
+// Options of `ensemble`: the method, the size of steps, and what is saved.
 #pragma once
 
 #include <dsl/ode/ensemble_explicit.hpp>
@@ -17,16 +17,63 @@ template <class X> struct save_option { X times; };
 template <class T> inline constexpr bool is_save = false;
 template <class X> inline constexpr bool is_save<save_option<X>> = true;
 
+/// A limit of the steps that each element has for itself.
+enum class step_limit : std::uint8_t { first, largest, most };
+template <step_limit Which, class X> struct limit_option { X values; };
+template <class T> inline constexpr bool is_limit = false;
+template <step_limit W, class X> inline constexpr bool is_limit<limit_option<W, X>> = true;
+template <step_limit Which, class T> inline constexpr bool is_limit_of = false;
+template <step_limit W, class X> inline constexpr bool is_limit_of<W, limit_option<W, X>> = true;
+
+struct every_option { std::int64_t steps, rows; };
 struct fixed_option { std::int64_t steps; };
 
 template <class T> inline constexpr bool is_ensemble_option =
-    std::same_as<T, fixed_option> || is_method<T> || is_save<T> || is_event<T>;
+    std::same_as<T, fixed_option> || std::same_as<T, every_option> || is_method<T> || is_save<T> ||
+    is_limit<T> || is_event<T>;
 
 struct only_methods { template <class T> static constexpr bool passes = is_method<T>; };
 struct only_saves { template <class T> static constexpr bool passes = is_save<T>; };
+template <step_limit Which> struct only_step_limits {
+  template <class T> static constexpr bool passes = is_limit_of<Which, T>;
+};
 struct only_ensemble_parameters {
   template <class T> static constexpr bool passes = !is_ensemble_option<T>;
 };
+
+template <step_limit Which, class X>
+auto limit_of_elements(const X& x) {
+  constexpr bool is_operand = dsl::detail::lazy_operand<X>;
+  static_assert(
+      is_operand,
+      "limits of each element's steps are an array or an expression; one for all elements "
+      "is a member of dsl::ode::tolerance");
+  if constexpr (is_operand) {
+    constexpr bool is_number =
+        Which != step_limit::most ||
+        kind_of(dsl::detail::trace_t<operand_t<X>>::type.type) == kind::integer;
+    static_assert(is_number, "most_steps takes integers");
+    if constexpr (is_number) return limit_option<Which, operand_t<X>>{as_operand(x)};
+    else return refused{};
+  } else {
+    return refused{};
+  }
+}
+
+/// The limits as the programs read them: magnitudes as positive floats.
+template <class X>
+auto values_of(const limit_option<step_limit::first, X>& limit) {
+  return cast<float>(where(limit.values > 0, clip(cast<double>(limit.values), 1e-37, 1e38), 0.0));
+}
+template <class X>
+auto values_of(const limit_option<step_limit::largest, X>& limit) {
+  return cast<float>(where(limit.values > 0, clip(cast<double>(limit.values), 1e-37, 1e38), 1e38));
+}
+template <class X>
+auto values_of(const limit_option<step_limit::most, X>& limit) {
+  if constexpr (dsl::detail::trace_t<X>::type.type == dtype::int32) return limit.values;
+  else return cast<std::int32_t>(clip(limit.values, 0, 0x7fffffff));
+}
 
 }  // namespace detail
 
@@ -66,11 +113,37 @@ inline detail::fixed_option fixed_steps(std::integral auto steps) {
   return {static_cast<std::int64_t>(steps)};
 }
 
+/// Limits of the steps of `ensemble` that each element has for itself, instead of those of the
+/// tolerance: the first step, its largest step (magnitudes), and the number of steps that it tries.
+/// x: an array or an expression that broadcasts to the fields' shape. Nothing is checked: a first
+/// step that is not positive is chosen by `ensemble`, a largest step that is not positive is no
+/// limit. Not with fixed_steps.
+template <class X>
+auto first_step(const X& x) {
+  return detail::limit_of_elements<detail::step_limit::first>(x);
+}
+template <class X>
+auto largest_step(const X& x) {
+  return detail::limit_of_elements<detail::step_limit::largest>(x);
+}
+/// x: integers.
+template <class X>
+auto most_steps(const X& x) {
+  return detail::limit_of_elements<detail::step_limit::most>(x);
+}
+
 /// Has `ensemble` save the fields at given times, by the method's continuous extension. `times`: an
 /// array or a std::vector of doubles, sorted in the direction of the integration.
 template <class X>
 detail::save_option<X> save_at(const X& times) {
   return {times};
+}
+
+/// Has `ensemble` save the fields and the time after every `steps`-th accepted step of an element.
+/// `rows`: how many rows there are; further steps are not saved. At an event the values are those
+/// before its action. The result's rows after an element's last saved step are NaN.
+detail::every_option save_every(std::integral auto steps, std::integral auto rows) {
+  return {static_cast<std::int64_t>(steps), static_cast<std::int64_t>(rows)};
 }
 
 }  // namespace dsl::ode

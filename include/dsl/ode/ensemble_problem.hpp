@@ -5,9 +5,17 @@
 
 namespace dsl::ode::detail {
 
+/// When the fields are saved: never, at given times, after steps.
+enum class saving : std::uint8_t { nothing, times, steps };
+
+/// Which limits of the steps are arrays.
+template <bool First, bool Largest, bool Most> struct varying_limits {
+  static constexpr bool first = First, largest = Largest, most = Most;
+};
+
 /// An ensemble's formula, fields, parameters and options, as a type.
 template <class F, class Method, class Fields, class Arrays, class Parameters, bool T0Varies,
-          bool T1Varies, bool Saves, class Events, bool HasFixedSteps>
+          bool T1Varies, class Limits, saving Saves, class Events, bool HasFixedSteps>
 struct ensemble_problem {
   static constexpr int parameter_scalars =
       static_cast<int>(std::tuple_size_v<Parameters>) - Arrays::count;
@@ -17,18 +25,23 @@ struct ensemble_problem {
   static constexpr int fields = Fields::count, arrays = Arrays::count;
   static constexpr const auto& field_types = Fields::at;
   static constexpr const auto& array_types = Arrays::at;
-  static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies, saves = Saves,
+  static constexpr bool t0_varies = T0Varies, t1_varies = T1Varies,
+                        saves_times = Saves == saving::times, saves_steps = Saves == saving::steps,
                         reuses_slope = Method::reuses_slope;
+  static constexpr bool first_varies = Limits::first, largest_varies = Limits::largest,
+                        most_varies = Limits::most;
+  static constexpr saving saves = Saves;
   static constexpr bool has_fixed_steps = HasFixedSteps;
   using event_list = Events;
   static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
-  static constexpr bool is_dense = Saves || events > 0, estimates_error = !HasFixedSteps;
+  static constexpr int scalars = ensemble_scalars + parameter_scalars + events + saves_steps;
+  static constexpr bool is_dense = saves_times || events > 0, estimates_error = !HasFixedSteps;
   /// Keeps where its last step began; stores that of each accepted step.
   static constexpr bool keeps_last = is_dense, records = false;
   /// All elements take the same number of steps of a fixed size.
   static constexpr bool counts_steps = HasFixedSteps && events == 0;
   /// The time within the integration is used.
-  static constexpr bool has_time = is_dense || right_side<F>::times > 0;
+  static constexpr bool has_time = is_dense || saves_steps || right_side<F>::times > 0;
   static constexpr bool is_single = ((real_of(Fields::at[0]) == dtype::float32) && !has_time);
   static constexpr int powers = Method::powers, error_order = Method::error_order;
   static constexpr control_constants control = Method::control;
@@ -48,10 +61,13 @@ struct ensemble_loop {
       typename ensemble_types<P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
   using given = variables_joined<variable_range<v.y, P::fields>, variable_range<v.given, P::arrays>,
                                  variables_if<P::t0_varies, variable_list<v.t>>,
-                                 variables_if<P::t1_varies, variable_list<v.t1>>>;
+                                 variables_if<P::t1_varies, variable_list<v.t1>>,
+                                 variables_if<P::first_varies, variable_list<v.first_step>>,
+                                 variables_if<P::largest_varies, variable_list<v.largest_step>>,
+                                 variables_if<P::most_varies, variable_list<v.most_steps>>>;
   using kept = variables_joined<variable_range<v.y, P::fields>,
                                 variable_list<v.t, v.steps, v.rejected, v.outcome>,
-                                variables_if<P::records && P::saves, variable_list<v.row>>>;
+                                variables_if<P::records && P::saves_times, variable_list<v.row>>>;
   using start =
       dsl::detail::element_phase<pass<ensemble_start<P>>, typename ensemble_start<P>::set, -1>;
   template <class Phase, int While, class... Stored> using phase =
@@ -71,10 +87,10 @@ struct ensemble_loop {
     else return std::type_identity<phase<ensemble_step<P>, -1>>{};
   }
   using step = typename decltype(find_step())::type;
-  template <class... Phases> using with =
-      dsl::detail::element_loop<types, given, kept, v.running, P::counts_steps, 0,
-                                dsl::detail::table_entry<v.row, v.next, v.after>,
-                                dsl::detail::list_of_read_rows<>, start, step, Phases...>;
+  template <class... Phases> using with = dsl::detail::element_loop<
+      types, given, kept, v.running, P::counts_steps, 0,
+      dsl::detail::table_entry<P::saves_times ? v.row : -1, v.next, v.after>,
+      dsl::detail::list_of_read_rows<>, start, step, Phases...>;
   // The action stores the times of events that keep them.
   template <std::size_t E, class Event> using times_of =
       std::conditional_t<Event::keeps_times,
@@ -93,14 +109,25 @@ struct ensemble_loop {
   template <class Q> using act =
       typename act_phase<Q, typename Q::event_list,
                          std::make_index_sequence<static_cast<std::size_t>(Q::events)>>::type;
-  template <class Q> using save =
-      phase<ensemble_save<Q>, v.saving,
-            typename rows_of<v.stores, v.saved_row, variable_range<v.saved, P::fields>>::type>;
+  template <class Q, saving = Q::saves> struct save_phase {
+    using type =
+        phase<ensemble_save<Q>, v.saving,
+              typename rows_of<v.stores, v.saved_row, variable_range<v.saved, P::fields>>::type>;
+  };
+  template <class Q> struct save_phase<Q, saving::steps> {
+    using type =
+        phase<ensemble_save_step<Q>, v.saving,
+              typename rows_of<
+                  v.stores, v.saved_row,
+                  variables_joined<variable_list<v.t>, variable_range<v.y, P::fields>>>::type>;
+  };
+  template <class Q> using save = typename save_phase<Q>::type;
   static auto find() {
-    if constexpr (P::events > 0 && P::saves)
+    constexpr bool saves = P::saves != saving::nothing;
+    if constexpr (P::events > 0 && saves)
       return std::type_identity<with<seek<P>, save<P>, act<P>>>{};
     else if constexpr (P::events > 0) return std::type_identity<with<seek<P>, act<P>>>{};
-    else if constexpr (P::saves) return std::type_identity<with<save<P>>>{};
+    else if constexpr (saves) return std::type_identity<with<save<P>>>{};
     else return std::type_identity<with<>>{};
   }
   using type = typename decltype(find())::type;

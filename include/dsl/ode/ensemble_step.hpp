@@ -46,7 +46,9 @@ struct ensemble_start {
   using set = variables_joined<
       control_variables<P>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
-      variables_if<P::saves, variable_list<variables_of<P>.row, variables_of<P>.saving>>,
+      variables_if<P::saves_times || P::saves_steps,
+                   variable_list<variables_of<P>.row, variables_of<P>.saving>>,
+      variables_if<P::saves_steps, variable_list<variables_of<P>.until_saved>>,
       variables_if<(P::events > 0),
                    variables_joined<variable_list<variables_of<P>.seeking, variables_of<P>.acting>,
                                     variable_range<variables_of<P>.value, P::events>,
@@ -71,7 +73,7 @@ struct ensemble_start {
       if constexpr (P::has_fixed_steps) return fixed_step_of(at);
       else return first_step_of(at, fields, y, k, others);
     }();
-    const auto begins = t != t1 && at.template scalar<scalar_most_steps, dtype::int32>() > 0;
+    const auto begins = t != t1 && at.most_steps() > 0;
     ensemble_outputs<P> out(g);
     // Where no step needs the time, it is that of the end at once.
     const auto first_t = [&] {
@@ -81,8 +83,10 @@ struct ensemble_start {
     out.put(control_variables<P>{}, first_t, first.h, first.is_last, 0.0f, 0, 0,
             where(t == t1 || P::has_fixed_steps, 0, 2), begins, false);
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
-    if constexpr (P::saves)
+    if constexpr (P::saves_times || P::saves_steps)
       out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
+    if constexpr (P::saves_steps)
+      out.put(variable_list<variables_of<P>.until_saved>{}, at.steps_of_row());
     if constexpr (P::events > 0) {
       out.put(variable_list<variables_of<P>.seeking, variables_of<P>.acting>{}, false, false);
       out.put(variable_range<variables_of<P>.value, P::events>{},
@@ -112,7 +116,9 @@ struct ensemble_step {
                                     variable_range<variables_of<P>.value_high, P::events>,
                                     variable_list<variables_of<P>.seeking, variables_of<P>.low,
                                                   variables_of<P>.high, variables_of<P>.radius>>>,
-      variables_if<P::saves, variable_list<variables_of<P>.saving>>>;
+      variables_if<P::saves_times, variable_list<variables_of<P>.saving>>,
+      variables_if<P::saves_steps,
+                   variable_list<variables_of<P>.saving, variables_of<P>.until_saved>>>;
 
  private:
   // Begins the search for a root if a function crosses 0; returns whether one does.
@@ -187,9 +193,15 @@ struct ensemble_step {
                           made);
       else return false;
     }();
-    if constexpr (P::saves)
+    if constexpr (P::saves_times)
       out.put(variable_list<v.saving>{},
               made.accepted && !seeking && is_due(at.template variable<v.next>(), made.t, h));
+    if constexpr (P::saves_steps) {
+      const auto left = at.template variable<v.until_saved>() -
+                        cast<std::int32_t>(dsl::detail::lift(&g, made.accepted));
+      out.put(variable_list<v.saving, v.until_saved>{}, left == 0,
+              where(left == 0, at.steps_of_row(), left));
+    }
     return g;
   }
   template <int First, class K, std::size_t N, std::size_t... Power>
@@ -227,6 +239,22 @@ struct ensemble_save {
     out.put(variable_range<v.saved, P::fields>{}, tuple{inside_step<P, I>(at, theta)...});
     return g;
   }
+};
+
+/// The row of the step that was taken, which is stored with the element's time and fields.
+template <class P>
+struct ensemble_save_step {
+  static constexpr graph run() {
+    constexpr auto& v = variables_of<P>;
+    graph g;
+    const ensemble_symbols<P> at{&g};
+    const auto due = at.template variable<v.saving>();
+    const auto row = at.template variable<v.row>();
+    ensemble_outputs<P>(g).put(set{}, row + cast<std::int32_t>(due), row, due, false);
+    return g;
+  }
+  using set = variable_list<variables_of<P>.row, variables_of<P>.saved_row, variables_of<P>.stores,
+                            variables_of<P>.saving>;
 };
 
 }  // namespace dsl::ode::detail

@@ -79,6 +79,7 @@ struct numbered_variables {
 template <class P>
 struct ensemble_layout : numbered_variables<P> {
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
+  int first_step = -1, largest_step = -1, most_steps = -1;  // Limits that are arrays.
   // The time; the next step, a float unless all are alike, which is what is left until t1 if it is
   // the last one; the binary logarithm of the squared error of the last accepted step.
   int t = -1, h = -1, is_last = -1, log_error = -1;
@@ -93,6 +94,7 @@ struct ensemble_layout : numbered_variables<P> {
   // Saved rows: the next row and its time, and the time of the row after it; whether it is due; the
   // row that is being saved, and its values.
   int row = -1, next = -1, after = -1, saving = -1, saved_row = -1, stores = -1, saved = -1;
+  int until_saved = -1;  // Accepted steps until the next row, where steps are saved.
   // Events: their functions' values, or signs, at t. While a root is sought: the bracket, as parts
   // of the step, and the values at its ends; the bound of the next guess; and whether a root was
   // found.
@@ -110,6 +112,9 @@ constexpr ensemble_layout<P> lay_out_variables() {
   v.add_arrays(v.given);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
+  if (P::first_varies) v.first_step = v.add(1, dtype::float32);
+  if (P::largest_varies) v.largest_step = v.add(1, dtype::float32);
+  if (P::most_varies) v.most_steps = v.add(1, whole);
   v.h = v.add(1, P::has_fixed_steps && !(P::counts_steps && P::is_single) ? real : dtype::float32);
   v.is_last = v.add(1, flag);
   v.log_error = v.add(1, dtype::float32);
@@ -129,15 +134,18 @@ constexpr ensemble_layout<P> lay_out_variables() {
     v.keeps_step = v.add(1, flag);
     v.kept_step = v.add(1, whole);
   }
-  if (P::saves) {
+  if (P::saves_times || P::saves_steps) {
     v.row = v.add(1, whole);
-    v.next = v.add(1, real);
-    v.after = v.add(1, real);
     v.saving = v.add(1, flag);
     v.saved_row = v.add(1, whole);
     v.stores = v.add(1, flag);
+  }
+  if (P::saves_times) {
+    v.next = v.add(1, real);
+    v.after = v.add(1, real);
     v.add_of_fields(v.saved, 1);
   }
+  if (P::saves_steps) v.until_saved = v.add(1, whole);
   if (P::events > 0) {
     v.value = v.add(P::events, real);
     v.seeking = v.add(1, flag);
@@ -191,6 +199,18 @@ struct ensemble_symbols {
     if constexpr (P::t1_varies) return variable<v.t1>();
     else return scalar<scalar_t1>();
   }
+  constexpr auto first_step() const {
+    if constexpr (P::first_varies) return variable<v.first_step>();
+    else return scalar<scalar_first_step, dtype::float32>();
+  }
+  constexpr auto largest_step() const {
+    if constexpr (P::largest_varies) return variable<v.largest_step>();
+    else return scalar<scalar_largest_step, dtype::float32>();
+  }
+  constexpr auto most_steps() const {
+    if constexpr (P::most_varies) return variable<v.most_steps>();
+    else return scalar<scalar_most_steps, dtype::int32>();
+  }
   /// `Count` variables from number First on.
   template <int First, int Count>
   constexpr auto several() const {
@@ -200,6 +220,10 @@ struct ensemble_symbols {
   template <int E>
   constexpr auto most_events() const {
     return scalar<ensemble_scalars + P::parameter_scalars + E, dtype::int32>();
+  }
+  /// How many accepted steps lie between saved ones.
+  constexpr auto steps_of_row() const {
+    return scalar<ensemble_scalars + P::parameter_scalars + P::events, dtype::int32>();
   }
   constexpr auto parameters() const { return parameters(typename P::parameters{}); }
 

@@ -90,14 +90,12 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
   const auto reached = accepted && is_last;
   const auto next_t = where(accepted, where(is_last, t1, t + h), t);
   const auto tried = cast<float>(h);
-  const auto wanted =
-      fmin(abs(tried) * factor, at.template scalar<scalar_largest_step, dtype::float32>());
+  const auto wanted = fmin(abs(tried) * factor, at.largest_step());
   const auto least = least_step(next_t);
   const auto stuck = !accepted && wanted < least;
   const auto next_h = fmax(wanted, least);
   const auto rest = abs(cast<float>(t1 - next_t));
-  const auto running =
-      !reached && !stuck && steps < at.template scalar<scalar_most_steps, dtype::int32>();
+  const auto running = !reached && !stuck && steps < at.most_steps();
   return controlled{accepted,
                     next_t,
                     copysign(next_h, tried),
@@ -130,7 +128,7 @@ constexpr auto fixed_control(const ensemble_symbols<P>& at, const H& h) {
   constexpr auto& v = variables_of<P>;
   const auto t = at.template variable<v.t>(), t1 = at.t1();
   const auto steps = at.template variable<v.steps>() + 1;
-  const auto most = at.template scalar<scalar_most_steps, dtype::int32>();
+  const auto most = at.most_steps();
   if constexpr (P::counts_steps) {
     const auto runs = steps < most;
     return fixed_stepped{true, where(runs, t + h, t1), runs, steps, runs};
@@ -174,7 +172,7 @@ constexpr auto first_step_of(const ensemble_symbols<P>& at, std::index_sequence<
   const auto t0 = at.t0(), t1 = at.t1();
   const auto span = t1 - t0;
   const auto left = abs(cast<float>(span));
-  const auto bound = at.template scalar<scalar_largest_step, dtype::float32>();
+  const auto bound = at.largest_step();
   const auto largest = fmin(left, bound);
   const auto size = size_of_all(y), slope = size_of_all(k);
   const auto guess =
@@ -187,7 +185,7 @@ constexpr auto first_step_of(const ensemble_symbols<P>& at, std::index_sequence<
   constexpr float exponent = 1.0f / static_cast<float>(P::error_order + 1);
   const auto chosen =
       where(most <= 1e-15f, fmax(1e-6f, 1e-3f * guess), exp2(exponent * log2(0.01f / most)));
-  const auto given = at.template scalar<scalar_first_step, dtype::float32>();
+  const auto given = at.first_step();
   const auto wanted = where(given > 0.0f, given, fmin(100.0f * guess, chosen));
   const auto found = fmax(fmin(wanted, bound), least_step(t0));
   return chosen_step{copysign(found, cast<float>(span)), left <= found};
