@@ -57,7 +57,9 @@ TEST_P(ensembles_page, derivatives_of_a_loss) {
   for (int k = 0; k < 3; ++k) {
     start();
 #include <docs/ensembles/derivatives-of-a-loss.inc>
-    if (k > 0) EXPECT_LT(found.loss.value(), before);
+    if (k > 0) {
+      EXPECT_LT(found.loss.value(), before);
+    }
     before = found.loss.value();
   }
 }
