@@ -265,6 +265,10 @@ auto operand_of_parameter(const X& x) {
     return as_operand(eval(x)).view();
   else return as_operand(x);
 }
+template <class T>
+view<const T, 0> operand_of_parameter(const view<T, 0>& x) {
+  return x;
+}
 
 inline std::vector<double> times_on_host() { return {}; }
 template <class X>
