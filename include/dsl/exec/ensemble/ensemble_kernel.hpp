@@ -82,7 +82,7 @@ struct element_runner {
   static constexpr int sum_of_first(Count... counts) {
     const int all[] = {counts...};
     int n = 0;
-    for (std::size_t i = 0; i < N; ++i) n += all[i];
+    for (int i = 0; i != static_cast<int>(N); ++i) n += all[i];
     return n;
   }
   // First, Kind: the numbers of the phase's first array, and kind, of stored rows.
