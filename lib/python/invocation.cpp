@@ -7,6 +7,7 @@
 #include <dsl/exec/plan/operand.hpp>
 #include <dsl/mem/marker.hpp>
 
+#include "ensemble_result.hpp"
 #include "exported.hpp"
 
 namespace dsl::python {
@@ -125,7 +126,8 @@ void invocation::bind(const passed& from, const std::string& role, int rank, boo
 }
 
 int invocation::rank_of(const detail::parameter& p) const {
-  return p.has_any_rank() ? rank_ : p.rank;
+  if (!p.has_any_rank()) return p.rank;
+  return broadcast_rank + (p.rank == detail::parameter::rows_of_any_rank ? 1 : 0);
 }
 
 // Two arrays that do not broadcast together, each described as its argument; empty if all
@@ -175,13 +177,18 @@ void invocation::find_rank() {
   for (const passed& p : passed_) {
     if (p.of->is != type_class::array) continue;
     const dsl::detail::mapping& m = p.elements.elements;
-    rank_ = std::max(rank_, m.rank);
+    broadcast_rank = std::max(broadcast_rank, m.rank);
     for (int d = 1; d <= m.rank; ++d) {
       std::int64_t& mine = shape_[max_rank - d];
       const std::int64_t extent = m.extents[m.rank - d];
       if (mine == 1) mine = extent;
     }
   }
+  if (all_.kind() == detail::function_kind::ensemble && broadcast_rank == max_rank)
+    raise(PyExc_ValueError,
+          all_.name() +
+              ": arrays of 8 dimensions: an ensemble's have at most 7, because saved "
+              "values have one more");
 }
 
 void invocation::bind_arguments() {
@@ -228,8 +235,8 @@ void invocation::bind_outputs() {
     if (!given.of->library->is_writable())
       raise(PyExc_ValueError, all_.name() + ": arrays of " + given.of->library->name() +
                                   " cannot be written: leave out= away");
-    if (p.has_any_rank() &&
-        !std::equal(shape_ + max_rank - rank_, shape_ + max_rank, given.elements.elements.extents))
+    if (p.has_any_rank() && !std::equal(shape_ + max_rank - broadcast_rank, shape_ + max_rank,
+                                        given.elements.elements.extents))
       raise(PyExc_ValueError, all_.name() + ": " + role + " has shape " + text_of(x, "shape") +
                                   ", which is not that of the arguments");
     if (given.array.is_read_only)
@@ -263,24 +270,25 @@ void invocation::make_result(int number, int rank, const std::int64_t* extents) 
   to.data = to.owner.data();
 }
 
-// A loop's state is stored in its results, from the first step on.
+// The state of a loop or an ensemble is stored in its results, from the first step on.
 void invocation::bind_variables() {
   for (int k = 0; k < signature_->variables; ++k) {
-    const detail::elements& from = arguments[k].memory;
+    const detail::elements& from = arguments[signature_->first_variable() + k].memory;
     if (!results[k].owner)
       make_result(k, signature_->results[static_cast<std::size_t>(k)].formula_rank(), from.extents);
     else require_apart(k);
   }
 }
 
-// Memory that the loop writes must not be read as the first value of another variable, or as a
-// parameter.
+// Memory that a loop or an ensemble writes must not be read as the first value of another variable,
+// or as a parameter.
 void invocation::require_apart(int variable) const {
-  const auto k = static_cast<std::size_t>(variable);
+  const auto k = static_cast<std::size_t>(variable),
+             own = k + static_cast<std::size_t>(signature_->first_variable());
   const dsl::detail::operand mine = operand_of(results[variable], signature_->results[k]);
   for (std::size_t i = 0; i < signature_->parameters.size(); ++i) {
     const detail::parameter& p = signature_->parameters[i];
-    if (i == k || !arguments[i].memory.owner ||
+    if (i == own || !arguments[i].memory.owner ||
         arguments[i].memory.owner.where() != results[variable].owner.where())
       continue;
     if (may_share_elements(mine, operand_of(arguments[i].memory, p)))
@@ -291,7 +299,7 @@ void invocation::require_apart(int variable) const {
 
 namespace {
 
-// Copies a loop's first values to its state, unless they are there already.
+// Copies the first values to the state, unless they are there already.
 void copy_variable(const detail::elements& from, const detail::elements& to,
                    const detail::parameter& p) {
   const auto source = mapping_of(from, p.formula_rank()), target = mapping_of(to, p.formula_rank());
@@ -304,31 +312,6 @@ void copy_variable(const detail::elements& from, const detail::elements& to,
 }
 
 }  // namespace
-
-std::int64_t invocation::whole_number(nb::handle x, const char* what) const {
-  const nb::object integer = nb::steal(PyNumber_Index(x.ptr()));
-  int overflow = 0;
-  const long long value =
-      integer.is_valid() ? PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow) : -1;
-  if (overflow != 0) refuse_integer(all_.name() + ": " + what + " ", integer, dtype::int64);
-  if (PyErr_Occurred() == nullptr) return value;
-  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
-  PyErr_Clear();
-  raise(PyExc_TypeError,
-        all_.name() + ": " + what + " is an integer, not " + text_of(x.type(), "__name__"));
-}
-
-void invocation::read_options(const nb::kwargs& options) {
-  for (const auto& [key, value] : options) {
-    const std::string name = text_of(key);
-    if (name == "out") out_ = value;
-    else if (all_.is_loop() && name == "every") every = whole_number(value, "every=");
-    else
-      raise(PyExc_TypeError, all_.name() + " does not know " + name + "=: by name it takes " +
-                                 (all_.is_loop() ? "every= and " : "") +
-                                 "out=, all else by position");
-  }
-}
 
 // Keeps inputs until the kernels are done, if their library may otherwise reuse their memory
 // earlier.
@@ -347,32 +330,43 @@ void invocation::keep_inputs() const {
         all.push_back({dsl::detail::marker(*stream_.get()), p.array.keeper});
 }
 
-nb::object invocation::in_tuple(std::size_t first, std::size_t end) {
-  const auto object = [&](std::size_t k) -> nb::object {
-    if (made_[k].is_valid()) return made_[k];
-    const detail::parameter& p = signature_->results[k];
-    const nb::object memory =
-        nb::cast(exported{results[k].owner, p.type,
-                          mapping_of(results[k], p.formula_rank(), p.formula_rank() - rank_of(p))});
-    return (library_ != nullptr ? *library_ : numpy_library()).adopt(memory, first_array_);
-  };
-  if (end - first == 1) return object(first);
+nb::object invocation::result(std::size_t number) {
+  if (made_[number].is_valid()) return made_[number];
+  const detail::parameter& p = signature_->results[number];
+  const nb::object memory = nb::cast(
+      exported{results[number].owner, p.type,
+               mapping_of(results[number], p.formula_rank(), p.formula_rank() - rank_of(p))});
+  return (library_ != nullptr ? *library_ : numpy_library()).adopt(memory, first_array_);
+}
+
+nb::object invocation::results_from(std::size_t first, std::size_t end) {
   nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(end - first)));
   for (std::size_t k = first; k < end; ++k)
-    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(k - first), object(k).release().ptr());
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(k - first), result(k).release().ptr());
   return all;
+}
+
+nb::object invocation::one_or_tuple(std::size_t first, std::size_t end) {
+  return end - first == 1 ? result(first) : results_from(first, end);
 }
 
 nb::object invocation::returned() {
   const auto states = static_cast<std::size_t>(signature_->variables),
              all = signature_->results.size();
-  if (states == 0) return in_tuple(0, all);
-  return nb::make_tuple(in_tuple(0, states), in_tuple(states, all));
+  if (signature_->kind == detail::function_kind::kernel) return one_or_tuple(0, all);
+  const nb::object state = one_or_tuple(0, states);
+  if (signature_->kind == detail::function_kind::loop)
+    return nb::make_tuple(state, one_or_tuple(states, all));
+  const std::size_t rows = states + 4, event_times = rows + states;
+  return nb::make_tuple(state, make_ensemble_result(result(states), result(states + 1),
+                                                    result(states + 2), result(states + 3),
+                                                    results_from(rows, saves ? event_times : rows),
+                                                    results_from(event_times, all)));
 }
 
 nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   if (!options.empty()) read_options(options);
-  const std::size_t first = all_.is_loop() ? 1 : 0;
+  const std::size_t first = all_.kind() == detail::function_kind::loop ? 1 : 0;
   if (given.size() < first)
     raise(PyExc_TypeError, all_.name() + " takes the number of steps first");
   if (first == 1) steps = whole_number(given[0], "the number of steps");
@@ -382,10 +376,11 @@ nb::object invocation::run(const nb::args& given, const nb::kwargs& options) {
   bind_arguments();
   bind_outputs();
   bind_variables();
+  read_times();
   try {
     const nb::gil_scoped_release without_lock;
     for (int k = 0; k < signature_->variables; ++k)
-      copy_variable(arguments[k].memory, results[k],
+      copy_variable(arguments[signature_->first_variable() + k].memory, results[k],
                     signature_->results[static_cast<std::size_t>(k)]);
     signature_->run(*this, signature_->function);
   } catch (const shape_error& e) {  // about the formula's operands, which have no names in Python

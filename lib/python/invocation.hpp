@@ -19,6 +19,8 @@ class invocation final : public detail::call {
 
  private:
   void read_options(const nb::kwargs& options);
+  bool read_ensemble_option(const std::string& name, nb::handle value);
+  void read_times();
   void read_arguments(const nb::args& given, std::size_t first);
   void find_rank();
   std::string misfits(const char* among) const;
@@ -30,9 +32,12 @@ class invocation final : public detail::call {
   void require_apart(int variable) const;
   void keep_inputs() const;
   nb::object returned();
-  nb::object in_tuple(std::size_t first, std::size_t end);
+  nb::object result(std::size_t number);
+  nb::object results_from(std::size_t first, std::size_t end);
+  nb::object one_or_tuple(std::size_t first, std::size_t end);
 
   std::int64_t whole_number(nb::handle x, const char* what) const;
+  double real_number(nb::handle x, const std::string& what) const;
   void choose_stream(array_library& library, const dlpack::device& where);
   passed read(nb::handle x);
   void bind(const passed& from, const std::string& role, int rank, bool is_written,
@@ -41,13 +46,12 @@ class invocation final : public detail::call {
 
   const overloads& all_;
   const detail::signature* signature_ = nullptr;
-  nb::handle out_;
+  nb::handle out_, save_at_;
   std::vector<passed> passed_;
   // Results, given or made; none if they are in dsl's memory.
   std::vector<nb::object> made_;
   std::vector<passed> outputs_;
-  // The rank to which the arrays broadcast, if a parameter has any rank.
-  int rank_ = 0;
+  // The shape to which the arrays broadcast, if a parameter has any rank.
   std::int64_t shape_[max_rank];
   array_library* library_ = nullptr;  // of the first array
   nb::handle first_array_;

@@ -4,8 +4,10 @@
 
 #include <dsl/python/module.hpp>
 
+#include "ensemble_result.hpp"
 #include "exported.hpp"
 #include "invocation.hpp"
+#include "keywords.hpp"
 
 extern const dsl::python::detail::module_definition dsl_python_module_definition;
 
@@ -23,7 +25,10 @@ class module_builder::state {
   }
   // Functions live as long as the program: modules are not unloaded.
   void define(nb::module_& m) {
-    for (auto& each : functions_) define(m, *each.release());
+    for (auto& each : functions_) {
+      if (each->kind() == detail::function_kind::ensemble) define_ensemble_result(m);
+      define(m, *each.release());
+    }
   }
 
  private:
@@ -63,10 +68,15 @@ namespace {
 }  // namespace
 
 void module_builder::state::define(nb::module_& m, const overloads& all) {
-  const std::string signature = "def " + all.name() + "(" + (all.is_loop() ? "steps: int, " : "") +
-                                "*args: typing.Any, " + (all.is_loop() ? "every: int = 1, " : "") +
-                                "out: typing.Any = None) -> typing.Any",
-                    documentation = all.documentation();
+  std::string signature = "def " + all.name() + "(";
+  if (all.kind() == detail::function_kind::loop) signature += "steps: int, ";
+  if (all.kind() == detail::function_kind::ensemble)
+    signature += "t0: typing.Any, t1: typing.Any, ";
+  signature += "*args: typing.Any";
+  for (const keyword& each : keywords_of(all.kind()))
+    signature += ", " + each.name + ": " + each.type + " = " + each.standard;
+  signature += ") -> typing.Any";
+  const std::string documentation = all.documentation();
   m.def(
       all.name().c_str(),
       [&all](const nb::args& arguments, const nb::kwargs& options) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "keywords.hpp"
+
 namespace dsl::python {
 
 namespace {
@@ -44,6 +46,12 @@ std::string shape_of(const std::string& type, int rank) {
   return text + "]";
 }
 
+const char* kind_name(detail::function_kind kind) {
+  return kind == detail::function_kind::kernel ? "a kernel"
+         : kind == detail::function_kind::loop ? "a loop"
+                                               : "an ensemble";
+}
+
 // As `spell` writes a parameter.
 std::string describe(nb::handle x) {
   const type_class& of = class_of(x);
@@ -69,8 +77,10 @@ std::string spell(const detail::parameter& p) {
 }
 
 void overloads::add(detail::signature&& one, const char* documentation) {
-  if (!all_.empty() && is_loop() != (one.variables > 0))
-    throw nb::import_error((name_ + " is the name of a kernel and of a loop").c_str());
+  if (!all_.empty() && kind() != one.kind)
+    throw nb::import_error(
+        (name_ + " is the name of " + kind_name(kind()) + " and of " + kind_name(one.kind))
+            .c_str());
   const auto same = [&](const detail::signature& other) {
     return std::equal(one.parameters.begin(), one.parameters.end(), other.parameters.begin(),
                       other.parameters.end(), [](const auto& a, const auto& b) {
@@ -96,8 +106,9 @@ const detail::signature& overloads::choose(const passed* arguments, std::size_t 
 }
 
 void overloads::refuse(nb::handle arguments) const {
-  std::string text = module_ + "." + name_ + " has no signature for (" + (is_loop() ? "steps" : "");
-  bool first = !is_loop();
+  const bool is_loop = kind() == detail::function_kind::loop;
+  std::string text = module_ + "." + name_ + " has no signature for (" + (is_loop ? "steps" : "");
+  bool first = !is_loop;
   for (nb::handle x : arguments) {
     text += (first ? "" : ", ") + describe(x);
     first = false;
@@ -109,12 +120,22 @@ void overloads::refuse(nb::handle arguments) const {
 
 std::string overloads::spell(const detail::signature& one) const {
   const std::size_t states = static_cast<std::size_t>(one.variables), results = one.results.size();
-  const std::string parameters = list(one.parameters, 0, one.parameters.size());
-  if (states == 0)
-    return name_ + "(" + parameters + (parameters.empty() ? "" : ", ") + "*, out=None) -> " +
-           in_tuple(one.results, 0, results);
-  return name_ + "(steps, " + parameters + ", *, every=1, out=None) -> (" +
-         in_tuple(one.results, 0, states) + ", " + in_tuple(one.results, states, results) + ")";
+  std::string text = name_ + "(" + (one.kind == detail::function_kind::loop ? "steps, " : "");
+  for (std::size_t i = 0; i < one.parameters.size(); ++i)
+    text += (one.kind == detail::function_kind::ensemble && i < 2 ? i == 0 ? "t0: " : "t1: " : "") +
+            python::spell(one.parameters[i]) + ", ";
+  text += "*";
+  for (const keyword& each : keywords_of(one.kind)) text += ", " + each.name + "=" + each.standard;
+  text += ") -> ";
+  switch (one.kind) {
+    case detail::function_kind::kernel: return text + in_tuple(one.results, 0, results);
+    case detail::function_kind::loop:
+      return text + "(" + in_tuple(one.results, 0, states) + ", " +
+             in_tuple(one.results, states, results) + ")";
+    case detail::function_kind::ensemble:
+      return text + "(" + in_tuple(one.results, 0, states) + ", EnsembleResult)";
+  }
+  return text;
 }
 
 std::string overloads::documentation() const {
@@ -155,13 +176,13 @@ void write_integer(nb::handle number, dtype type, std::uint64_t (&bits)[2]) {
   if (outside) refuse_integer("the integer ", integer, type);
 }
 
+}  // namespace
+
 double real_value(nb::handle number) {
   const double value = PyFloat_AsDouble(number.ptr());
   if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   return value;
 }
-
-}  // namespace
 
 void refuse_integer(const std::string& what, nb::handle integer, dtype type) {
   const nb::object text = nb::steal(PyObject_Str(integer.ptr()));

@@ -22,7 +22,8 @@ class overloads {
       : module_(std::move(module)), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  bool is_loop() const { return !all_.empty() && all_.front().variables > 0; }
+  /// All signatures are of one kind.
+  detail::function_kind kind() const { return all_.front().kind; }
   /// Throws nb::import_error.
   void add(detail::signature&& one, const char* documentation);
   /// The first signature that fits. Throws a TypeError that lists all if none does.
@@ -47,6 +48,9 @@ std::string spell(const detail::parameter& p);
 /// Writes a Python number as its dtype is stored in memory. Throws the exception of the conversion;
 /// OverflowError for an integer out of range.
 void write_number(nb::handle number, dtype type, std::uint64_t (&bits)[2]);
+
+/// A number as a double. Throws the exception of the conversion.
+double real_value(nb::handle number);
 
 /// Throws an OverflowError that names the range; `what` precedes the integer in the message.
 [[noreturn]] void refuse_integer(const std::string& what, nb::handle integer, dtype type);

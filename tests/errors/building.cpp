@@ -75,6 +75,34 @@ DSL_PYTHON_MODULE(fields, m) {
   m.kernel<dsl::python::any_rank<float>, float>("twice", [](auto x, auto) { return 2 * x; });
 }
 
+// case python_ensemble_without_its_header
+// says: m.ensemble has a header of its own: add #include <dsl/python/ensemble.hpp>
+// lines: nvcc 6, g++ 8, clang++ 9
+#include <dsl/python.hpp>
+DSL_PYTHON_MODULE(fields, m) {
+  m.ensemble<dsl::array<double>, double>("decline", [](auto y, auto rate) { return -rate * y; });
+}
+
+// case python_ensemble_with_times_of_the_source
+// says: the options of m.ensemble are a method, fixed_steps, events and dsl::python::times<T0, T1>
+// lines: nvcc 11, g++ 11, clang++ 23
+#include <dsl/python.hpp>
+#include <dsl/python/ensemble.hpp>
+DSL_PYTHON_MODULE(fields, m) {
+  m.ensemble<dsl::array<double>, double>(
+      "decline", [](auto y, auto rate) { return -rate * y; }, "",
+      dsl::ode::save_at(std::vector<double>{1}));
+}
+
+// case python_ensemble_of_numbers
+// says: the fields of an ensemble are arrays of one rank, of at most 7 dimensions
+// lines: nvcc 11, g++ 11, clang++ 23
+#include <dsl/python.hpp>
+#include <dsl/python/ensemble.hpp>
+DSL_PYTHON_MODULE(fields, m) {
+  m.ensemble<double, double>("decline", [](auto y, auto rate) { return -rate * y; });
+}
+
 // case headers_after_the_library
 // lines: nvcc compiles, g++ compiles
 #include <dsl/by_key.hpp>

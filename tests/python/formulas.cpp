@@ -1,7 +1,9 @@
 // The module that the tests of Python modules import.
 #include <complex>
 
+#include <dsl/ode.hpp>
 #include <dsl/python.hpp>
+#include <dsl/python/ensemble.hpp>
 #include <dsl/scan.hpp>
 
 using namespace std::complex_literals;
@@ -32,6 +34,13 @@ const auto mixed = dsl::vectorize(
     [](auto z, auto keep, auto a, auto b) { return dsl::where(keep, z, 0 * z) * a + b; });
 const auto bell = dsl::value_and_grad<0>([](auto x, auto k) { return exp(-k * x * x); });
 const auto busy = dsl::vectorize([](auto x) { return sin(cos(sin(cos(sin(cos(sin(cos(x)))))))); });
+#include <docs/python/ensembles.inc>
+const auto decline = [](auto y, auto rate) { return -rate * y; };
+const auto fall = [](auto height, auto velocity, auto gravity) {
+  return std::tuple{velocity, 0 * height - gravity};
+};
+const auto ground = dsl::ode::event([](auto height, auto, auto) { return height; }, dsl::ode::ends,
+                                    dsl::ode::falling, dsl::ode::keep_times(2));
 
 DSL_PYTHON_MODULE(formulas, m) {
   m.kernel<vector<bool>>("twice", twice, "x + x, of any dtype.")
@@ -67,4 +76,12 @@ DSL_PYTHON_MODULE(formulas, m) {
   m.loop<dsl::python::any_rank<float>, float>("decay", decay, "x * (1 - rate), again and again.");
   m.loop<vector<c32>, dsl::scalar<c32>, float>("rotate", rotate);
   m.loop<matrix<float>, float>("diffuse", diffuse);
+#include <docs/python/ensembles-2.inc>
+#include <docs/python/ensembles-3.inc>
+  m.ensemble<dsl::python::any_rank<float>, dsl::python::any_rank<float>>("decline", decline,
+                                                                         "y' = -rate y.")
+      .ensemble<vector<c64>, dsl::scalar<c64>>("decline", decline, "",
+                                               dsl::python::times<vector<double>, double>,
+                                               dsl::ode::method::rk4, dsl::ode::fixed_steps(200));
+  m.ensemble<vector<double>, vector<double>, double>("fall", fall, "", ground);
 }

@@ -61,8 +61,8 @@ def main():
     )
     tests = repository / "tests" / "python"
     run(sys.executable, tests / "test_numpy.py", quiet=False, PYTHONPATH=modules, DSL_DEVICE="host")
-    run(sys.executable, tests / "test_numpy.py", "Dtypes", "Results", "Loops", quiet=False,
-        PYTHONPATH=modules, DSL_DEVICE="sim")
+    run(sys.executable, tests / "test_numpy.py", "Dtypes", "Results", "Loops", "Ensembles",
+        quiet=False, PYTHONPATH=modules, DSL_DEVICE="sim")
     run(sys.executable, repository / "examples" / "python" / "coupled_fields.py", "--size", "64",
         "--steps", "10", quiet=False, PYTHONPATH=modules, DSL_DEVICE="host")
     run(sys.executable, tests / "page.py", repository, quiet=False, PYTHONPATH=modules,

@@ -119,6 +119,38 @@ class Torch(unittest.TestCase):
         x = torch.ones(1000, device="cuda")
         self.assertTrue((formulas.decay(3, x, 0.5)[0] == 0.125).all())
 
+    def test_ensembles(self):
+        double = {"dtype": torch.float64, "device": "cuda"}
+        x, v = torch.linspace(1, 2, 10_000, **double), torch.zeros(10_000, **double)
+        w = torch.linspace(0.5, 3, 10_000, **double)
+        with torch.cuda.stream(torch.cuda.Stream()):
+            formulas.swing(0.0, 2.0, x, v, w)
+            (2 * x).sum()
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            torch_spin()
+            twice = 2 * x
+            (end_x, end_v), got = formulas.swing(0.0, 2.0, twice, v, w, rtol=1e-9, atol=1e-9)
+            later = end_x + 1
+            self.assertLess(time.perf_counter() - start, 0.02)
+            torch.testing.assert_close(later - 1, 2 * x * torch.cos(2 * w), rtol=0, atol=1e-7)
+        self.assertEqual((end_v.dtype, end_v.device), (torch.float64, x.device))
+        self.assertEqual((got.t.dtype, got.outcome.dtype), (torch.float64, torch.uint8))
+        self.assertTrue((got.outcome == got.reached).all())
+        times = torch.linspace(0, 2, 5, **double)
+        answer, got = formulas.swing(
+            0.0, 2.0, x, v, w, rtol=1e-9, atol=1e-9, save_at=times, out=(x, v)
+        )
+        self.assertIs(answer[0], x)
+        torch.testing.assert_close(x, end_x / 2, rtol=0, atol=1e-7)
+        torch.testing.assert_close(got.saved[0][-1], x, rtol=0, atol=1e-12)
+        height = torch.ones(100, **double)
+        _, got = formulas.fall(0.0, 3.0, height, 0 * height, 9.81)
+        self.assertTrue((got.outcome == got.event).all())
+        self.assertTrue(torch.equal(got.event_times[0][0], got.t))
+        with self.assertRaisesRegex(RuntimeError, "host.*cuda:0|cuda:0.*host"):
+            formulas.swing(0.0, 2.0, x, v, w.cpu())
+
     def test_devices_are_not_mixed(self):
         with self.assertRaisesRegex(RuntimeError, "host.*cuda:0|cuda:0.*host"):
             formulas.outer_sum(torch.ones(2, 3, device="cuda"), torch.ones(3))
@@ -240,6 +272,17 @@ class CuPy(unittest.TestCase):
             self.assertTrue((z == 7).all() and (out == 12).all())
             out.fill(0)
 
+    def test_ensembles(self):
+        y, rate = cupy.ones((3, 4), "float32"), cupy.full(4, 0.5, "float32")
+        new, got = formulas.decline(0.0, 1.0, y, rate, rtol=1e-5, save_at=cupy.array([0.0, 1.0]))
+        self.assertIsInstance(got.outcome, cupy.ndarray)
+        self.assertTrue(bool((got.outcome == got.reached).all()))
+        self.assertTrue(bool((abs(new - np.exp(-0.5)) < 1e-4).all()))
+        self.assertEqual((got.t.shape, got.saved[0].shape), ((3, 4), (2, 3, 4)))
+        end = cupy.linspace(0, 1, 50)
+        new, got = formulas.decline(0.0, end, cupy.ones(50), 2.0, rtol=1e-8, atol=1e-10)
+        cupy.testing.assert_allclose(new, cupy.exp(-2 * end), rtol=1e-6)
+
     def test_many_streams_come_and_go(self):
         x = cupy.ones(1000, "float32")
         for k in range(200):
@@ -262,6 +305,15 @@ class Jax(unittest.TestCase):
             self.assertTrue((y == x + x).all(), dtype)
         with self.assertRaisesRegex(ValueError, "arrays of jax cannot be written"):
             formulas.twice(x.astype("float32"), out=jnp.zeros(1000))
+
+    def test_ensembles(self):
+        y = jnp.ones((3, 4), "float32")
+        new, got = formulas.decline(0.0, 1.0, y, 0.5 * y, rtol=1e-5, save_at=[0.0, 0.5, 1.0])
+        self.assertTrue((abs(new - np.exp(-0.5)) < 1e-4).all())
+        self.assertTrue((got.outcome == got.reached).all())
+        self.assertEqual(got.saved[0].shape, (3, 3, 4))
+        self.assertIsInstance(got.saved[0], jax.Array)
+        self.assertEqual(got.t.devices(), y.devices())
 
     def test_in_order_with_what_is_queued(self):
         slow = jax.jit(lambda x: jax.lax.fori_loop(0, 300, lambda _, m: m @ m * 0 + 3, x))

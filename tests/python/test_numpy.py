@@ -3,6 +3,7 @@ memory if they are installed."""
 
 import gc
 import os
+import pickle
 import sys
 import threading
 import unittest
@@ -396,6 +397,157 @@ class Loops(unittest.TestCase):
             formulas.rotate(3, F, 0.25, 0.01, every=0)
 
 
+class Ensembles(unittest.TestCase):
+    def setUp(self):
+        self.x, self.v = np.linspace(1, 2, 70), np.zeros(70)
+        self.w = np.linspace(0.5, 3, 70)
+
+    def test_fields_and_result(self):
+        x, v, w = self.x.copy(), self.v.copy(), self.w
+        (new_x, new_v), got = formulas.swing(0, 2.0, x, v, w, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(new_x, x * np.cos(2 * w), atol=1e-7)
+        np.testing.assert_allclose(new_v, -x * w * np.sin(2 * w), atol=1e-7)
+        np.testing.assert_array_equal((x, v), (self.x, self.v))
+        np.testing.assert_array_equal(got.t, np.full(70, 2.0))
+        for found, dtype in [
+            (got.t, np.float64),
+            (got.steps, np.int32),
+            (got.rejected, np.int32),
+            (got.outcome, np.uint8),
+        ]:
+            self.assertEqual((found.dtype, found.shape), (dtype, (70,)))
+        self.assertTrue((got.outcome == got.reached).all())
+        self.assertTrue((got.steps > 10).all())
+        self.assertTrue((np.diff(got.steps) >= 0).all())
+        self.assertEqual((got.saved, got.event_times), ((), ()))
+        self.assertIs(type(got), formulas.EnsembleResult)
+
+    def test_limits_of_the_steps(self):
+        x, v, w = self.x, self.v, self.w
+        got = formulas.swing(0, 2.0, x, v, w, most_steps=3)[1]
+        self.assertTrue((got.outcome == got.too_many_steps).all())
+        self.assertTrue((got.t < 2).all())
+        coarse = formulas.swing(0, 2.0, x, v, w, first_step=None, largest_step=None)[1]
+        fine = formulas.swing(0, 2.0, x, v, w, largest_step=0.01)[1]
+        self.assertTrue((fine.steps >= 200).all() and (coarse.steps < 200).all())
+        one = formulas.swing(0, 2.0, x, v, w, first_step=1e-3, most_steps=1)[1]
+        np.testing.assert_allclose(one.t, 1e-3, rtol=1e-6)
+
+    def test_saved(self):
+        x, v, w = self.x, self.v, self.w
+        times = np.linspace(0, 2, 5)
+        wanted = x * np.cos(times[:, None] * w)
+        for given in [times, list(times), tuple(times), [0, 0.5, 1, np.float32(1.5), 2],
+                      np.repeat(times, 2)[::2]]:
+            _, got = formulas.swing(0, 2.0, x, v, w, rtol=1e-8, atol=1e-8, save_at=given)
+            self.assertEqual(len(got.saved), 2)
+            np.testing.assert_allclose(got.saved[0], wanted, atol=1e-6)
+        np.testing.assert_array_equal(got.saved[1][0], v)
+        _, got = formulas.swing(2.0, 0, x, v, w, rtol=1e-8, atol=1e-8, save_at=times[::-1])
+        np.testing.assert_allclose(got.saved[0], wanted, atol=1e-6)
+        self.assertEqual(formulas.swing(0, 2.0, x, v, w, save_at=[])[1].saved[0].shape, (0, 70))
+
+    def test_in_place(self):
+        (wanted_x, wanted_v), _ = formulas.swing(0, 2.0, self.x, self.v, self.w)
+        x, v = self.x.copy(), np.zeros(140)[::2]
+        answer, _ = formulas.swing(0, 2.0, x, v, self.w, out=(x, v))
+        self.assertIs(answer[0], x)
+        self.assertIs(answer[1], v)
+        np.testing.assert_array_equal((x, v), (wanted_x, wanted_v))
+        out = np.zeros(70)
+        (first, second), _ = formulas.swing(0, 2.0, self.x, self.v, self.w, out=(None, out))
+        self.assertIs(second, out)
+        np.testing.assert_array_equal((first, out), (wanted_x, wanted_v))
+
+    def test_any_rank(self):
+        for shape in [(), (37,), (3, 4), (2, 3, 4), (1, 2, 1, 2, 1, 2, 1), (0,), (3, 0)]:
+            with self.subTest(shape):
+                y = 1 + np.random.default_rng(1).random(shape).astype(np.float32)
+                y = np.asarray(y, np.float32)
+                rate = np.full(shape[-1:], 0.5, np.float32)
+                new, got = formulas.decline(0, 1, y, rate, rtol=1e-5, save_at=[0, 1])
+                np.testing.assert_allclose(new, y * np.float32(np.exp(-0.5)), rtol=1e-4)
+                self.assertEqual((got.t.shape, got.outcome.shape), (shape, shape))
+                self.assertEqual(got.saved[0].shape, (2, *shape))
+                np.testing.assert_array_equal(got.saved[0][0], y)
+                np.testing.assert_allclose(got.saved[0][1], new, rtol=1e-5)
+        with self.assertRaisesRegex(ValueError, "decline: arrays of 8 dimensions"):
+            formulas.decline(0, 1, np.zeros((1,) * 8, np.float32), np.float32([1]))
+
+    def test_times_of_elements(self):
+        y, end = np.ones(37), np.linspace(-1, 2, 37)
+        new, got = formulas.decline(0.0, end, y, 2.0, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(new, np.exp(-2 * end), rtol=1e-6)
+        np.testing.assert_array_equal(got.t, end)
+        z = np.full(37, 1j)
+        new, got = formulas.decline(end, 2.0, z, 1j, save_at=[2.0])
+        np.testing.assert_allclose(new, 1j * np.exp(1j * (end - 2)), rtol=1e-8)
+        self.assertTrue((got.steps[:-1] == 200).all())
+        np.testing.assert_allclose(got.saved[0][0, :-1], new[:-1], rtol=1e-12)
+
+    def test_events(self):
+        height, velocity = np.linspace(1, 2, 37), np.zeros(37)
+        for options in {}, {"save_at": [0.25]}:
+            (height_there, _), got = formulas.fall(0, 3, height, velocity, 9.81, **options)
+            hit = np.sqrt(2 * height / 9.81)
+            self.assertTrue((got.outcome == got.event).all())
+            np.testing.assert_allclose(got.t, hit, rtol=1e-6)
+            np.testing.assert_allclose(height_there, 0, atol=1e-9)
+            (times,) = got.event_times
+            self.assertEqual(times.shape, (2, 37))
+            np.testing.assert_array_equal(times[0], got.t)
+            self.assertTrue(np.isnan(times[1]).all())
+        np.testing.assert_allclose(got.saved[0][0], height - 9.81 / 32, rtol=1e-6)
+
+    def test_errors(self):
+        x, v, w = self.x.copy(), self.v.copy(), self.w
+        single = x.astype(np.float32)
+        for exception, says, arguments, options in [
+            (TypeError, "no signature for .int, int, float32", (0, 1, single, v, w), {}),
+            (TypeError, "no signature for", (0, 1, x, v), {}),
+            (TypeError, "no signature for", (0, x, x, v, w), {}),
+            (TypeError, "no signature for", (x, v, w), {}),
+            (ValueError, "fields have different shapes, .70. and .69.", (0, 1, x, v[1:], w), {}),
+            (ValueError, "does not broadcast.* argument 5 .69,.", (0, 1, x, v, w[1:]), {}),
+            (ValueError, "t1 is inf", (0, np.inf, x, v, w), {}),
+            (ValueError, "relative is -1", (0, 1, x, v, w), {"rtol": -1}),
+            (TypeError, "rtol= is a number, not str", (0, 1, x, v, w), {"rtol": "1"}),
+            (TypeError, "most_steps= is an integer", (0, 1, x, v, w), {"most_steps": 1.5}),
+            (OverflowError, "outside int64", (0, 1, x, v, w), {"most_steps": 2**63}),
+            (TypeError, "save_at= and out=, all else", (0, 1, x, v, w), {"every": 2}),
+            (ValueError, "0.5, and is to be not before", (0, 1, x, v, w), {"save_at": [0.7, 0.5]}),
+            (ValueError, "between t0 and t1", (0, 1, x, v, w), {"save_at": [0.5, 1.5]}),
+            (ValueError, "nan", (0, 1, x, v, w), {"save_at": [np.nan]}),
+            (TypeError, "save_at= is to be float64", (0, 1, x, v, w), {"save_at": single}),
+            (TypeError, "save_at= is to be float64", (0, 1, x, v, w), {"save_at": x[None]}),
+            (TypeError, "save_at= is to be float64", (0, 1, x, v, w), {"save_at": 3}),
+            (TypeError, "a time of save_at= is a number", (0, 1, x, v, w), {"save_at": [1j]}),
+            (TypeError, "out= is a tuple of 2 arrays", (0, 1, x, v, w), {"out": x}),
+            (TypeError, "is to be float64", (0, 1, x, v, w), {"out": (single, None)}),
+            (ValueError, "to shape .69.", (0, 1, x, v, w), {"out": (x[1:].copy(), None)}),
+            (ValueError, "shares memory with argument 5", (0, 1, x, v, w), {"out": (None, w)}),
+            (ValueError, "share", (0, 1, x, v, w), {"out": (same := x.copy(), same)}),
+        ]:
+            with self.subTest(says), self.assertRaisesRegex(exception, says):
+                formulas.swing(*arguments, **options)
+        np.testing.assert_array_equal((x, v), (self.x, self.v))
+
+    def test_documentation(self):
+        self.assertIn(
+            "swing(t0: float64, t1: float64, float64[:], float64[:], float64[:], *, rtol=0.001, "
+            "atol=1e-06, first_step=None, largest_step=None, most_steps=100000, save_at=None, "
+            "out=None) -> ((float64[:], float64[:]), EnsembleResult)",
+            formulas.swing.__doc__,
+        )
+        self.assertIn("outcome", formulas.EnsembleResult.__doc__)
+
+    def test_a_result_may_be_pickled(self):
+        got = formulas.swing(0, 1, self.x, self.v, self.w)[1]
+        again = pickle.loads(pickle.dumps(got))
+        self.assertIs(type(again), formulas.EnsembleResult)
+        np.testing.assert_array_equal(again.steps, got.steps)
+
+
 class Lifetimes(unittest.TestCase):
     def test_nothing_is_kept(self):
         x = values("float32", 1000)
@@ -414,6 +566,7 @@ class Lifetimes(unittest.TestCase):
         gone = weakref.ref(y)
         formulas.decay(2, y, 0.5)
         formulas.sum_and_max(y)
+        formulas.decline(0, 1, y, y, save_at=[0.5])
         del y
         gc.collect()
         self.assertIsNone(gone())
@@ -502,6 +655,9 @@ class Torch(unittest.TestCase):
         )
         self.assertIs(type(history), torch.Tensor)
         self.assertEqual(history[-1], last)
+        y, got = formulas.decline(0, 1, x, torch.full((36,), 0.5), rtol=1e-5)
+        torch.testing.assert_close(y, x * float(np.exp(-0.5)), rtol=1e-4, atol=0)
+        self.assertTrue((got.outcome == got.reached).all())
 
     def test_what_a_tensor_has_beside_its_elements_is_refused(self):
         z = torch.ones(5, dtype=torch.complex64) * (1 + 2j)
@@ -540,6 +696,10 @@ class Jax(unittest.TestCase):
             3, jnp.ones(8, jnp.complex64), jnp.complex64(1), 0.1
         )
         self.assertEqual(complex(history[-1]), complex(last))
+        y, got = formulas.decline(0, 1, x, 0 * x + 0.5, rtol=1e-5, save_at=[0.0, 1.0])
+        np.testing.assert_allclose(y, np.arange(37) * np.exp(-0.5), rtol=1e-4)
+        self.assertTrue((got.outcome == got.reached).all())
+        self.assertEqual(got.saved[0].shape, (2, 37))
         with self.assertRaisesRegex(ValueError, "arrays of jax cannot be written"):
             formulas.twice(x, out=jnp.zeros(37))
         with self.assertRaises(Exception):

@@ -99,6 +99,10 @@ struct no_module {
   template <class... P, class F> no_module& loop(const char*, const F&, const char* = "") {
     return *this;
   }
+  template <class... P, class F, class... Options>
+  no_module& ensemble(const char*, const F&, const char* = "", const Options&...) {
+    return *this;
+  }
 };
 }  // namespace detail
 }  // namespace python

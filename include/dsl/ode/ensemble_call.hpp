@@ -73,6 +73,10 @@ auto operand_of_parameter(const X& x) {
     return as_operand(eval(x)).view();
   else return as_operand(x);
 }
+template <class T>
+view<const T, 0> operand_of_parameter(const view<T, 0>& x) {
+  return x;
+}
 
 template <class... Methods> struct chosen_method { using type = explicit_pair<tsit5_pair>; };
 template <class M, class... Rest> struct chosen_method<method_option<M>, Rest...> {

@@ -13,7 +13,6 @@ struct integration_gradient : Gradient, integration {};
 
 namespace detail {
 
-using dsl::detail::filter;
 struct only_others {
   template <class T> static constexpr bool passes = !std::is_same_v<T, memory_limit>;
 };

@@ -35,6 +35,7 @@ template <class F> struct right_side<timed<F>> {
 
 using dsl::detail::as_tuple;
 using dsl::detail::concatenate;
+using dsl::detail::filter;
 using dsl::detail::get;
 using dsl::detail::references;
 using dsl::detail::subtuple;

@@ -7,6 +7,7 @@
 
 #include <dsl/mem/array.hpp>
 #include <dsl/mem/scalar.hpp>
+#include <dsl/ode/tolerance.hpp>
 
 namespace dsl::python {
 
@@ -25,15 +26,15 @@ struct parameter {
   parameter_kind kind;
   dtype type;
   /// The rank, or `of_any_rank`: the formula then sees an array of rank `max_rank` whose first
-  /// extents are 1.
+  /// extents are 1. `rows_of_any_rank`: a result with an axis before those of the arguments.
   int rank;
 
-  static constexpr int of_any_rank = -1;
-  constexpr bool has_any_rank() const { return rank == of_any_rank; }
+  static constexpr int of_any_rank = -1, rows_of_any_rank = -2;
+  constexpr bool has_any_rank() const { return rank < 0; }
   constexpr int formula_rank() const { return has_any_rank() ? max_rank : rank; }
 };
 
-inline constexpr int max_parameters = 32;
+inline constexpr int max_parameters = 32, max_results = 64;
 
 /// Elements in the memory of an array library.
 struct elements {
@@ -65,28 +66,50 @@ struct argument {
 class call {
  public:
   argument arguments[max_parameters];
-  elements results[max_parameters];
+  elements results[max_results];
   // Used by loops.
   std::int64_t steps = 0, every = 1;
+  // Used by ensembles; `times`: at which the fields are saved.
+  ode::tolerance wanted;
+  bool saves = false;
+  std::vector<double> times;
+  // The rank to which the arrays broadcast, if a parameter has any rank.
+  int broadcast_rank = 0;
 
   /// Makes the array for a result for which the caller gave none. Throws the exception of the array
   /// library.
   virtual void make_result(int number, int rank, const std::int64_t* extents) = 0;
+  /// Makes the array for a result, and copies values to it.
+  template <class T, int R>
+  void give(int number, const view<T, R>& values) {
+    make_result(number, R, values.extents().data());
+    const elements& to = results[number];
+    dsl::detail::copy(to.owner, to.data,
+                      dsl::detail::to_mapping(dsl::detail::first_of<R>(to.extents),
+                                              dsl::detail::first_of<R>(to.strides)),
+                      values.owner(), values.origin(),
+                      dsl::detail::to_mapping(values.extents(), values.strides()), sizeof(T));
+  }
 
  protected:
   call() = default;
   ~call() = default;
 };
 
+enum class function_kind : std::uint8_t { kernel, loop, ensemble };
+
 /// One of the functions that share a name.
 struct signature {
+  function_kind kind;
   std::vector<parameter> parameters, results;
-  // For a loop: the number of state variables, which are the first parameters and results; the
-  // remaining results are histories.
+  // The number of state variables of a loop or an ensemble, which are the first results. They are
+  // the first parameters of a loop; those of an ensemble come after its times t0 and t1.
   int variables = 0;
   // Lives until the program ends.
   const void* function;
   void (*run)(call&, const void* function);
+
+  int first_variable() const { return kind == function_kind::ensemble ? 2 : 0; }
 };
 
 /// A parameter as written in a signature: dsl::array, dsl::view, dsl::scalar or a C++ scalar.

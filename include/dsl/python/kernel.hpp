@@ -83,7 +83,7 @@ template <class... E>
 struct results_of {
   using outputs = dsl::detail::outputs_of<E...>;
   static constexpr std::size_t count = std::tuple_size_v<outputs>;
-  static_assert(count <= max_parameters, "a function of a Python module has at most 32 results");
+  static_assert(count <= max_results, "a function of a Python module has at most 64 results");
 
   static constexpr std::array<int, count> ranks = [] {
     std::array<int, count> all{};

@@ -57,12 +57,7 @@ class loop_function {
     }
     static void give(call& c, const dsl::detail::tuple<H...>& all) {
       int k = variables;
-      const auto give_one = [&](const auto& history) {
-        using type = std::remove_cvref_t<decltype(history)>;
-        result<typename type::value_type, type::rank> target{&c, k++};
-        assign(target, history);
-      };
-      dsl::detail::unpack([&](const auto&... h) { (give_one(h), ...); }, all);
+      dsl::detail::unpack([&](const auto&... h) { (c.give(k++, h.view()), ...); }, all);
     }
   };
 

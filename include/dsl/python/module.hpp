@@ -5,6 +5,10 @@
 
 namespace dsl::python {
 
+namespace detail {
+template <class F, class Options, class... P> class ensemble_function;  // python/ensemble.hpp
+}  // namespace detail
+
 /// A Python module under construction. Its functions accept arrays of NumPy, CuPy, PyTorch and JAX,
 /// and of any library that supports DLPack, in place and ordered with their library's stream. They
 /// return arrays of the first argument's library.
@@ -27,7 +31,12 @@ class module_builder {
     if constexpr (are_parameters<P...>()) {
       using made = detail::kernel_function<F, P...>;
       add(name,
-          {{detail::parameter_of<P>::value...}, made::list(), 0, new F(std::move(f)), &made::run},
+          {detail::function_kind::kernel,
+           {detail::parameter_of<P>::value...},
+           made::list(),
+           0,
+           new F(std::move(f)),
+           &made::run},
           documentation);
     }
     return *this;
@@ -45,12 +54,40 @@ class module_builder {
     if constexpr (are_parameters<P...>()) {
       using made = detail::loop_function<F, P...>;
       add(name,
-          {{detail::parameter_of<P>::value...},
+          {detail::function_kind::loop,
+           {detail::parameter_of<P>::value...},
            made::results(),
            made::variables,
            new F(std::move(f)),
            &made::run},
           documentation);
+    }
+    return *this;
+  }
+  /// Defines a function that integrates differential equations in each element by itself,
+  /// `dsl::ode::ensemble`: name(t0, t1, fields..., arguments..., rtol=, atol=, first_step=,
+  /// largest_step=, most_steps=, save_at=, out=). Needs #include <dsl/python/ensemble.hpp>. The
+  /// fields are the first of the types, one for each derivative that f returns. options: a method,
+  /// fixed_steps and events as for `dsl::ode::ensemble`; `dsl::python::times<T0, T1>` gives t0 and
+  /// t1 other types than double. The function returns the fields at the end, and an EnsembleResult.
+  /// ```cpp
+  /// m.ensemble<field, field, field, field>("lorenz", lorenz, "Lorenz's equations, for many rho.");
+  /// m.ensemble<field, field, field, double>("stiff", robertson, "", dsl::ode::method::rodas5p);
+  /// ```
+  template <class... P, class F, class... Options>
+  module_builder& ensemble(const char* name, F f, const char* documentation = "",
+                           const Options&... options) {
+    if constexpr (are_parameters<P...>()) {
+      using made = detail::ensemble_function<F, dsl::detail::tuple<Options...>, P...>;
+      constexpr bool is_included = requires { sizeof(made); };
+      static_assert(is_included,
+                    "m.ensemble has a header of its own: add #include <dsl/python/ensemble.hpp>");
+      if constexpr (is_included)
+        if constexpr (made::fields > 0)
+          add(name,
+              {detail::function_kind::ensemble, made::parameters(), made::results(), made::fields,
+               new dsl::detail::tuple<F, Options...>(f, options...), &made::run},
+              documentation);
     }
     return *this;
   }
