@@ -15,8 +15,8 @@ constexpr auto as_tuple(const R& result) {
   if constexpr (is_tuple<R>)
     return unpack(
         []<class... E>(const E&... r) {
-          // Without concatenation, whose cost grows with the square of the number: a Jacobian of 20
-          // fields has 420 elements.
+          // Concatenation costs the square of the number: for a Jacobian of 20 fields, 420
+          // elements, g++ took 4.9 GB, and takes 0.6 GB without it.
           if constexpr (((is_tuple<E> || structured<E>) || ...)) return concatenate(as_tuple(r)...);
           else return tuple<E...>{r...};
         },
