@@ -13,7 +13,14 @@ namespace dsl::detail {
 template <class R>
 constexpr auto as_tuple(const R& result) {
   if constexpr (is_tuple<R>)
-    return unpack([](const auto&... r) { return concatenate(as_tuple(r)...); }, result);
+    return unpack(
+        []<class... E>(const E&... r) {
+          // Concatenation costs the square of the number: for a Jacobian of 20 fields, 420
+          // elements, g++ took 4.9 GB, and takes 0.6 GB without it.
+          if constexpr (((is_tuple<E> || structured<E>) || ...)) return concatenate(as_tuple(r)...);
+          else return tuple<E...>{r...};
+        },
+        result);
   else if constexpr (structured<R>)
     return unpack([](const auto&... m) { return concatenate(as_tuple(m)...); },
                   structure<R>::members(result));
