@@ -107,7 +107,8 @@ DSL_DETAIL_FN double fmod(double x, double y) { return DSL_DETAIL_BUILTIN(fmod)(
 #undef DSL_DETAIL_BUILTIN
 
 /// Float functions at the speed of the device's special function unit, with its error bounds (CUDA
-/// C++ Programming Guide, "Intrinsic Functions"). On the host these are the ordinary functions.
+/// C++ Programming Guide, "Intrinsic Functions"). For exp2, log2, reciprocal and sqrt a subnormal
+/// number is 0. On the host these are the ordinary functions.
 namespace fast {
 #if DSL_DETAIL_ON_DEVICE
 #define DSL_DETAIL_FAST(intrinsic, ordinary) return intrinsic
@@ -118,22 +119,28 @@ DSL_DETAIL_FN float divide(float x, float y) { DSL_DETAIL_FAST(__fdividef(x, y),
 DSL_DETAIL_FN float exp(float x) { DSL_DETAIL_FAST(__expf(x), math::exp(x)); }
 DSL_DETAIL_FN float exp10(float x) { DSL_DETAIL_FAST(__exp10f(x), math::exp10(x)); }
 DSL_DETAIL_FN float log(float x) { DSL_DETAIL_FAST(__logf(x), bounded::log(x)); }
-DSL_DETAIL_FN float log2(float x) { DSL_DETAIL_FAST(__log2f(x), math::log2(x)); }
 DSL_DETAIL_FN float log10(float x) { DSL_DETAIL_FAST(__log10f(x), math::log10(x)); }
 DSL_DETAIL_FN float sin(float x) { DSL_DETAIL_FAST(__sinf(x), math::sin(x)); }
 DSL_DETAIL_FN float cos(float x) { DSL_DETAIL_FAST(__cosf(x), math::cos(x)); }
 DSL_DETAIL_FN float tan(float x) { DSL_DETAIL_FAST(__tanf(x), math::tan(x)); }
 DSL_DETAIL_FN float pow(float x, float y) { DSL_DETAIL_FAST(__powf(x, y), own::pow(x, y)); }
 #undef DSL_DETAIL_FAST
-DSL_DETAIL_FN float sqrt(float x) {
 #if DSL_DETAIL_ON_DEVICE
-  float root;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
-  return root;
+#define DSL_DETAIL_UNIT(name, instruction, ordinary)                    \
+  DSL_DETAIL_FN float name(float x) {                                   \
+    float result;                                                       \
+    asm(instruction ".approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x)); \
+    return result;                                                      \
+  }
 #else
-  return math::sqrt(x);
+#define DSL_DETAIL_UNIT(name, instruction, ordinary) \
+  DSL_DETAIL_FN float name(float x) { return ordinary; }
 #endif
-}
+DSL_DETAIL_UNIT(exp2, "ex2", math::exp2(x))
+DSL_DETAIL_UNIT(log2, "lg2", math::log2(x))
+DSL_DETAIL_UNIT(reciprocal, "rcp", 1.0f / x)
+DSL_DETAIL_UNIT(sqrt, "sqrt", math::sqrt(x))
+#undef DSL_DETAIL_UNIT
 }  // namespace fast
 
 }  // namespace math

@@ -196,7 +196,8 @@ void add_inputs(ensemble_operands<Rank>& in, const T0& t0, const T1& t1, const t
   };
   in.add(scalar_time(t0));
   in.add(scalar_time(t1));
-  for (const double value : {wanted.relative * unit, wanted.absolute * unit, unit,
+  // The absolute tolerance is no subnormal number, so that its reciprocal is one.
+  for (const double value : {wanted.relative * unit, std::max(wanted.absolute * unit, 1e-37), unit,
                              wanted.first_step, wanted.largest_step})
     in.add(as_float(value));
   in.add(as_count(steps_of_call<P>(options.fixed, wanted.most_steps)));

@@ -10,7 +10,7 @@ namespace dsl::ode::detail {
 template <class P> using control_variables =
     variable_list<variables_of<P>.t, variables_of<P>.h, variables_of<P>.is_last,
                   variables_of<P>.log_error, variables_of<P>.steps, variables_of<P>.rejected,
-                  variables_of<P>.outcome, variables_of<P>.running, variables_of<P>.was_rejected>;
+                  variables_of<P>.outcome, variables_of<P>.running, variables_of<P>.growth>;
 
 template <class P> using stepped_variables = std::conditional_t<
     !P::has_fixed_steps, control_variables<P>,
@@ -81,7 +81,8 @@ struct ensemble_start {
       else return t;
     }();
     out.put(control_variables<P>{}, first_t, first.h, first.is_last, 0.0f, 0, 0,
-            where(t == t1 || P::has_fixed_steps, 0, 2), begins, false);
+            where(t == t1 || P::has_fixed_steps, 0, 2), begins,
+            static_cast<float>(P::control.most));
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
     if constexpr (P::saves_times || P::saves_steps)
       out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);
@@ -169,7 +170,7 @@ struct ensemble_step {
       out.put(stepped_variables<P>{}, made.t, made.is_last, made.steps, made.running);
     else
       out.put(stepped_variables<P>{}, made.t, made.h, made.is_last, made.log_error, made.steps,
-              made.rejected, made.outcome, made.running, !made.accepted);
+              made.rejected, made.outcome, made.running, made.growth);
     if constexpr (P::reuses_slope)
       out.put(variable_range<v.slope, P::fields>{},
               tuple{where(made.accepted, get<I>(tried.slopes),

@@ -84,8 +84,8 @@ struct ensemble_layout : numbered_variables<P> {
   // the last one; the binary logarithm of the squared error of the last accepted step.
   int t = -1, h = -1, is_last = -1, log_error = -1;
   int steps = -1, rejected = -1, outcome = -1, running = -1;
-  int was_rejected = -1;  // The last step that was tried.
-  int slope = -1;  // Of each field at t, where the last stage of a step is the first of the next.
+  int growth = -1;  // A float: the most by which the next step may grow.
+  int slope = -1;   // Of each field at t, where the last stage of a step is the first of the next.
   // The last accepted step: its beginning, its size, and the polynomials of the continuous
   // extension, by field and then by power of theta.
   int old_t = -1, taken = -1, old_y = -1, power = -1;
@@ -122,7 +122,7 @@ constexpr ensemble_layout<P> lay_out_variables() {
   v.rejected = v.add(1, whole);
   v.outcome = v.add(1, dtype::uint8);
   v.running = v.add(1, flag);
-  v.was_rejected = v.add(1, flag);
+  v.growth = v.add(1, dtype::float32);
   if (P::reuses_slope) v.add_of_fields(v.slope, 1);
   if (P::keeps_last) {
     v.old_t = v.add(1, real);

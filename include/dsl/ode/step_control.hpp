@@ -44,7 +44,7 @@ constexpr auto mean_square_of(const ensemble_symbols<P>& at, std::index_sequence
 }
 
 /// What follows from a step that was tried.
-template <class Flag, class T, class H, class N, class O>
+template <class Flag, class T, class H, class N, class O, class G>
 struct controlled {
   Flag accepted;
   T t;           // The time afterwards.
@@ -54,6 +54,7 @@ struct controlled {
   N steps, rejected;
   O outcome;
   Flag running;
+  G growth;
 };
 
 /// The least magnitude of a step at a time: SciPy's, ten roundings of the time.
@@ -83,9 +84,9 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
         where(steps == 1, log_safety - at_first * log_square,
               exponent + where(accepted, static_cast<float>(c.earlier / 2) * last_error, 0.0f));
   }
-  const auto most =
-      where(accepted && !at.template variable<v.was_rejected>(), static_cast<float>(c.most), 1.0f);
-  const auto factor = fmin(most, fmax(static_cast<float>(c.least), exp2(exponent)));
+  const auto most = where(accepted, at.template variable<v.growth>(), 1.0f);
+  const auto factor =
+      fmin(most, fmax(static_cast<float>(c.least), dsl::detail::apply<op::fast_exp2>(exponent)));
 
   const auto reached = accepted && is_last;
   const auto next_t = where(accepted, where(is_last, t1, t + h), t);
@@ -104,7 +105,8 @@ constexpr auto control(const ensemble_symbols<P>& at, const H& h, const Q& squar
                     steps,
                     at.template variable<v.rejected>() + cast<std::int32_t>(!accepted),
                     where(reached, 0, where(stuck, 1, 2)),
-                    running};
+                    running,
+                    where(accepted, static_cast<float>(c.most), 1.0f)};
 }
 
 /// The same for steps of one size: no step is rejected.

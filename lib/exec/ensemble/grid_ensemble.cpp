@@ -18,10 +18,9 @@ const entry_points<1>& kernels_of(const grid_executor& devices, const ensemble_w
                       of.operands);
 }
 
-// Elements that a warp takes at a time: several for each lane, so that few lanes are idle at the
-// end of a chunk, but so few that all warps end together.
+// Elements that a warp takes at a time: two for each lane, or one, so that all warps end together.
 constexpr std::int64_t chunk_of_warp(std::int64_t elements, std::int64_t warps) {
-  return std::clamp<std::int64_t>(elements / (warps * 8) / 32 * 32, 32, 1024);
+  return elements < warps * 512 ? 32 : 64;
 }
 
 }  // namespace

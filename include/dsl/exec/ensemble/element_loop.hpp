@@ -80,11 +80,15 @@ struct element_loop {
   static constexpr int variables = Types::count;
 };
 
+/// The value of a variable as it is held between phases: whole registers.
+template <dtype D> using held_value_t =
+    std::conditional_t<(kind_of(D) <= kind::integer && size_of(D) < 4), std::int32_t, value_t<D>>;
+
 /// The values of all variables.
 template <class Types, class Numbers> struct element_variables_of;
 template <dtype... D, std::size_t... I>
 struct element_variables_of<variable_types<D...>, std::index_sequence<I...>>
-    : numbered<static_cast<int>(I), value_t<D>>... {};
+    : numbered<static_cast<int>(I), held_value_t<D>>... {};
 template <class Loop> using element_variables =
     element_variables_of<typename Loop::types,
                          std::make_index_sequence<static_cast<std::size_t>(Loop::variables)>>;

@@ -39,7 +39,7 @@ struct element_runner {
   element_variables<Loop> v{};
   std::int64_t element = 0;
 
-  DSL_DETAIL_KERNEL_FN bool is_running() const { return nth<Loop::running>(v); }
+  DSL_DETAIL_KERNEL_FN bool is_running() const { return nth<Loop::running>(v) != 0; }
   DSL_DETAIL_KERNEL_FN void begin(std::int64_t at) {
     element = at;
     read_given(typename Loop::given{}, std::make_index_sequence<Loop::given::count>{});
@@ -54,7 +54,7 @@ struct element_runner {
  private:
   template <int... V, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void read_given(variable_list<V...>, std::index_sequence<I...>) {
-    ((nth<V>(v) = static_cast<value_t<Loop::types::at[V]>>(
+    ((nth<V>(v) = static_cast<held_value_t<Loop::types::at[V]>>(
           memory.template load<memory_t<Loop::types::at[V]>>(array<V>(static_cast<int>(I)) +
                                                              element))),
      ...);
@@ -94,7 +94,7 @@ struct element_runner {
       run_once<Phase, First, Kind>();
     } else {
       DSL_DETAIL_ROLLED
-      while (nth<Phase::runs_while>(v)) run_once<Phase, First, Kind>();
+      while (nth<Phase::runs_while>(v) != 0) run_once<Phase, First, Kind>();
     }
   }
   template <class Phase, int First, int Kind>
@@ -113,7 +113,7 @@ struct element_runner {
   template <int First, int Kind, int Flag, int Row, int... V>
   DSL_DETAIL_KERNEL_FN void store_rows(stored_rows<Flag, Row, V...>) {
     const std::int64_t row = nth<Row>(v);
-    if (nth<Flag>(v) && row < args.ensemble.rows[Loop::read::kinds + Kind])
+    if (nth<Flag>(v) != 0 && row < args.ensemble.rows[Loop::read::kinds + Kind])
       store_row<First>(row * args.elements + element, variable_list<V...>{},
                        std::make_index_sequence<sizeof...(V)>{});
   }
@@ -156,7 +156,7 @@ struct element_runner {
   template <int First, int... V, std::size_t... I>
   DSL_DETAIL_KERNEL_FN void read_row(std::int64_t at, variable_list<V...>,
                                      std::index_sequence<I...>) {
-    ((nth<V>(v) = static_cast<value_t<Loop::types::at[V]>>(
+    ((nth<V>(v) = static_cast<held_value_t<Loop::types::at[V]>>(
           memory.template load<memory_t<Loop::types::at[V]>>(
               array<V>(first_read + First + static_cast<int>(I)) + at))),
      ...);
@@ -180,7 +180,7 @@ struct element_runner {
     template <op Code, dtype D, int N, std::uint32_t Head>
     DSL_DETAIL_KERNEL_FN void read() {
       if constexpr (N < Loop::variables) {
-        input_of<Head>(in) = nth<N>(of.v);
+        input_of<Head>(in) = static_cast<value_t<D>>(nth<N>(of.v));
       } else {
         const argument& a = of.args.operand[first_scalar + N - Loop::variables];
         if constexpr (Code == op::load_scalar)
