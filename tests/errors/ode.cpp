@@ -76,7 +76,7 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 11, g++ 13, clang++ 22
+// lines: nvcc 8, g++ 10, clang++ 13
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
@@ -124,4 +124,28 @@ void f(dsl::array<double>& y) {
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::first_step(y),
                      dsl::ode::first_step(y));
+}
+
+// case ensemble_of_structs_without_their_argument
+// says: a right-hand side takes the fields and the other arguments, after the time with ode::with_time
+// lines: nvcc 10, g++ 12, clang++ 19
+#include <dsl/hana.hpp>
+#include <dsl/ode.hpp>
+template <class X, class V> struct body {
+  BOOST_HANA_DEFINE_STRUCT(body, (X, position), (V, velocity));
+};
+void f(body<dsl::array<double>, dsl::array<double>>& b) {
+  dsl::ode::ensemble([](auto b, auto) { return b; }, dsl::state(b), 0, 1, {});
+}
+
+// case ensemble_of_structs_with_scalars
+// says: the fields of an ensemble are arrays or views of one rank
+// lines: nvcc 8, g++ 10, clang++ 13
+#include <dsl/hana.hpp>
+#include <dsl/ode.hpp>
+template <class X, class V> struct body {
+  BOOST_HANA_DEFINE_STRUCT(body, (X, position), (V, velocity));
+};
+void f(body<dsl::array<double>, dsl::scalar<double>>& b) {
+  dsl::ode::ensemble([](auto b) { return b; }, dsl::state(b), 0, 1, {});
 }

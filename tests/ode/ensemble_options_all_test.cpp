@@ -177,4 +177,21 @@ TEST_P(ensemble_options, refuses_times_that_are_not_finite) {
   EXPECT_LT(dsl::max(abs(y(0) - exp(dsl::arange<double>(3) - 3.0))).value(), 1e-8);
 }
 
+TEST_P(ensemble_options, of_the_page) {
+  const dsl::array<double> rho = dsl::linspace(0.0, 21.0, 100);
+  dsl::array<double> x = dsl::ones<double>(100), y = dsl::zeros<double>(100),
+                     z = dsl::zeros<double>(100);
+#include <docs/ensembles/one-call.inc>
+  EXPECT_GT(mean_steps, 20);
+
+#include <docs/ensembles/limits-of-the-steps.inc>
+  EXPECT_TRUE(dsl::all(limited.steps <= dsl::arange<int>(100)).value());
+  EXPECT_EQ(limited.outcome(99).value(), 0);
+  EXPECT_GE(limited.steps(99).value(), 44);
+
+#include <docs/ensembles/values-after-steps.inc>
+  EXPECT_EQ(dsl::sum(dsl::isfinite(xs)).value(), dsl::sum(path.steps - path.rejected).value());
+  EXPECT_TRUE(dsl::all(dsl::isfinite(xs) == dsl::isfinite(ts)).value());
+}
+
 }  // namespace

@@ -6,6 +6,7 @@
 #include <dsl/ode/ensemble_options.hpp>
 #include <dsl/ode/ensemble_problem.hpp>
 #include <dsl/ode/ensemble_result.hpp>
+#include <dsl/ode/ensemble_structs.hpp>
 
 namespace dsl::ode {
 
@@ -238,6 +239,35 @@ constexpr bool may_have_options() {
          !(std::same_as<Arguments, refused> || ...);
 }
 
+/// Integrates fields and parameters without structs.
+template <class F, class... S, class T0, class T1, class... Arguments>
+auto ensemble_of_leaves(const tuple<S&...>& fields, const T0& t0, const T1& t1,
+                        const tolerance& wanted, const Arguments&... arguments) {
+  using method = decltype(method_among(filter(only_methods{}, arguments...)));
+  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
+  constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
+                          : (is_save<Arguments> || ...)                  ? saving::times
+                                                                         : saving::nothing;
+  return unpack(
+      [&](const auto&... x) {
+        return run_ensemble<F, method>(fields, t0, t1, wanted,
+                                       options_among<what, fixed>(arguments...),
+                                       tuple{operand_of_parameter(x)...});
+      },
+      filter(only_ensemble_parameters{}, arguments...));
+}
+template <class Call, class... S, class T0, class T1, class... Arguments>
+auto ensemble_of_structs(const loop_state<S...>& fields, const T0& t0, const T1& t1,
+                         const tolerance& wanted, const Arguments&... arguments) {
+  return unpack(
+      [&](const auto&... x) {
+        return result_of_fields<std::remove_const_t<S>...>(
+            ensemble_of_leaves<typename Call::function>(dsl::detail::leaves_of_state(fields), t0,
+                                                        t1, wanted, x...));
+      },
+      concatenate(leaves_of_argument<typename Call::all, Arguments>::of(arguments)...));
+}
+
 }  // namespace detail
 
 /// Integrates dy/dt = f from t0 to t1 in each element by itself: every element has its own steps,
@@ -265,27 +295,16 @@ template <class F, class... S, class T0, class T1, class... Arguments>
 auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               const tolerance& wanted = {}, const Arguments&... arguments) {
   using namespace detail;
+  using call = ensemble_call<F, tuple<S&...>, Arguments...>;
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
-  if constexpr (!may_have_options<method, Arguments...>()) {
+  if constexpr (!may_have_options<method, Arguments...>()) return refused{};
+  else if constexpr (!may_be_ensemble<typename call::function>(
+                         std::type_identity<typename call::fields>{},
+                         std::type_identity<typename call::parameters>{}))
     return refused{};
-  } else {
-    constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
-    constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
-                            : (is_save<Arguments> || ...)                  ? saving::times
-                                                                           : saving::nothing;
-    return unpack(
-        [&](const auto&... x) {
-          if constexpr (!may_be_ensemble<F>(
-                            std::type_identity<tuple<S...>>{},
-                            std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
-            return refused{};
-          else
-            return run_ensemble<F, method>(fields.variables, t0, t1, wanted,
-                                           options_among<what, fixed>(arguments...),
-                                           tuple{operand_of_parameter(x)...});
-        },
-        filter(only_ensemble_parameters{}, arguments...));
-  }
+  else if constexpr (call::has_structs)
+    return ensemble_of_structs<call>(fields, t0, t1, wanted, arguments...);
+  else return ensemble_of_leaves<F>(fields.variables, t0, t1, wanted, arguments...);
 }
 
 // Other calls do not compile.
