@@ -256,6 +256,7 @@ auto ensemble_of_leaves(const tuple<S&...>& fields, const T0& t0, const T1& t1,
       },
       filter(only_ensemble_parameters{}, arguments...));
 }
+/// Integrates their leaves.
 template <class Call, class... S, class T0, class T1, class... Arguments>
 auto ensemble_of_structs(const loop_state<S...>& fields, const T0& t0, const T1& t1,
                          const tolerance& wanted, const Arguments&... arguments) {
@@ -274,18 +275,18 @@ auto ensemble_of_structs(const loop_state<S...>& fields, const T0& t0, const T1&
 /// events and end, and none waits for another one.
 ///
 /// f: as for `integrate`, without sums, neighbours and elements of other systems. fields:
-/// `dsl::state(...)` of arrays or views of one shape, real or complex; afterwards they hold y at
-/// the result's `t`. t0, t1: numbers, or arrays that broadcast to that shape. wanted: the tolerance
-/// and the limits of the steps of each element. arguments: first the other arguments of f, which
-/// are arrays, expressions, scalars in device memory and C++ values; then options in any order: a
-/// method of `ode::method`, fixed_steps, first_step, largest_step, most_steps, save_at or
-/// save_every, event.
+/// `dsl::state(...)` of arrays or views of one shape, real or complex, and structs of these;
+/// afterwards they hold y at the result's `t`. t0, t1: numbers, or arrays that broadcast to that
+/// shape. wanted: the tolerance and the limits of the steps of each element. arguments: first the
+/// other arguments of f, which are arrays, expressions (computed once, before), scalars in device
+/// memory, C++ values and structs of these; then options in any order: a method of `ode::method`,
+/// fixed_steps, first_step, largest_step, most_steps, save_at or save_every, event.
 ///
 /// One kernel. Does not wait, unless t0, t1 or the times of `save_at` are in device memory. Throws
-/// value_error for times that are not finite, impossible tolerances and times of `save_at` that are
-/// not sorted between t0 and t1, shape_error for fields of different shapes and arguments that do
-/// not broadcast to them, device_error on several GPUs and for arguments on different devices,
-/// before the fields are written.
+/// value_error for times that are not finite, impossible tolerances and numbers of rows, and times
+/// of `save_at` that are not sorted between t0 and t1, shape_error for fields of different shapes
+/// and arguments that do not broadcast to them, device_error on several GPUs and for arguments on
+/// different devices, before the fields are written.
 /// ```cpp
 /// const auto got = dsl::ode::ensemble(lorenz, dsl::state(x, y, z), 0.0, 1.0,
 ///                                     {.relative = 1e-6, .absolute = 1e-6}, rho);
