@@ -55,6 +55,8 @@ struct controlled {
   O outcome;
   Flag running;
 };
+template <class Flag, class T, class H, class N, class O>
+controlled(Flag, T, H, Flag, H, N, N, O, Flag) -> controlled<Flag, T, H, N, O>;
 
 /// The least magnitude of a step at a time: SciPy's, ten roundings of the time.
 template <class T>
