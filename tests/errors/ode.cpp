@@ -62,7 +62,7 @@ void f(dsl::array<float>& y) {
 
 // case integrate_gradient_without_a_loss
 // says: integrate_gradient takes a loss after the right-hand side
-// lines: nvcc 6, g++ 15, clang++ 18
+// lines: nvcc 6, g++ 8, clang++ 9
 void f(dsl::array<float>& y) {
   dsl::ode::integrate_gradient([](auto y) { return -y; }, dsl::state(y), 0, 1);
 }
@@ -76,7 +76,7 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 11, g++ 13, clang++ 22
+// lines: nvcc 8, g++ 10, clang++ 13
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
@@ -140,4 +140,54 @@ void f(dsl::array<double>& y) {
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::first_step(y),
                      dsl::ode::first_step(y));
+}
+
+// case ensemble_of_a_functor
+// says: a right-hand side is a lambda with auto parameters: a functor that is called for each element is applied to arrays, and its result is an argument
+// lines: nvcc 10, g++ 12, clang++ 19
+struct decay_of_numbers {
+  DSL_FN double operator()(double y) const { return -y; }
+};
+void f(dsl::array<double>& y) { dsl::ode::ensemble(decay_of_numbers{}, dsl::state(y), 0, 1, {}); }
+
+// case ensemble_with_an_event_of_functors
+// says: an event's functions are lambdas with auto parameters
+// lines: nvcc 8, g++ 11, clang++ 14
+struct zero_of_numbers {
+  DSL_FN double operator()(double y) const { return y; }
+};
+void f(dsl::array<double>& y) {
+  dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {},
+                     dsl::ode::event(zero_of_numbers{}, dsl::ode::ends));
+}
+
+// case ensemble_with_a_key
+// says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them
+// lines: nvcc 9, g++ 10, clang++ 18
+void f(dsl::array<double>& y, dsl::random::key k) {
+  dsl::ode::ensemble([](auto y, auto) { return -y; }, dsl::state(y), 0, 1, {}, k);
+}
+
+// case ensemble_of_structs_without_their_argument
+// says: a right-hand side takes the fields and the other arguments, after the time with ode::with_time
+// lines: nvcc 10, g++ 12, clang++ 19
+#include <dsl/hana.hpp>
+#include <dsl/ode.hpp>
+template <class X, class V> struct body {
+  BOOST_HANA_DEFINE_STRUCT(body, (X, position), (V, velocity));
+};
+void f(body<dsl::array<double>, dsl::array<double>>& b) {
+  dsl::ode::ensemble([](auto b, auto) { return b; }, dsl::state(b), 0, 1, {});
+}
+
+// case ensemble_of_structs_with_scalars
+// says: the fields of an ensemble are arrays or views of one rank
+// lines: nvcc 8, g++ 10, clang++ 13
+#include <dsl/hana.hpp>
+#include <dsl/ode.hpp>
+template <class X, class V> struct body {
+  BOOST_HANA_DEFINE_STRUCT(body, (X, position), (V, velocity));
+};
+void f(body<dsl::array<double>, dsl::scalar<double>>& b) {
+  dsl::ode::ensemble([](auto b) { return b; }, dsl::state(b), 0, 1, {});
 }

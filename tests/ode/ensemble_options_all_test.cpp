@@ -2,6 +2,7 @@
 #include "one_device.hpp"
 
 #include <dsl/ode.hpp>
+#include <dsl/random.hpp>
 
 #include <cmath>
 #include <limits>
@@ -15,6 +16,16 @@ ON_EVERY_DEVICE(ensemble_options);
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr dsl::ode::tolerance fine{.relative = 1e-9, .absolute = 1e-12};
+struct at_most_one {
+  DSL_FN double operator()(double x) const { return x < 1 ? x : 1; }
+};
+struct falls_by_half_its_square {
+  template <class Y, class R>
+  constexpr auto operator()(const Y& y, const R& rate) const {
+    const auto half = dsl::vectorize([](auto a) { return 0.5 * a * a; });
+    return -rate * half(y);
+  }
+};
 constexpr auto decays = [](auto y, auto rate) { return -rate * y; };
 
 // The rows of an element are its accepted steps: without rejected ones, in order, to its end.
@@ -175,6 +186,49 @@ TEST_P(ensemble_options, refuses_times_that_are_not_finite) {
   dsl::ode::ensemble(decays, dsl::state(y), dsl::to_device(std::vector<float>{0, 1, 2}), 3.0, fine,
                      rate);
   EXPECT_LT(dsl::max(abs(y(0) - exp(dsl::arange<double>(3) - 3.0))).value(), 1e-8);
+}
+
+TEST_P(ensemble_options, of_the_page) {
+  const dsl::array<double> rho = dsl::linspace(0.0, 21.0, 100);
+  dsl::array<double> x = dsl::ones<double>(100), y = dsl::zeros<double>(100),
+                     z = dsl::zeros<double>(100);
+#include <docs/ensembles/one-call.inc>
+  EXPECT_GT(mean_steps, 20);
+
+#include <docs/ensembles/limits-of-the-steps.inc>
+  EXPECT_TRUE(dsl::all(limited.steps <= dsl::arange<int>(100)).value());
+  EXPECT_EQ(limited.outcome(99).value(), 0);
+  EXPECT_GE(limited.steps(99).value(), 44);
+
+#include <docs/ensembles/values-after-steps.inc>
+  EXPECT_EQ(dsl::sum(dsl::isfinite(xs)).value(), dsl::sum(path.steps - path.rejected).value());
+  EXPECT_TRUE(dsl::all(dsl::isfinite(xs) == dsl::isfinite(ts)).value());
+}
+
+// A class that is traced and calls what vectorize made, also where it is differentiated.
+TEST_P(ensemble_options, calls_other_functions) {
+  const dsl::array<double> rate = dsl::linspace(0.5, 2.0, 70);
+  dsl::array<double> y = dsl::ones<double>(70), z = y, w = y;
+  dsl::ode::ensemble(falls_by_half_its_square{}, dsl::state(y), 0.0, 1.0, fine, rate);
+  dsl::ode::ensemble(falls_by_half_its_square{}, dsl::state(z), 0.0, 1.0, fine, rate,
+                     dsl::ode::method::rodas5p);
+  EXPECT_LT(dsl::max(abs(y - 1 / (1 + 0.5 * rate))).value(), 1e-7);
+  EXPECT_LT(dsl::max(abs(z - 1 / (1 + 0.5 * rate))).value(), 1e-7);
+  const auto bounded = dsl::vectorize(at_most_one{})(rate);
+  dsl::ode::ensemble(decays, dsl::state(w), 0.0, 1.0, fine, bounded);
+  EXPECT_LT(dsl::max(abs(w - exp(-bounded))).value(), 1e-7);
+}
+TEST_P(ensemble_options, has_random_numbers_of_its_own_in_every_element) {
+#include <docs/ensembles/random-numbers-and-functors.inc>
+  EXPECT_LT(dsl::max(abs(left - exp(-dsl::random::uniform<double>(k, 1000)))).value(), 1e-7);
+  // A matrix, of which the fields are a part, takes the part's numbers.
+  dsl::array<double, 2> all = dsl::ones<double>(6, 50);
+  auto part = all(dsl::slice(2, 4));
+  dsl::ode::ensemble(decay, dsl::state(part), 0.0, 1.0, fine,
+                     dsl::random::uniform<double>(k, 6, 50)(dsl::slice(2, 4)));
+  const dsl::array<double, 2> expected = exp(-dsl::random::uniform<double>(k, 6, 50));
+  EXPECT_LT(dsl::max(abs(all(3) - expected(3))).value(), 1e-7);
+  EXPECT_TRUE(dsl::all(all(4) == 1).value());
 }
 
 }  // namespace

@@ -30,15 +30,6 @@ TEST_P(ensembles_page, one_call_and_values_at_given_times) {
 #include <docs/ensembles/values-at-given-times.inc>
   EXPECT_EQ(dsl::max(abs(at_times(0) - first)).value(), 0);
   EXPECT_LT(dsl::max(abs(at_times(10) - x)).value(), 1e-12);
-
-#include <docs/ensembles/limits-of-the-steps.inc>
-  EXPECT_TRUE(dsl::all(limited.steps <= dsl::arange<int>(100)).value());
-  EXPECT_EQ(limited.outcome(99).value(), 0);
-  EXPECT_GE(limited.steps(99).value(), 44);
-
-#include <docs/ensembles/values-after-steps.inc>
-  EXPECT_EQ(dsl::sum(dsl::isfinite(xs)).value(), dsl::sum(path.steps - path.rejected).value());
-  EXPECT_TRUE(dsl::all(dsl::isfinite(xs) == dsl::isfinite(ts)).value());
 }
 
 TEST_P(ensembles_page, derivatives_of_a_loss) {

@@ -78,24 +78,48 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
   }(std::index_sequence_for<S...>{});
 }
 
+/// Integrates fields and parameters without structs.
+template <class F, class... S, class T0, class T1, class... Arguments>
+auto ensemble_of_leaves(const tuple<S&...>& fields, const T0& t0, const T1& t1,
+                        const tolerance& wanted, const Arguments&... arguments) {
+  return with_options(
+      [&]<class Method, class... X>(const auto& options, const X&... parameters) {
+        return run_ensemble<F, Method>(fields, t0, t1, wanted, options,
+                                       tuple{operand_of_parameter(parameters)...});
+      },
+      arguments...);
+}
+/// Integrates their leaves.
+template <class Call, class... S, class T0, class T1, class... Arguments>
+auto ensemble_of_structs(const loop_state<S...>& fields, const T0& t0, const T1& t1,
+                         const tolerance& wanted, const Arguments&... arguments) {
+  return unpack(
+      [&](const auto&... x) {
+        return result_of_fields<std::remove_const_t<S>...>(
+            ensemble_of_leaves<typename Call::function>(dsl::detail::leaves_of_state(fields), t0,
+                                                        t1, wanted, x...));
+      },
+      concatenate(leaves_of_argument<typename Call::all, Arguments>::of(arguments)...));
+}
+
 }  // namespace detail
 
 /// Integrates dy/dt = f from t0 to t1 in each element by itself: every element has its own steps,
 /// events and end, and none waits for another one.
 ///
 /// f: as for `integrate`, without sums, neighbours and elements of other systems. fields:
-/// `dsl::state(...)` of arrays or views of one shape, real or complex; afterwards they hold y at
-/// the result's `t`. t0, t1: numbers, or arrays that broadcast to that shape. wanted: the tolerance
-/// and the limits of the steps of each element. arguments: first the other arguments of f, which
-/// are arrays, expressions, scalars in device memory and C++ values; then options in any order: a
-/// method of `ode::method`, fixed_steps, first_step, largest_step, most_steps, save_at or
-/// save_every, event.
+/// `dsl::state(...)` of arrays or views of one shape, real or complex, and structs of these;
+/// afterwards they hold y at the result's `t`. t0, t1: numbers, or arrays that broadcast to that
+/// shape. wanted: the tolerance and the limits of the steps of each element. arguments: first the
+/// other arguments of f, which are arrays, expressions (computed once, before), scalars in device
+/// memory, C++ values and structs of these; then options in any order: a method of `ode::method`,
+/// fixed_steps, first_step, largest_step, most_steps, save_at or save_every, event.
 ///
 /// One kernel. Does not wait, unless t0, t1 or the times of `save_at` are in device memory. Throws
-/// value_error for times that are not finite, impossible tolerances and times of `save_at` that are
-/// not sorted between t0 and t1, shape_error for fields of different shapes and arguments that do
-/// not broadcast to them, device_error on several GPUs and for arguments on different devices,
-/// before the fields are written.
+/// value_error for times that are not finite, impossible tolerances and numbers of rows, and times
+/// of `save_at` that are not sorted between t0 and t1, shape_error for fields of different shapes
+/// and arguments that do not broadcast to them, device_error on several GPUs and for arguments on
+/// different devices, before the fields are written.
 /// ```cpp
 /// const auto got = dsl::ode::ensemble(lorenz, dsl::state(x, y, z), 0.0, 1.0,
 ///                                     {.relative = 1e-6, .absolute = 1e-6}, rho);
@@ -104,13 +128,11 @@ DSL_DETAIL_RARE auto run_ensemble(const tuple<S&...>& fields, const T0& t0, cons
 template <class F, class... S, class T0, class T1, class... Arguments>
 auto ensemble(F, const loop_state<S...>& fields, const T0& t0, const T1& t1,
               const tolerance& wanted = {}, const Arguments&... arguments) {
-  return detail::with_options<F, S...>(
-      [&]<class Method, class... X>(const auto& options, const X&... parameters) {
-        return detail::run_ensemble<F, Method>(
-            fields.variables, t0, t1, wanted, options,
-            detail::tuple{detail::operand_of_parameter(parameters)...});
-      },
-      arguments...);
+  using call = detail::ensemble_call<F, detail::tuple<S&...>, Arguments...>;
+  if constexpr (!detail::may_have_call<call, Arguments...>()) return refused{};
+  else if constexpr (call::has_structs)
+    return detail::ensemble_of_structs<call>(fields, t0, t1, wanted, arguments...);
+  else return detail::ensemble_of_leaves<F>(fields.variables, t0, t1, wanted, arguments...);
 }
 
 // Other calls do not compile.

@@ -6,6 +6,7 @@
 #include <dsl/ode/ensemble_operands.hpp>
 #include <dsl/ode/ensemble_options.hpp>
 #include <dsl/ode/ensemble_problem.hpp>
+#include <dsl/ode/ensemble_structs.hpp>
 
 namespace dsl::ode::detail {
 
@@ -109,29 +110,31 @@ constexpr bool may_have_options() {
          !(std::same_as<Arguments, refused> || ...);
 }
 
-/// Calls run.operator()<Method>(options, parameters...). A compile-time error if an ensemble cannot
-/// have these arguments after the tolerance.
-template <class F, class... S, class Run, class... Arguments>
+/// Whether an ensemble may have the fields and the arguments of a call, an ensemble_call; otherwise
+/// a compile-time error.
+template <class Call, class... Arguments>
+constexpr bool may_have_call() {
+  using method =
+      decltype(method_among(filter(only_methods{}, std::declval<const Arguments&>()...)));
+  if constexpr (!may_have_options<method, Arguments...>()) return false;
+  else
+    return may_be_ensemble<typename Call::function>(
+        std::type_identity<typename Call::fields>{},
+        std::type_identity<typename Call::parameters>{});
+}
+/// Calls run.operator()<Method>(options, parameters...) with the arguments after the tolerance.
+template <class Run, class... Arguments>
 auto with_options(const Run& run, const Arguments&... arguments) {
   using method = decltype(method_among(filter(only_methods{}, arguments...)));
-  if constexpr (!may_have_options<method, Arguments...>()) {
-    return refused{};
-  } else {
-    constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
-    constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
-                            : (is_save<Arguments> || ...)                  ? saving::times
-                                                                           : saving::nothing;
-    return unpack(
-        [&](const auto&... x) {
-          if constexpr (!may_be_ensemble<F>(
-                            std::type_identity<tuple<S...>>{},
-                            std::type_identity<tuple<std::remove_cvref_t<decltype(x)>...>>{}))
-            return refused{};
-          else
-            return run.template operator()<method>(options_among<what, fixed>(arguments...), x...);
-        },
-        filter(only_ensemble_parameters{}, arguments...));
-  }
+  constexpr bool fixed = (std::same_as<Arguments, fixed_option> || ...);
+  constexpr saving what = (std::same_as<Arguments, every_option> || ...) ? saving::steps
+                          : (is_save<Arguments> || ...)                  ? saving::times
+                                                                         : saving::nothing;
+  return unpack(
+      [&](const auto&... x) {
+        return run.template operator()<method>(options_among<what, fixed>(arguments...), x...);
+      },
+      filter(only_ensemble_parameters{}, arguments...));
 }
 
 /// The problem of a call with fields S and parameters X.

@@ -301,6 +301,15 @@ DSL_DETAIL_RARE auto gradient_of_ensemble(const Loss& loss, const tuple<S&...>& 
   }(std::index_sequence_for<S...>{});
 }
 
+template <class Call, class... Arguments>
+constexpr bool may_have_gradient() {
+  if constexpr (!may_have_call<Call, Arguments...>()) return false;
+  static_assert(!Call::has_structs,
+                "ensemble_gradient takes arrays, views and scalars: instead of a struct, give its "
+                "members");
+  return !Call::has_structs;
+}
+
 }  // namespace detail
 
 /// Integrates as `ensemble` does, and computes a loss of what it ends with and the loss's
@@ -344,17 +353,20 @@ auto ensemble_gradient(F, const Loss& loss, const loop_state<S...>& fields, cons
   } else {
     const std::int64_t limit = dsl::detail::option_or(memory_limit(0), arguments...).bytes;
     return unpack(
-        [&](const auto&... given) {
-          return with_options<F, S...>(
-              [&]<class Method, class Options, class... X>(const Options& options,
-                                                           const X&... parameters) {
-                constexpr bool saves = Options::saves == saving::times;
-                if constexpr (!require_loss_of_ends<Loss, saves, S...>()) return refused{};
-                else
-                  return gradient_of_ensemble<F, Method>(loss, fields.variables, t0, t1, wanted,
-                                                         options, limit, parameters...);
-              },
-              given...);
+        [&]<class... Given>(const Given&... given) {
+          using call = ensemble_call<F, tuple<S&...>, Given...>;
+          if constexpr (!may_have_gradient<call, Given...>()) return refused{};
+          else
+            return with_options(
+                [&]<class Method, class Options, class... X>(const Options& options,
+                                                             const X&... parameters) {
+                  constexpr bool saves = Options::saves == saving::times;
+                  if constexpr (!require_loss_of_ends<Loss, saves, S...>()) return refused{};
+                  else
+                    return gradient_of_ensemble<F, Method>(loss, fields.variables, t0, t1, wanted,
+                                                           options, limit, parameters...);
+                },
+                given...);
         },
         filter(only_others{}, arguments...));
   }

@@ -131,7 +131,9 @@ constexpr bool is_of_one_element() {
 /// Whether an ensemble may have these fields and parameters; otherwise a compile-time error.
 template <class F, class... S, class... X>
 constexpr bool may_be_ensemble(std::type_identity<tuple<S...>>, std::type_identity<tuple<X...>>) {
-  if constexpr (!may_integrate<F, sizeof...(S), S..., X...>()) {
+  if constexpr (!(dsl::detail::require_operand<X>() && ...)) {
+    return false;
+  } else if constexpr (!may_integrate<F, sizeof...(S), S..., X...>()) {
     return false;
   } else {
     constexpr bool are_arrays =

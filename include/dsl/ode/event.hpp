@@ -60,7 +60,9 @@ constexpr bool require_event() {
   static_assert(are_stateless,
                 "an event's functions have no captures or members: pass values as arguments of "
                 "ensemble");
-  return are_stateless;
+  constexpr bool are_functors = right_side<G>::is_functor || right_side<A>::is_functor;
+  static_assert(!are_functors, "an event's functions are lambdas with auto parameters");
+  return are_stateless && !are_functors;
 }
 
 /// An event's function as a function of (fields..., time, others...), a double.
@@ -164,12 +166,13 @@ constexpr detail::times_option keep_times(std::integral auto count) {
 /// ```
 template <class G, class Action, class... Options>
 constexpr auto event(G, Action, const Options&... options) {
-  detail::require_event<G, Action>();
   constexpr bool is_limited = (std::same_as<Options, detail::most_option> || ...),
                  keeps_times = (std::same_as<Options, detail::times_option> || ...);
-  return detail::event_option<G, Action, detail::way_among<Options...>, is_limited, keeps_times>{
-      detail::count_among<detail::most_option>(options...),
-      detail::count_among<detail::times_option>(options...)};
+  if constexpr (!detail::require_event<G, Action>()) return refused{};
+  else
+    return detail::event_option<G, Action, detail::way_among<Options...>, is_limited, keeps_times>{
+        detail::count_among<detail::most_option>(options...),
+        detail::count_among<detail::times_option>(options...)};
 }
 
 }  // namespace dsl::ode

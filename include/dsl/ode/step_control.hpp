@@ -56,6 +56,8 @@ struct controlled {
   Flag running;
   G growth;
 };
+template <class Flag, class T, class H, class N, class O, class G>
+controlled(Flag, T, H, Flag, H, N, N, O, Flag, G) -> controlled<Flag, T, H, N, O, G>;
 
 /// The least magnitude of a step at a time: SciPy's, ten roundings of the time.
 template <class T>

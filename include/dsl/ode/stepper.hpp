@@ -20,14 +20,18 @@ namespace detail {
 template <class F> struct right_side {
   // The number of time arguments that it takes.
   static constexpr std::size_t times = 0;
-  template <class T, class... X> static constexpr bool takes = std::is_invocable_v<F, X...>;
+  template <class T, class... X> static constexpr bool takes = std::is_invocable_v<F, const X&...>;
+  // Whether it is called for each element, with C++ values, so that it cannot be traced.
+  static constexpr bool is_functor = dsl::detail::parameters<F>::count >= 0;
   template <class T, class... X> static constexpr auto at(const T&, const X&... x) {
     return F{}(x...);
   }
 };
 template <class F> struct right_side<timed<F>> {
   static constexpr std::size_t times = 1;
-  template <class T, class... X> static constexpr bool takes = std::is_invocable_v<F, T, X...>;
+  template <class T, class... X> static constexpr bool takes =
+      std::is_invocable_v<F, const T&, const X&...>;
+  static constexpr bool is_functor = dsl::detail::parameters<F>::count >= 0;
   template <class T, class... X> static constexpr auto at(const T& t, const X&... x) {
     return F{}(t, x...);
   }
@@ -118,7 +122,10 @@ constexpr bool require_fields(std::type_identity<tuple<K...>>, std::type_identit
 template <class F, class T, class... X>
 constexpr std::size_t field_count() {
   constexpr bool takes = right_side<F>::template takes<T, X...>;
-  static_assert(takes,
+  static_assert(takes || !right_side<F>::is_functor,
+                "a right-hand side is a lambda with auto parameters: a functor that is called for "
+                "each element is applied to arrays, and its result is an argument");
+  static_assert(takes || right_side<F>::is_functor,
                 "a right-hand side takes the fields and the other arguments, after the time with "
                 "ode::with_time; a step takes "
                 "those, then the time, then h");

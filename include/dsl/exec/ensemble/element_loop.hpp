@@ -55,7 +55,7 @@ template <class... Rows> struct list_of_read_rows {
 
 template <dtype... D> struct variable_types {
   static constexpr int count = sizeof...(D);
-  static constexpr dtype at[] = {D...};
+  static constexpr dtype at[sizeof...(D) + 1] = {D...};
 };
 
 /// The loop of an element. Variables `Given` are read from arrays; the start sets others; then
