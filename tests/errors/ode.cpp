@@ -76,14 +76,14 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 8, g++ 10, clang++ 13
+// lines: nvcc 9, g++ 12, clang++ 17
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
 
 // case ensemble_of_a_method_without_an_error
 // says: a method without an error estimate takes steps of one size: dsl::ode::fixed_steps(n)
-// lines: nvcc 8, g++ 9, clang++ 12
+// lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::method::rk4);
 }
@@ -106,7 +106,7 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_that_saves_twice
 // says: an ensemble saves at times or after steps: it has one save_at or one save_every
-// lines: nvcc 8, g++ 9, clang++ 12
+// lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::save_every(1, 9),
                      dsl::ode::save_at(y));
@@ -114,21 +114,21 @@ void f(dsl::array<double>& y) {
 
 // case ensemble_with_a_limit_that_is_a_number
 // says: limits of each element's steps are an array or an expression; one for all elements is a member of dsl::ode::tolerance
-// lines: nvcc 8, g++ 10, clang++ 13
+// lines: nvcc 8, g++ 11, clang++ 14
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::largest_step(1));
 }
 
 // case ensemble_with_a_number_of_steps_that_is_no_integer
 // says: most_steps takes integers
-// lines: nvcc 8, g++ 10, clang++ 13
+// lines: nvcc 8, g++ 11, clang++ 14
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::most_steps(y));
 }
 
 // case ensemble_of_fixed_steps_with_limits
 // says: fixed_steps takes steps of one size, without limits of each element's own
-// lines: nvcc 8, g++ 9, clang++ 12
+// lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::fixed_steps(4),
                      dsl::ode::largest_step(y));
@@ -136,7 +136,7 @@ void f(dsl::array<double>& y) {
 
 // case ensemble_with_two_equal_limits
 // says: a limit of the steps is given once
-// lines: nvcc 8, g++ 9, clang++ 12
+// lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<double>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::first_step(y),
                      dsl::ode::first_step(y));
@@ -144,7 +144,7 @@ void f(dsl::array<double>& y) {
 
 // case ensemble_of_a_functor
 // says: a right-hand side is a lambda with auto parameters: a functor that is called for each element is applied to arrays, and its result is an argument
-// lines: nvcc 10, g++ 12, clang++ 19
+// lines: nvcc 11, g++ 13, clang++ 22
 struct decay_of_numbers {
   DSL_FN double operator()(double y) const { return -y; }
 };
@@ -152,7 +152,7 @@ void f(dsl::array<double>& y) { dsl::ode::ensemble(decay_of_numbers{}, dsl::stat
 
 // case ensemble_with_an_event_of_functors
 // says: an event's functions are lambdas with auto parameters
-// lines: nvcc 8, g++ 11, clang++ 14
+// lines: nvcc 8, g++ 12, clang++ 15
 struct zero_of_numbers {
   DSL_FN double operator()(double y) const { return y; }
 };
@@ -163,14 +163,14 @@ void f(dsl::array<double>& y) {
 
 // case ensemble_with_a_key
 // says: an operand is an array, a view, a scalar, an expression, a C++ number or a described struct of them
-// lines: nvcc 9, g++ 10, clang++ 18
+// lines: nvcc 10, g++ 11, clang++ 21
 void f(dsl::array<double>& y, dsl::random::key k) {
   dsl::ode::ensemble([](auto y, auto) { return -y; }, dsl::state(y), 0, 1, {}, k);
 }
 
 // case ensemble_of_structs_without_their_argument
 // says: a right-hand side takes the fields and the other arguments, after the time with ode::with_time
-// lines: nvcc 10, g++ 12, clang++ 19
+// lines: nvcc 11, g++ 13, clang++ 22
 #include <dsl/hana.hpp>
 #include <dsl/ode.hpp>
 template <class X, class V> struct body {
@@ -182,7 +182,7 @@ void f(body<dsl::array<double>, dsl::array<double>>& b) {
 
 // case ensemble_of_structs_with_scalars
 // says: the fields of an ensemble are arrays or views of one rank
-// lines: nvcc 8, g++ 10, clang++ 13
+// lines: nvcc 9, g++ 12, clang++ 17
 #include <dsl/hana.hpp>
 #include <dsl/ode.hpp>
 template <class X, class V> struct body {
