@@ -316,13 +316,12 @@ constexpr bool may_have_gradient() {
 /// derivatives with respect to the fields at t0 and to the other arguments of f, the sequence of
 /// each element's steps held fixed.
 ///
-/// f, fields, t0, t1, wanted and the arguments are those of `ensemble`, without events and
-/// save_every. loss: a
-/// function of the fields at the end, or with `save_at` of the saved rows, an array for each field;
-/// it returns an expression with one value. A derivative is with respect to an argument in device
-/// memory: a dsl::scalar, an array or a view that broadcasts to the fields' shape. Others are
-/// constant. Option `memory_limit`: the most bytes that recorded steps may take, half of the free
-/// memory by default.
+/// f, fields, t0, t1, wanted and the arguments are those of `ensemble`, without events, save_every
+/// and structs. loss: a function of the fields at the end, or with `save_at` of the saved rows, an
+/// array for each field; it returns an expression with one value. A derivative is with respect to
+/// an argument in device memory: a dsl::scalar, an array or a view that broadcasts to the fields'
+/// shape. Others are constant. Option `memory_limit`: the most bytes that recorded steps may take,
+/// half of the free memory by default.
 ///
 /// A kernel integrates and records each element's accepted steps; another one goes back through
 /// them. If the numbers of steps are not known (without fixed_steps), or not all steps fit into
