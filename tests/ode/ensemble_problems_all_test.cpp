@@ -115,7 +115,8 @@ TEST_P(problem, lorenzs_equations) {
 constexpr auto keller_miksis =
     dsl::ode::with_time([](auto t, auto r, auto v, auto c0, auto c1, auto c2, auto c3, auto c4,
                            auto c5, auto c6, auto c7, auto c8, auto c9, auto ratio) {
-      const auto first = 2 * pi * t, second = 2 * pi * ratio * t;
+      const auto first = 2 * pi * t;
+      const auto second = 2 * pi * ratio * t;
       const auto over = 1 / r, mach = c9 * v;
       const auto above = (c0 + c1 * v) * pow(over, 4.2) - c2 * (1 + mach) - c3 * over -
                          c4 * v * over - 1.5 * (1 - mach / 3) * v * v -
