@@ -273,10 +273,11 @@ def measure(names):
 
 def plot(path, files):
     """Time over error, a panel for each problem."""
-    from pictures import STYLE, plt, save
+    from pictures import STYLE, plt, save, set_up
 
+    set_up()
     rows = [line.split() for file in files for line in open(file) if len(line.split()) == 7]
-    figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    figure, panels = plt.subplots(1, 2, figsize=(13, 4.4), layout="constrained")
     colours = {"dsl": STYLE["dsl"][0], "SciPy": STYLE["CUB"][0], "gradsolve": STYLE["PyTorch"][0],
                "diffrax": STYLE["JAX"][0], "torchdiffeq": STYLE["CuPy"][0]}
     dashes, marks = ("-", "--", ":", "-.", (0, (1, 3))), "os^DPvX"
@@ -297,7 +298,7 @@ def plot(path, files):
         panel.set(xscale="log", yscale="log", xlabel="error", ylabel="seconds per system", title=title)
         panel.invert_xaxis()
         panel.grid(color="#dddddd", linewidth=0.6)
-        panel.legend(fontsize=7, frameon=False)
+        panel.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     folder, name = os.path.split(path)
     save(figure, folder or ".", name)
 
