@@ -334,9 +334,9 @@ constexpr bool may_have_gradient() {
 /// `ensemble` leaves. Waits for the number of steps if it is not known. Throws as `ensemble` and
 /// `gradient` do, before the fields are written.
 /// ```cpp
-/// const auto found = dsl::ode::ensemble_gradient(
-///     lorenz, [&](auto x, auto, auto) { return dsl::mean(square(x - wanted)); },
-///     dsl::state(x, y, z), 0.0, 1.0, {.relative = 1e-6, .absolute = 1e-6}, rho);
+/// const auto loss = [&](auto x, auto, auto) { return dsl::mean(square(x - wanted)); };
+/// const auto found = dsl::ode::ensemble_gradient(lorenz, loss, dsl::state(x, y, z), 0.0, 1.0,
+///                                                {.relative = 1e-8, .absolute = 1e-8}, rho);
 /// rho = rho - 0.1 * found.parameter<0>();
 /// ```
 template <class F, class Loss, class... S, class T0, class T1, class... Arguments>

@@ -71,8 +71,9 @@ class module_builder {
   /// fixed_steps and events as for `dsl::ode::ensemble`; `dsl::python::times<T0, T1>` gives t0 and
   /// t1 other types than double. The function returns the fields at the end, and an EnsembleResult.
   /// ```cpp
-  /// m.ensemble<field, field, field, field>("lorenz", lorenz, "Lorenz's equations, for many rho.");
-  /// m.ensemble<field, field, field, double>("stiff", robertson, "", dsl::ode::method::rodas5p);
+  /// m.ensemble<dsl::array<double>, double>(
+  ///     "decline", [](auto y, auto rate) { return -rate * y; }, "", dsl::ode::method::rodas5p,
+  ///     dsl::python::times<double, dsl::array<double>>);
   /// ```
   template <class... P, class F, class... Options>
   module_builder& ensemble(const char* name, F f, const char* documentation = "",
