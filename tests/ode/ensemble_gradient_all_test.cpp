@@ -1,5 +1,5 @@
 // Gradients of ensembles: every kind of method beside central differences of the same steps, in
-// parts of the elements, of arguments that broadcast, of complex fields.
+// parts of the elements, of arguments that broadcast, of complex fields; and beside sensitivities.
 #include "one_device.hpp"
 
 #include <dsl/ode.hpp>
@@ -14,6 +14,7 @@ using namespace std::complex_literals;
 struct ensemble_gradient : on_one_device {};
 ON_EVERY_DEVICE(ensemble_gradient);
 
+constexpr dsl::ode::tolerance fine{.relative = 1e-11, .absolute = 1e-13};
 constexpr auto driven = dsl::ode::with_time([](auto t, auto x, auto v, auto k, auto c) {
   return std::tuple{v, c * cos(3 * t) - k * sin(x) - 0.1 * v * v};
 });
@@ -119,6 +120,34 @@ TEST_P(ensemble_gradient, of_arguments_that_broadcast) {
   }
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(of_g[k], expected[k], 1e-6);
   for (const double x : of_w) EXPECT_NEAR(x, 0, 1e-6);
+}
+
+TEST_P(ensemble_gradient, equals_the_sensitivities) {
+  const auto swings = [](auto x, auto v, auto k, auto drag) {
+    return std::tuple{v, -k * sin(x) - drag * v};
+  };
+  const std::int64_t n = 20;
+  const dsl::array<double> k = dsl::linspace(0.5, 9.0, n);
+  const auto start = [&] { return dsl::array<double>(dsl::linspace(0.1, 2.0, n)); };
+  dsl::array<double> x = start(), v = dsl::zeros<double>(n), z = start(), u = dsl::zeros<double>(n),
+                     x_k = dsl::zeros<double>(n), v_k = dsl::zeros<double>(n),
+                     x_0 = dsl::ones<double>(n), v_0 = dsl::zeros<double>(n);
+  const auto got = dsl::ode::ensemble_gradient(
+      swings, [](auto x, auto v) { return dsl::sum(x * v); }, dsl::state(x, v), 0.0, 3.0, fine, k,
+      0.25);
+  dsl::ode::ensemble(dsl::ode::sensitivities<0, -1>(swings), dsl::state(z, u, x_k, v_k, x_0, v_0),
+                     0.0, 3.0, fine, k, 0.25);
+  EXPECT_LT(dsl::max(abs(x - z) + abs(v - u)).value(), 1e-9);
+  EXPECT_LT(dsl::max(abs(got.parameter<0>() - (x_k * u + z * v_k))).value(), 1e-8);
+  EXPECT_LT(dsl::max(abs(got.state<0>() - (x_0 * u + z * v_0))).value(), 1e-8);
+  EXPECT_TRUE(dsl::all(got.outcome == dsl::ode::outcome::reached).value());
+  // Fields stay if they have different shapes.
+  dsl::array<double> few = start(), still = dsl::zeros<double>(n + 1);
+  EXPECT_THROW(dsl::ode::ensemble_gradient(
+                   swings, [](auto x, auto v) { return dsl::sum(x * v); }, dsl::state(few, still),
+                   0.0, 3.0, fine, k, 0.25),
+               dsl::shape_error);
+  EXPECT_EQ(few.copy_to_host(), start().copy_to_host());
 }
 
 }  // namespace

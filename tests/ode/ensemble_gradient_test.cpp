@@ -1,4 +1,4 @@
-// Gradients of ensembles and forward sensitivities: closed forms, and each beside the other.
+// Gradients of ensembles: a closed form, in elements with times of their own.
 #include "one_device.hpp"
 
 #include <dsl/ode.hpp>
@@ -68,34 +68,6 @@ TEST_P(ensemble_gradient, of_saved_rows) {
     EXPECT_EQ(in_parts.parameter<0>().copy_to_host(), of_rate);
     EXPECT_EQ(in_parts.steps.copy_to_host(), got.steps.copy_to_host());
   }
-}
-
-TEST_P(ensemble_gradient, equals_the_sensitivities) {
-  const auto swings = [](auto x, auto v, auto k, auto drag) {
-    return std::tuple{v, -k * sin(x) - drag * v};
-  };
-  const std::int64_t n = 20;
-  const dsl::array<double> k = dsl::linspace(0.5, 9.0, n);
-  const auto start = [&] { return dsl::array<double>(dsl::linspace(0.1, 2.0, n)); };
-  dsl::array<double> x = start(), v = dsl::zeros<double>(n), z = start(), u = dsl::zeros<double>(n),
-                     x_k = dsl::zeros<double>(n), v_k = dsl::zeros<double>(n),
-                     x_0 = dsl::ones<double>(n), v_0 = dsl::zeros<double>(n);
-  const auto got = dsl::ode::ensemble_gradient(
-      swings, [](auto x, auto v) { return dsl::sum(x * v); }, dsl::state(x, v), 0.0, 3.0, fine, k,
-      0.25);
-  dsl::ode::ensemble(dsl::ode::sensitivities<0, -1>(swings), dsl::state(z, u, x_k, v_k, x_0, v_0),
-                     0.0, 3.0, fine, k, 0.25);
-  EXPECT_LT(dsl::max(abs(x - z) + abs(v - u)).value(), 1e-9);
-  EXPECT_LT(dsl::max(abs(got.parameter<0>() - (x_k * u + z * v_k))).value(), 1e-8);
-  EXPECT_LT(dsl::max(abs(got.state<0>() - (x_0 * u + z * v_0))).value(), 1e-8);
-  EXPECT_TRUE(dsl::all(got.outcome == dsl::ode::outcome::reached).value());
-  // Of the steps that were taken, if there may be no more; fields of other shapes stay.
-  dsl::array<double> few = start(), still = dsl::zeros<double>(n + 1);
-  EXPECT_THROW(dsl::ode::ensemble_gradient(
-                   swings, [](auto x, auto v) { return dsl::sum(x * v); }, dsl::state(few, still),
-                   0.0, 3.0, fine, k, 0.25),
-               dsl::shape_error);
-  EXPECT_EQ(few.copy_to_host(), start().copy_to_host());
 }
 
 }  // namespace
