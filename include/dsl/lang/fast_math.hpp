@@ -30,10 +30,12 @@ auto kernel_name(const expression<fast_math_function, E>& e, const Rest&... rest
 
 }  // namespace detail
 
-/// The same formula with the operations / exp exp10 log log2 log10 sin cos tan pow sqrt reciprocal
-/// of float32 and the 16-bit dtypes computed by the GPU's intrinsics (__expf, __fdividef, ...).
-/// Their error bounds are in the CUDA C++ Programming Guide; sin and cos of large arguments lose
-/// all digits. Has no effect on the host, in the simulator, or on float64 and complex dtypes.
+/// The same formula with the operations / exp exp2 exp10 log log2 log10 sin cos tan pow sqrt
+/// reciprocal of float32 and the 16-bit dtypes computed by the GPU's intrinsics (__expf,
+/// __fdividef, ...). Their error bounds are in the CUDA C++ Programming Guide; sin and cos of large
+/// arguments lose all digits; for exp2, log2, sqrt and reciprocal a subnormal argument is 0, and so
+/// is a subnormal result. Has no effect on the host, in the simulator, or on float64 and complex
+/// dtypes.
 ///
 /// `a` is an expression, a call of a vectorized function (all its outputs), or a symbol inside one.
 /// fast_math applies to everything that `a` is computed from, except the bodies and arguments of

@@ -86,7 +86,7 @@ class two_way_ensemble<P, Derived, Rank, tuple<D...>, T...> {
   tuple<array<D, Rank>...> derivatives{array<D, Rank>(in_.shape())...};
 
   /// Integrates `count` elements from number `begin` on, and records the steps that have a row.
-  /// `Saves`: saves rows, of all elements.
+  /// `saves`: stores the rows of save_at too; then these are all elements.
   void run_forth(std::int64_t begin, std::int64_t count, const records& to, bool saves) const {
     std::vector<operand> all = in_.all();
     for_each(last, [&](const auto& a) { all.push_back(operand_of(a.view())); });
@@ -177,10 +177,9 @@ auto of_parameter(const P& parameter, D& of_elements) {
   auto made = dsl::detail::gradient_like(as_operand(parameter), of_elements.where());
   if constexpr (decltype(made)::rank == 0) {
     made = dsl::sum(of_elements);
-  } else if constexpr (std::same_as<decltype(made), D>) {
-    if (made.extents() == of_elements.extents()) return std::move(of_elements);
-    made = dsl::gradient(dsl::sum(as_operand(parameter) * of_elements), as_operand(parameter));
   } else {
+    if constexpr (std::same_as<decltype(made), D>)
+      if (made.extents() == of_elements.extents()) return std::move(of_elements);
     made = dsl::gradient(dsl::sum(as_operand(parameter) * of_elements), as_operand(parameter));
   }
   return made;
