@@ -15,6 +15,10 @@ void require_finite(const char* name, double value) {
   require("ensemble", std::fabs(value) < 1e37, name, value, "finite, and less than 1e37");
 }
 
+void require_forward(const char* name, double span) {
+  require("ensemble", span >= 0, name, span, "positive or 0: noise has no way back");
+}
+
 void require_steps(std::int64_t steps) {
   require("ensemble", steps > 0, "fixed_steps", static_cast<double>(steps), "positive");
 }

@@ -66,20 +66,21 @@ TEST_P(ensemble, has_times_of_its_own_in_every_element) {
 }
 
 // A ball that jumps: the times of its jumps are a geometric series, which ends: then it cannot go
-// on.
-constexpr auto falls = [](auto, auto v, auto g) { return std::tuple{v, -g + 0 * v}; };
-constexpr auto floor_below = dsl::ode::event(
-    [](auto h, auto, auto) { return h; },
-    [](auto, auto v, auto) { return std::tuple{0 * v, -0.5 * v}; }, dsl::ode::falling);
+// on. A jump leaves the height, or a part of it, as it was found: a rounding below the floor.
+constexpr auto falls = [](auto, auto v, auto g, auto) { return std::tuple{v, -g + 0 * v}; };
+constexpr auto floor_below =
+    dsl::ode::event([](auto h, auto, auto, auto) { return h; },
+                    [](auto h, auto v, auto, auto part) { return std::tuple{part * h, -0.5 * v}; });
 TEST_P(ensemble, acts_at_every_event) {
   const double g = 9.81;
   auto h = dsl::to_device(std::vector<double>{1, 1, 2, 0, 1}),
        v = dsl::to_device(std::vector<double>{0, 0, 0, 3, 0});
+  const auto part = dsl::to_device(std::vector<double>{1, 1, 1, 1, 0});
   auto until = dsl::to_device(std::vector<double>{0.4, 0.9, 1.2, 0.9, 5});
   const std::vector<double> times{0.2, 0.8};
   const auto got = dsl::ode::ensemble(falls, dsl::state(h, v), 0.0, until,
                                       {.relative = 1e-10, .absolute = 1e-12, .most_steps = 300}, g,
-                                      floor_below, dsl::ode::save_at(times));
+                                      part, floor_below, dsl::ode::save_at(times));
   const auto expected = [g](double h0, double v0, double t) {
     double at = 0;
     for (int jumps = 0; jumps < 200; ++jumps) {

@@ -2,6 +2,7 @@
 #include "one_device.hpp"
 
 #include <dsl/ode.hpp>
+#include <dsl/random.hpp>
 
 #include <cmath>
 #include <tuple>
@@ -60,6 +61,14 @@ TEST_P(ensembles_page, events) {
 #include <docs/ensembles/events.inc>
   EXPECT_GT(dsl::min(h).value(), -1e-9);
   EXPECT_LT(dsl::max(h).value(), 2);
+}
+
+// Geometric Brownian motion that stops at 1.2: its mean without drift would stay 1.
+TEST_P(ensembles_page, noise) {
+#include <docs/ensembles/noise.inc>
+  EXPECT_LT(dsl::max(price).value(), 1.2 + 1e-12);
+  EXPECT_NEAR(dsl::mean(price).value(), 1.04, 0.03);
+  EXPECT_GT(dsl::mean(dsl::cast<double>(passed.outcome == dsl::ode::outcome::event)).value(), 0.2);
 }
 
 TEST_P(ensembles_page, sensitivities) {

@@ -21,14 +21,17 @@ std::vector<double> times_on_host(const save_option<X>& s) {
 
 /// The options of a call. First, Largest, Most: tuples of the limit that is an array, if there is
 /// one.
-template <saving Saves, bool HasFixedSteps, class Events, class First, class Largest, class Most>
+template <class Method, saving Saves, bool HasFixedSteps, class Events, class First, class Largest,
+          class Most>
 struct chosen_options {
+  using method = Method;
   static constexpr saving saves = Saves;
   static constexpr bool has_fixed_steps = HasFixedSteps;
   using event_list = Events;
   using limits = varying_limits<(std::tuple_size_v<First> > 0), (std::tuple_size_v<Largest> > 0),
                                 (std::tuple_size_v<Most> > 0)>;
   std::int64_t fixed;
+  std::uint64_t key;
   std::vector<double> times;
   every_option every;
   Events events;
@@ -36,22 +39,27 @@ struct chosen_options {
   Largest largest;
   Most most;
 };
+template <class... M>
+std::uint64_t key_among(const tuple<M...>& methods) {
+  return unpack([](const auto&... m) { return (std::uint64_t{0} | ... | m.key); }, methods);
+}
 template <class... T>
 tuple<T...> values_in(const tuple<const T&...>& all) {
   return unpack([](const T&... x) { return tuple<T...>{x...}; }, all);
 }
-template <saving Saves, bool HasFixedSteps, class... Arguments>
+template <class Method, saving Saves, bool HasFixedSteps, class... Arguments>
 auto options_among(const Arguments&... all) {
   using dsl::detail::option_or;
   const auto events = values_in(filter(only_events{}, all...));
   const auto first = values_in(filter(only_step_limits<step_limit::first>{}, all...));
   const auto largest = values_in(filter(only_step_limits<step_limit::largest>{}, all...));
   const auto most = values_in(filter(only_step_limits<step_limit::most>{}, all...));
-  return chosen_options<Saves, HasFixedSteps, std::remove_const_t<decltype(events)>,
+  return chosen_options<Method, Saves, HasFixedSteps, std::remove_const_t<decltype(events)>,
                         std::remove_const_t<decltype(first)>,
                         std::remove_const_t<decltype(largest)>,
                         std::remove_const_t<decltype(most)>>{
       option_or(fixed_option{0}, all...).steps,
+      key_among(filter(only_methods{}, all...)),
       unpack([](const auto&... s) { return times_on_host(s...); }, filter(only_saves{}, all...)),
       option_or(every_option{1, 0}, all...),
       events,
@@ -110,6 +118,17 @@ constexpr bool may_have_options() {
          !(std::same_as<Arguments, refused> || ...);
 }
 
+/// Whether an ensemble may have these fields, parameters and method; otherwise a compile-time
+/// error.
+template <class F, class Method, class Fields, class Parameters>
+constexpr bool may_have_method() {
+  constexpr bool may_be =
+      may_be_ensemble<F>(std::type_identity<Fields>{}, std::type_identity<Parameters>{});
+  if constexpr (may_be && Method::draws)
+    return may_be_diffusion<typename Method::diffusion>(std::type_identity<Fields>{},
+                                                        std::type_identity<Parameters>{});
+  else return may_be;
+}
 /// Whether an ensemble may have the fields and the arguments of a call, an ensemble_call; otherwise
 /// a compile-time error.
 template <class Call, class... Arguments>
@@ -118,9 +137,8 @@ constexpr bool may_have_call() {
       decltype(method_among(filter(only_methods{}, std::declval<const Arguments&>()...)));
   if constexpr (!may_have_options<method, Arguments...>()) return false;
   else
-    return may_be_ensemble<typename Call::function>(
-        std::type_identity<typename Call::fields>{},
-        std::type_identity<typename Call::parameters>{});
+    return may_have_method<typename Call::function, method_on_leaves<method, typename Call::all>,
+                           typename Call::fields, typename Call::parameters>();
 }
 /// Calls run.operator()<Method>(options, parameters...) with the arguments after the tolerance.
 template <class Run, class... Arguments>
@@ -132,7 +150,8 @@ auto with_options(const Run& run, const Arguments&... arguments) {
                                                                          : saving::nothing;
   return unpack(
       [&](const auto&... x) {
-        return run.template operator()<method>(options_among<what, fixed>(arguments...), x...);
+        return run.template operator()<method>(options_among<method, what, fixed>(arguments...),
+                                               x...);
       },
       filter(only_ensemble_parameters{}, arguments...));
 }
@@ -159,6 +178,8 @@ void require_call(const T0& t0, const T1& t1, const tolerance& wanted, const Opt
     require_rows(options.every.steps, options.every.rows);
   if constexpr (is_time_of_all<T0>) require_finite("t0", static_cast<double>(t0));
   if constexpr (is_time_of_all<T1>) require_finite("t1", static_cast<double>(t1));
+  if constexpr (Options::method::draws && is_time_of_all<T0> && is_time_of_all<T1>)
+    require_forward("t1 - t0", static_cast<double>(t1) - static_cast<double>(t0));
   if constexpr (is_time_of_all<T0> && is_time_of_all<T1>)
     require_times(options.times, static_cast<double>(t0), static_cast<double>(t1));
   else require_times(options.times);
@@ -176,10 +197,17 @@ void add_inputs(ensemble_operands<Rank>& in, const T0& t0, const T1& t1, const t
       in.template add_elements<element_t<dsl::detail::trace_t<Q>::type.type>>(p, fields);
   };
   unpack([&](const X&... x) { (add_array(x), ...); }, parameters);
+  if constexpr (P::draws)
+    in.template add_elements<std::int64_t>(
+        dsl::detail::index_leaf<Rank>{0, in.shape(), dsl::detail::row_major(in.shape())}, fields);
   const auto first_times = in.add_times(t0, fields);
   const auto last_times = in.add_times(t1, fields);
   unpack([](const auto&... each) { require_finite_elements(each...); },
          concatenate(first_times, last_times));
+  if constexpr (P::draws && (P::t0_varies || P::t1_varies)) {
+    const array<double, Rank> spans = broadcast_to(cast<double>(t1 - t0), in.shape());
+    if (spans.size() > 0) require_forward("the least t1 - t0", dsl::min(spans).value());
+  }
   const auto add_limit = [&]<class T>(std::type_identity<T>, const auto& limits) {
     unpack([&](const auto&... x) { (in.template add_elements<T>(values_of(x), fields), ...); },
            limits);
@@ -211,6 +239,7 @@ void add_inputs(ensemble_operands<Rank>& in, const T0& t0, const T1& t1, const t
   unpack([&](const X&... x) { (add_scalar(x), ...); }, parameters);
   unpack([&](const auto&... each) { (in.add(as_count(each.most)), ...); }, options.events);
   if constexpr (P::saves_steps) in.add(as_count(options.every.steps));
+  if constexpr (P::draws) in.add(dsl::detail::object_word{options.key});
 }
 
 }  // namespace dsl::ode::detail

@@ -50,8 +50,11 @@ struct tried_step {
 template <class Z, class E, class K, class Powers>
 tried_step(Z, E, K, Powers) -> tried_step<Z, E, K, Powers>;
 
+/// A method without random numbers, whose step sees the time only where the right-hand side does.
+struct deterministic_method { static constexpr bool draws = false, sees_time = false; };
+
 template <const auto& Pair, bool IsScipys = false>
-struct explicit_pair {
+struct explicit_pair : deterministic_method {
   static constexpr bool has_error = true;
   static constexpr int error_order = Pair.error_order, powers = Pair.degree;
   static constexpr bool reuses_slope = Pair.reuses_last;
@@ -139,7 +142,7 @@ struct explicit_pair {
 /// A method without an error estimate. Its continuous extension is the cubic that has the fields
 /// and their slopes at both ends, for which the slope at the end is evaluated once more.
 template <const auto& Method>
-struct fixed_method {
+struct fixed_method : deterministic_method {
   static constexpr bool has_error = false, reuses_slope = false;
   static constexpr int error_order = 0, powers = 3;
   static constexpr control_constants control = control_constants::of_order(0);

@@ -343,10 +343,13 @@ auto ensemble_gradient(F, const Loss& loss, const loop_state<S...>& fields, cons
                        const T1& t1, const tolerance& wanted = {}, const Arguments&... arguments) {
   using namespace detail;
   constexpr bool has_events = (is_event<Arguments> || ...),
-                 saves_steps = (std::same_as<Arguments, every_option> || ...);
+                 saves_steps = (std::same_as<Arguments, every_option> || ...),
+                 draws = decltype(method_among(
+                     filter(only_methods{}, std::declval<const Arguments&>()...)))::draws;
+  static_assert(!draws, "ensemble_gradient takes methods without noise");
   static_assert(!has_events, "ensemble_gradient takes no events: it differentiates the steps");
   static_assert(!saves_steps, "ensemble_gradient takes save_at, not save_every");
-  if constexpr (has_events || saves_steps) {
+  if constexpr (has_events || saves_steps || draws) {
     return refused{};
   } else {
     const std::int64_t limit = dsl::detail::option_or(memory_limit(0), arguments...).bytes;

@@ -128,6 +128,36 @@ constexpr bool is_of_one_element() {
             g[i].code != op::index;
   return alone;
 }
+template <class F, class... X>
+constexpr bool require_one_element() {
+  constexpr bool alone = is_of_one_element<F, X...>();
+  static_assert(alone,
+                "in an ensemble each element is a system of its own, without sums, neighbours and "
+                "elements of others: dsl::ode::integrate takes these");
+  return alone;
+}
+/// Whether a method's noise may be that of these fields and parameters; otherwise a compile-time
+/// error.
+template <class G, class... S, class... X>
+constexpr bool may_be_diffusion(std::type_identity<tuple<S...>>, std::type_identity<tuple<X...>>) {
+  constexpr bool is_called = right_side<G>::template takes<symbol<dtype::float64, true>,
+                                                           dsl::detail::trace_t<operand_t<S>>...,
+                                                           dsl::detail::trace_t<operand_t<X>>...>;
+  static_assert(is_called,
+                "a method's noise takes the fields and the other arguments, after the time with "
+                "ode::with_time");
+  if constexpr (!is_called) {
+    return false;
+  } else {
+    constexpr bool are_as_many =
+        std::tuple_size_v<
+            derivatives_of<G, symbol<dtype::float64, true>, dsl::detail::trace_t<operand_t<S>>...,
+                           dsl::detail::trace_t<operand_t<X>>...>> == sizeof...(S);
+    static_assert(are_as_many, "a method's noise returns one value for each field");
+    if constexpr (!are_as_many) return false;
+    else return require_one_element<G, S..., X...>();
+  }
+}
 /// Whether an ensemble may have these fields and parameters; otherwise a compile-time error.
 template <class F, class... S, class... X>
 constexpr bool may_be_ensemble(std::type_identity<tuple<S...>>, std::type_identity<tuple<X...>>) {
@@ -139,12 +169,7 @@ constexpr bool may_be_ensemble(std::type_identity<tuple<S...>>, std::type_identi
     constexpr bool are_arrays =
         ((S::rank > 0 && S::rank == std::tuple_element_t<0, tuple<S...>>::rank) && ...);
     static_assert(are_arrays, "the fields of an ensemble are arrays or views of one rank");
-    constexpr bool alone = is_of_one_element<F, S..., X...>();
-    static_assert(
-        alone,
-        "in an ensemble each element is a system of its own, without sums, neighbours and "
-        "elements of others: dsl::ode::integrate takes these");
-    return are_arrays && alone;
+    return require_one_element<F, S..., X...>() && are_arrays;
   }
 }
 

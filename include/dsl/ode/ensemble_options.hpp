@@ -1,7 +1,7 @@
 // Options of `ensemble`: the method, the size of steps, and what is saved.
 #pragma once
 
-#include <dsl/ode/ensemble_explicit.hpp>
+#include <dsl/ode/ensemble_noise.hpp>
 #include <dsl/ode/ensemble_rosenbrock.hpp>
 #include <dsl/ode/event.hpp>
 
@@ -9,7 +9,8 @@ namespace dsl::ode {
 
 namespace detail {
 
-template <class Method> struct method_option { using method = Method; };
+/// key: that of the method's random numbers, if it draws some.
+template <class Method> struct method_option { std::uint64_t key = 0; };
 template <class T> inline constexpr bool is_method = false;
 template <class M> inline constexpr bool is_method<method_option<M>> = true;
 
@@ -60,6 +61,16 @@ auto limit_of_elements(const X& x) {
   }
 }
 
+template <stochastic_scheme Scheme, class G>
+constexpr auto method_with_noise(const random::key& k) {
+  constexpr bool is_formula = dsl::detail::is_stateless<G> && !right_side<G>::is_functor;
+  static_assert(is_formula,
+                "a method's noise is a lambda with auto parameters, without captures or members: "
+                "pass values as arguments of ensemble");
+  if constexpr (is_formula) return method_option<stochastic_method<Scheme, G>>{k.bits()};
+  else return refused{};
+}
+
 /// The limits as the programs read them: magnitudes as positive floats.
 template <class X>
 auto values_of(const limit_option<step_limit::first, X>& limit) {
@@ -104,6 +115,32 @@ inline constexpr detail::method_option<detail::fixed_method<detail::euler_method
 inline constexpr detail::method_option<detail::fixed_method<detail::heun_method>> heun{};
 inline constexpr detail::method_option<detail::fixed_method<detail::rk4_method>> rk4{};
 inline constexpr detail::method_option<detail::fixed_method<detail::fehlberg8_method>> fehlberg8{};
+
+/// Methods for dy = f dt + noise dW in Ito's sense, for `fixed_steps` alone: the steps of ode::sde
+/// (Euler and Maruyama; strong order 1/2, weak order 1), ode::milstein (strong and weak order 1)
+/// and ode::platen (weak order 2), the last two if the noise of each field depends on no other
+/// field. noise: a lambda with `auto` parameters, as f, and marked by `with_time` if it takes the
+/// time; it returns a value for each field. In step s, from 0 on, field I of element i, in
+/// row-major order, has the number that random::normal<T>(k.fold(s), elements, fields) has at (i,
+/// I).
+/// ```cpp
+/// const auto passed = dsl::ode::ensemble(
+///     growth, dsl::state(price), 0.0, 1.0, {}, 0.05, dsl::linspace(0.1, 0.5, 1000),
+///     dsl::ode::method::milstein(noise, of_noise), dsl::ode::fixed_steps(250),
+///     dsl::ode::event([](auto y, auto, auto) { return y - 1.2; }, dsl::ode::ends));
+/// ```
+template <class G>
+constexpr auto sde(G, const random::key& k) {
+  return detail::method_with_noise<detail::stochastic_scheme::euler_maruyama, G>(k);
+}
+template <class G>
+constexpr auto milstein(G, const random::key& k) {
+  return detail::method_with_noise<detail::stochastic_scheme::milstein, G>(k);
+}
+template <class G>
+constexpr auto platen(G, const random::key& k) {
+  return detail::method_with_noise<detail::stochastic_scheme::platen, G>(k);
+}
 
 }  // namespace method
 

@@ -34,14 +34,17 @@ struct ensemble_problem {
   static constexpr bool has_fixed_steps = HasFixedSteps;
   using event_list = Events;
   static constexpr int events = static_cast<int>(std::tuple_size_v<Events>);
-  static constexpr int scalars = ensemble_scalars + parameter_scalars + events + saves_steps;
+  static constexpr bool draws = Method::draws;
+  static constexpr int scalars =
+      ensemble_scalars + parameter_scalars + events + saves_steps + draws;
   static constexpr bool is_dense = saves_times || events > 0, estimates_error = !HasFixedSteps;
   /// Keeps where its last step began; stores that of each accepted step.
   static constexpr bool keeps_last = is_dense, records = false;
   /// All elements take the same number of steps of a fixed size.
   static constexpr bool counts_steps = HasFixedSteps && events == 0;
-  /// The time within the integration is used.
-  static constexpr bool has_time = is_dense || saves_steps || right_side<F>::times > 0;
+  /// A step uses the time; the integration does.
+  static constexpr bool sees_time = right_side<F>::times > 0 || Method::sees_time;
+  static constexpr bool has_time = is_dense || saves_steps || sees_time;
   static constexpr bool is_single = ((real_of(Fields::at[0]) == dtype::float32) && !has_time);
   static constexpr int powers = Method::powers, error_order = Method::error_order;
   static constexpr control_constants control = Method::control;
@@ -60,6 +63,7 @@ struct ensemble_loop {
   using types =
       typename ensemble_types<P, std::make_index_sequence<static_cast<std::size_t>(v.count)>>::type;
   using given = variables_joined<variable_range<v.y, P::fields>, variable_range<v.given, P::arrays>,
+                                 variables_if<P::draws, variable_list<v.position>>,
                                  variables_if<P::t0_varies, variable_list<v.t>>,
                                  variables_if<P::t1_varies, variable_list<v.t1>>,
                                  variables_if<P::first_varies, variable_list<v.first_step>>,

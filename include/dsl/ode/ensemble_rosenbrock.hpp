@@ -114,7 +114,7 @@ class factored_matrix {
 };
 
 template <const auto& Method>
-struct rosenbrock_method {
+struct rosenbrock_method : deterministic_method {
   static constexpr bool has_error = true;
   static constexpr int error_order =
                            Method.order < Method.error_order ? Method.order : Method.error_order,

@@ -78,6 +78,20 @@ struct leaves_of_argument<All, event_option<G, Action, Way, IsLimited, KeepsTime
   }
 };
 
+/// The same for a method: its diffusion of the leaves.
+template <class All, class Method> struct method_of_leaves { using type = Method; };
+template <class All, stochastic_scheme Scheme, class G>
+struct method_of_leaves<All, stochastic_method<Scheme, G>> {
+  using type = stochastic_method<Scheme, function_on_leaves<G, All>>;
+};
+template <class Method, class All> using method_on_leaves =
+    typename method_of_leaves<All, Method>::type;
+template <class All, class Method>
+struct leaves_of_argument<All, method_option<Method>> {
+  using option = method_option<method_on_leaves<Method, All>>;
+  static tuple<option> of(const method_option<Method>& m) { return tuple<option>{{m.key}}; }
+};
+
 // In a struct of saved rows, the rows of a member.
 template <class T> struct rows_in_place { using type = T; };
 template <class T>

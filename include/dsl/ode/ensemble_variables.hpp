@@ -79,6 +79,7 @@ struct numbered_variables {
 template <class P>
 struct ensemble_layout : numbered_variables<P> {
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
+  int position = -1;                // The element's, for random numbers.
   int first_step = -1, largest_step = -1, most_steps = -1;  // Limits that are arrays.
   // The time; the next step, a float unless all are alike, which is what is left until t1 if it is
   // the last one; the binary logarithm of the squared error of the last accepted step.
@@ -110,6 +111,7 @@ constexpr ensemble_layout<P> lay_out_variables() {
   ensemble_layout<P> v;
   v.add_of_fields(v.y, 1);
   v.add_arrays(v.given);
+  if (P::draws) v.position = v.add(1, dtype::int64);
   v.t = v.add(1, real);
   if (P::t1_varies) v.t1 = v.add(1, real);
   if (P::first_varies) v.first_step = v.add(1, dtype::float32);
@@ -224,6 +226,11 @@ struct ensemble_symbols {
   /// How many accepted steps lie between saved ones.
   constexpr auto steps_of_row() const {
     return scalar<ensemble_scalars + P::parameter_scalars + P::events, dtype::int32>();
+  }
+  /// The key of the random numbers.
+  constexpr auto key() const {
+    return scalar<ensemble_scalars + P::parameter_scalars + P::events + P::saves_steps,
+                  dtype::uint64>();
   }
   constexpr auto parameters() const { return parameters(typename P::parameters{}); }
 

@@ -89,22 +89,27 @@ constexpr auto value_of_event(const T& t, const Y& y, const X& others) {
                 concatenate(y, tuple{t}, others));
 }
 
-/// How an event's function changes with time along the solution, from its derivatives.
+/// How an event's function changes with time along the solution, from its derivatives. 0, which is
+/// no direction, where noise decides.
 template <class P, class Event, class T, class Y, class K, class X, std::size_t... I>
 constexpr auto change_of_event(const T& t, const Y& y, const K& k, const X& others,
                                std::index_sequence<I...>) {
-  const auto by = unpack(
-      [](const auto&... x) {
-        return as_tuple(dsl::detail::jacobian_function<event_value<P, Event>>{}(x...));
-      },
-      concatenate(y, tuple{t}, others));
-  const auto part = [](const auto& derivative, const auto& slope) {
-    const auto product = derivative * slope;
-    if constexpr (kind_of(decltype(product)::type.type) == kind::complex)
-      return cast<double>(real(product));
-    else return cast<double>(product);
-  };
-  return (part(get<I>(by), get<I>(k)) + ... + cast<double>(get<sizeof...(I)>(by)));
+  if constexpr (P::draws) {
+    return dsl::detail::constant<dtype::float64>(t.owner, 0);
+  } else {
+    const auto by = unpack(
+        [](const auto&... x) {
+          return as_tuple(dsl::detail::jacobian_function<event_value<P, Event>>{}(x...));
+        },
+        concatenate(y, tuple{t}, others));
+    const auto part = [](const auto& derivative, const auto& slope) {
+      const auto product = derivative * slope;
+      if constexpr (kind_of(decltype(product)::type.type) == kind::complex)
+        return cast<double>(real(product));
+      else return cast<double>(product);
+    };
+    return (part(get<I>(by), get<I>(k)) + ... + cast<double>(get<sizeof...(I)>(by)));
+  }
 }
 
 /// Whether a function that had a sign crosses 0 on its way to a value, in the event's direction.
