@@ -76,7 +76,7 @@ void f(dsl::array<float>& y) {
 
 // case ensemble_with_sums
 // says: in an ensemble each element is a system of its own, without sums, neighbours and elements of others: dsl::ode::integrate takes these
-// lines: nvcc 9, g++ 12, clang++ 17
+// lines: nvcc 9, g++ 13, clang++ 20
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y * dsl::sum(y); }, dsl::state(y), 0, 1, {});
 }
@@ -86,6 +86,25 @@ void f(dsl::array<float>& y) {
 // lines: nvcc 9, g++ 11, clang++ 16
 void f(dsl::array<float>& y) {
   dsl::ode::ensemble([](auto y) { return -y; }, dsl::state(y), 0, 1, {}, dsl::ode::method::rk4);
+}
+
+// case ensemble_with_too_little_noise
+// says: a method's noise returns one value for each field
+// lines: nvcc 10, g++ 12, clang++ 17
+void f(dsl::array<float>& y, dsl::array<float>& v) {
+  dsl::ode::ensemble([](auto y, auto v) { return std::tuple{v, -y}; }, dsl::state(y, v), 0, 1, {},
+                     dsl::ode::method::sde([](auto, auto v) { return v; }, dsl::random::key{1}),
+                     dsl::ode::fixed_steps(4));
+}
+
+// case ensemble_gradient_with_noise
+// says: ensemble_gradient takes methods without noise
+// lines: nvcc 6, g++ 8, clang++ 9
+void f(dsl::array<float>& y) {
+  dsl::ode::ensemble_gradient([](auto y) { return -y; }, [](auto y) { return dsl::sum(y); },
+                              dsl::state(y), 0, 1, {},
+                              dsl::ode::method::sde([](auto y) { return y; }, dsl::random::key{1}),
+                              dsl::ode::fixed_steps(4));
 }
 
 // case ensemble_gradient_without_a_loss

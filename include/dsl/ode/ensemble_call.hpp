@@ -118,27 +118,21 @@ constexpr bool may_have_options() {
          !(std::same_as<Arguments, refused> || ...);
 }
 
-/// Whether an ensemble may have these fields, parameters and method; otherwise a compile-time
-/// error.
-template <class F, class Method, class Fields, class Parameters>
-constexpr bool may_have_method() {
-  constexpr bool may_be =
-      may_be_ensemble<F>(std::type_identity<Fields>{}, std::type_identity<Parameters>{});
-  if constexpr (may_be && Method::draws)
-    return may_be_diffusion<typename Method::diffusion>(std::type_identity<Fields>{},
-                                                        std::type_identity<Parameters>{});
-  else return may_be;
-}
 /// Whether an ensemble may have the fields and the arguments of a call, an ensemble_call; otherwise
 /// a compile-time error.
 template <class Call, class... Arguments>
 constexpr bool may_have_call() {
   using method =
       decltype(method_among(filter(only_methods{}, std::declval<const Arguments&>()...)));
+  using fields = std::type_identity<typename Call::fields>;
+  using parameters = std::type_identity<typename Call::parameters>;
   if constexpr (!may_have_options<method, Arguments...>()) return false;
-  else
-    return may_have_method<typename Call::function, method_on_leaves<method, typename Call::all>,
-                           typename Call::fields, typename Call::parameters>();
+  else if constexpr (!may_be_ensemble<typename Call::function>(fields{}, parameters{}))
+    return false;
+  else if constexpr (method::draws)
+    return may_be_diffusion<typename method_on_leaves<method, typename Call::all>::diffusion>(
+        fields{}, parameters{});
+  else return true;
 }
 /// Calls run.operator()<Method>(options, parameters...) with the arguments after the tolerance.
 template <class Run, class... Arguments>
