@@ -21,14 +21,10 @@ struct stochastic_method {
   static constexpr auto try_step(const ensemble_symbols<P>& at, const T& t, const H& h, const Y& y,
                                  const X& others, std::index_sequence<I...>) {
     constexpr auto& v = variables_of<P>;
-    graph& g = *at.g;
-    const auto number =
-        dsl::detail::convert_symbol<dtype::uint64, false>(at.template variable<v.steps>());
-    const symbol<dtype::uint64> key{
-        &g, g.add(op::random_key, dtype::uint64, dsl::detail::fields(at.key().id, number.id))};
-    const auto first = at.template variable<v.position>() * static_cast<std::int64_t>(sizeof...(I));
+    const auto first = cast<std::int64_t>(at.template variable<v.steps>()) *
+                       static_cast<std::int64_t>(sizeof...(I));
     const tuple noise{random::detail::normal_draw<element_t<P::field_types[I]>>::trace(
-        first + static_cast<std::int64_t>(I), key)...};
+        first + static_cast<std::int64_t>(I), at.template variable<v.key>())...};
     const auto time = [&] {
       if constexpr (P::sees_time) return tuple{t};
       else return tuple<>{};

@@ -121,8 +121,7 @@ inline constexpr detail::method_option<detail::fixed_method<detail::fehlberg8_me
 /// and ode::platen (weak order 2), the last two if the noise of each field depends on no other
 /// field. noise: a lambda with `auto` parameters, as f, and marked by `with_time` if it takes the
 /// time; it returns a value for each field. In step s, from 0 on, field I of element i, in
-/// row-major order, has the number that random::normal<T>(k.fold(s), elements, fields) has at (i,
-/// I).
+/// row-major order, has the number that random::normal<T>(k.fold(i), steps, fields) has at (s, I).
 /// ```cpp
 /// const auto passed = dsl::ode::ensemble(
 ///     growth, dsl::state(price), 0.0, 1.0, {}, 0.05, dsl::linspace(0.1, 0.5, 1000),

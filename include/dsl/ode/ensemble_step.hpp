@@ -44,7 +44,7 @@ template <class P>
 struct ensemble_start {
   static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
   using set = variables_joined<
-      control_variables<P>,
+      control_variables<P>, variables_if<P::draws, variable_list<variables_of<P>.key>>,
       variables_if<P::reuses_slope, variable_range<variables_of<P>.slope, P::fields>>,
       variables_if<P::saves_times || P::saves_steps,
                    variable_list<variables_of<P>.row, variables_of<P>.saving>>,
@@ -83,6 +83,7 @@ struct ensemble_start {
     out.put(control_variables<P>{}, first_t, first.h, first.is_last, 0.0f, 0, 0,
             where(t == t1 || P::has_fixed_steps, 0, 2), begins,
             static_cast<float>(P::control.most));
+    if constexpr (P::draws) out.put(variable_list<variables_of<P>.key>{}, at.key_of_element());
     if constexpr (P::reuses_slope) out.put(variable_range<variables_of<P>.slope, P::fields>{}, k);
     if constexpr (P::saves_times || P::saves_steps)
       out.put(variable_list<variables_of<P>.row, variables_of<P>.saving>{}, 0, false);

@@ -79,7 +79,7 @@ struct numbered_variables {
 template <class P>
 struct ensemble_layout : numbered_variables<P> {
   int y = -1, given = -1, t1 = -1;  // The arrays that are read; t is t0 where that is one.
-  int position = -1;                // The element's, for random numbers.
+  int position = -1, key = -1;      // The element's number, and the key of its random numbers.
   int first_step = -1, largest_step = -1, most_steps = -1;  // Limits that are arrays.
   // The time; the next step, a float unless all are alike, which is what is left until t1 if it is
   // the last one; the binary logarithm of the squared error of the last accepted step.
@@ -125,6 +125,7 @@ constexpr ensemble_layout<P> lay_out_variables() {
   v.outcome = v.add(1, dtype::uint8);
   v.running = v.add(1, flag);
   v.growth = v.add(1, dtype::float32);
+  if (P::draws) v.key = v.add(1, dtype::uint64);
   if (P::reuses_slope) v.add_of_fields(v.slope, 1);
   if (P::keeps_last) {
     v.old_t = v.add(1, real);
@@ -227,10 +228,13 @@ struct ensemble_symbols {
   constexpr auto steps_of_row() const {
     return scalar<ensemble_scalars + P::parameter_scalars + P::events, dtype::int32>();
   }
-  /// The key of the random numbers.
-  constexpr auto key() const {
-    return scalar<ensemble_scalars + P::parameter_scalars + P::events + P::saves_steps,
-                  dtype::uint64>();
+  /// The key of an element's random numbers.
+  constexpr auto key_of_element() const {
+    const auto all = scalar<ensemble_scalars + P::parameter_scalars + P::events + P::saves_steps,
+                            dtype::uint64>();
+    const auto number = dsl::detail::convert_symbol<dtype::uint64, false>(variable<v.position>());
+    return symbol<dtype::uint64>{
+        g, g->add(op::random_key, dtype::uint64, dsl::detail::fields(all.id, number.id))};
   }
   constexpr auto parameters() const { return parameters(typename P::parameters{}); }
 
