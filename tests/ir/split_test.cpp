@@ -222,7 +222,7 @@ std::vector<table> run_all_passes(const statement_of_trees& s) {
   for (int p = 0; p < plan.passes; ++p) {
     const scheduled_pass& pass = plan.pass[static_cast<std::size_t>(p)];
     const graph& g = split.pass_graph(p);
-    EXPECT_TRUE(image_of(g).is_one_pass);
+    EXPECT_TRUE(image_of<max_program_nodes>(g).is_one_pass);
     for (int u = pass.first_use; u < pass.first_use + pass.uses; ++u) {
       const pass_use& use = plan.use[static_cast<std::size_t>(u)];
       const int axes = s.axes[static_cast<std::size_t>(use.space)];

@@ -93,8 +93,9 @@ DSL_DETAIL_FN void step(Values& v) {
                       z = reference::of(Payload, 2);
   using R = value_t<h.type()>;
   if constexpr (code == op::argument) {
-    auto& f = frame_of<static_cast<int>(Payload >> 16 & 0xffff)>(v);
-    constexpr int position = static_cast<int>(Payload >> 32);
+    constexpr argument_payload place_in_call{Payload};
+    auto& f = frame_of<place_in_call.call()>(v);
+    constexpr int position = place_in_call.position();
     const auto& given = slots_of<x.type()>(v).at[x.slot()];
     if constexpr (position == std::remove_reference_t<decltype(f)>::argument_count) {
       f.condition = given;

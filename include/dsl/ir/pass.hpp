@@ -17,20 +17,20 @@ struct target_word {
   constexpr int output() const { return static_cast<int>(word >> 1); }
 };
 
-/// A word of a pass's names, before the words of a `packed_name`: the result that is named, in the
-/// results' program; the elements that are reduced, in the elements' program; ddof, in the results'
-/// program, or `no_reference`.
+/// Two words of a pass's names, before the words of a `packed_name`: the result that is named, in
+/// the results' program; the elements that are reduced, in the elements' program; ddof, in the
+/// results' program, or `no_reference`; and the number of words of text that follow.
 struct name_head {
-  std::uint64_t word;
+  static constexpr int size = 2;
+  std::uint64_t references, words_of_text;
   static constexpr name_head make(reference result, reference of, reference ddof, int words) {
-    return {result.word | of.word << 16 | ddof.word << 32 |
-            static_cast<std::uint64_t>(words) << 48};
+    return {result.placed(0) | of.placed(1) | ddof.placed(2), static_cast<std::uint64_t>(words)};
   }
-  constexpr reference result() const { return reference::of(word, 0); }
-  constexpr reference of() const { return reference::of(word, 1); }
-  constexpr reference ddof() const { return reference::of(word, 2); }
-  /// The number of words of text that follow.
-  constexpr int words() const { return static_cast<int>(word >> 48); }
+  static constexpr name_head read(const std::uint64_t* at) { return {at[0], at[1]}; }
+  constexpr reference result() const { return reference::of(references, 0); }
+  constexpr reference of() const { return reference::of(references, 1); }
+  constexpr reference ddof() const { return reference::of(references, 2); }
+  constexpr int words() const { return static_cast<int>(words_of_text); }
 };
 
 /// A reduction's rule: a program whose inputs are two tuples of values (op::value 0, 1, ... for the
@@ -66,7 +66,7 @@ struct pass_view {
   bool needs_elements = false;
   const std::uint64_t* targets = nullptr;
   int target_count = 0;
-  // The names of results: a `name_head` each, and its text.
+  // The names of results: the words of a `name_head` each, and its text.
   const std::uint64_t* names = nullptr;
   int name_words = 0;
   // In the elements' program.
@@ -228,11 +228,12 @@ constexpr known_in when_known(const graph& g, int root) {
 }
 
 inline constexpr std::size_t max_image_words = 6 * max_program_outputs;
-using roomy_image = pass_image<max_program_nodes, max_image_words>;
+template <std::size_t Nodes> using roomy_image = pass_image<Nodes, max_image_words>;
 
 // Two empty programs, for a statement that takes several passes.
-constexpr roomy_image without_programs() {
-  roomy_image none;
+template <std::size_t Nodes>
+constexpr roomy_image<Nodes> without_programs() {
+  roomy_image<Nodes> none;
   none.is_one_pass = false;
   none.programs = 2;
   none.passes = none.nodes = none.outputs = 1;  // nvcc warns of loops without a step
@@ -249,10 +250,12 @@ constexpr void add_names(const graph& g, const sequence<reference>& elements,
     const reference result = results[name.result], of = elements[name.of];
     const int words = name.text.words();
     if (result.word == no_reference.word || of.word == no_reference.word ||
-        to.names + static_cast<std::size_t>(words) + 1 > to.name_words.size())
+        to.names + static_cast<std::size_t>(words) + name_head::size > to.name_words.size())
       continue;
-    to.name_words[to.names++] =
-        name_head::make(result, of, name.ddof < 0 ? no_reference : results[name.ddof], words).word;
+    const name_head head =
+        name_head::make(result, of, name.ddof < 0 ? no_reference : results[name.ddof], words);
+    to.name_words[to.names++] = head.references;
+    to.name_words[to.names++] = head.words_of_text;
     for (int i = 0; i < words; ++i) to.name_words[to.names++] = name.text.word[i];
   }
 }
@@ -323,7 +326,7 @@ constexpr bool add_pass(const graph& g, Image& to, bool has_results) {
     }
   }
   if (to.nodes + static_cast<std::size_t>(f.heads.size()) > to.heads.size())
-    throw "a formula may have at most 4096 distinct nodes";
+    throw "a formula has too many distinct nodes: it may have 4096";
   if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size())
     throw "a formula has too many reductions";
   for (int i = 0; i < f.ends.size(); ++i)
@@ -344,10 +347,18 @@ constexpr bool add_pass(const graph& g, Image& to) {
   return add_pass(g, to, g.reduction_count() > 0);
 }
 
+/// The most nodes of a trace: a larger image takes the compilers more time, so a trace that needs
+/// one asks for it.
+template <class Trace> inline constexpr std::size_t most_nodes_of = max_program_nodes;
+template <class Trace>
+  requires requires { Trace::most_nodes; }
+inline constexpr std::size_t most_nodes_of<Trace> = Trace::most_nodes;
+
 /// The programs of a graph if it is one pass; otherwise `without_programs()`.
-constexpr roomy_image image_of(const graph& g) {
-  roomy_image to;
-  return add_pass(g, to) ? to : without_programs();
+template <std::size_t Nodes>
+constexpr roomy_image<Nodes> image_of(const graph& g) {
+  roomy_image<Nodes> to;
+  return add_pass(g, to) ? to : without_programs<Nodes>();
 }
 
 /// Pass K of an image (`Of::exact`) as a type.
@@ -400,7 +411,7 @@ struct pass_spelled {
 // Traces only once: tracing a long formula takes a good part of the compilers' time.
 template <class Trace, class... Calls>
 struct compile {
-  static constexpr auto roomy = image_of(Trace::run());
+  static constexpr auto roomy = image_of<most_nodes_of<Trace>>(Trace::run());
   static constexpr auto exact =
       roomy.template exact<roomy.nodes, roomy.words(), roomy.programs, 1>();
   using spelled = typename pass_spelled<compile, 0, Calls...>::type;

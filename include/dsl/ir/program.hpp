@@ -25,20 +25,36 @@ struct head {
   constexpr int slot() const { return static_cast<int>(word >> 12); }
 };
 
-/// An operand: its dtype and its slot.
+/// An operand: its dtype and its slot. A payload has room for three.
 struct reference {
+  static constexpr int bits = 21;
+  static constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::uint64_t word;
   static constexpr reference make(dtype type, int slot) {
     return {static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(slot) << 4};
   }
   static constexpr reference of(std::uint64_t payload, int i) {
-    return {payload >> 16 * i & 0xffff};
+    return {payload >> bits * i & mask};
   }
+  /// As operand i of a payload.
+  constexpr std::uint64_t placed(int i) const { return word << bits * i; }
   constexpr dtype type() const { return static_cast<dtype>(word & 0xf); }
   constexpr int slot() const { return static_cast<int>(word >> 4); }
 };
-/// No operand: a program has at most 4095 values of one dtype.
-inline constexpr reference no_reference{0xffff};
+/// No operand. No program has so many values.
+inline constexpr reference no_reference{reference::mask};
+
+/// An op::argument: its operand, and the numbers of the call and of its place among the call's
+/// arguments.
+struct argument_payload {
+  std::uint64_t word;
+  static constexpr argument_payload make(reference operand, int call, int position) {
+    return {operand.word | static_cast<std::uint64_t>(call) << reference::bits |
+            static_cast<std::uint64_t>(position) << 2 * reference::bits};
+  }
+  constexpr int call() const { return static_cast<int>(reference::of(word, 1).word); }
+  constexpr int position() const { return static_cast<int>(reference::of(word, 2).word); }
+};
 
 /// A program at run time, for printing and counting.
 struct program_view {
@@ -211,7 +227,6 @@ constexpr sequence<reference> freeze(const graph& g, const sequence<int>& roots,
   sequence<char> shared(g.size(), 0);  // the same for all elements
   const auto put = [&](op code, dtype type, std::uint64_t payload) {
     int& slot = used[static_cast<int>(type)];
-    if (slot == 0xfff) throw "a formula may have at most 4095 values of one dtype";
     to.heads.push_back(head::make(code, type, slot).word);
     to.payloads.push_back(payload);
     return reference::make(type, slot++);
@@ -227,17 +242,25 @@ constexpr sequence<reference> freeze(const graph& g, const sequence<int>& roots,
     if (n.code == op::constant && n.type == dtype::complex128) {
       const reference re = put(op::constant, dtype::float64, n.word.bits),
                       im = put(op::constant, dtype::float64, n.word.second);
-      place[i] = put(op::complex, n.type, re.word | im.word << 16);
+      place[i] = put(op::complex, n.type, re.placed(0) | im.placed(1));
       continue;
     }
     std::uint64_t payload = n.word.bits;
     if (is_position(n)) payload = static_cast<std::uint64_t>(g.operands);
     if (n.code == op::count) payload = 0;
     if (n.code == op::reduced) payload = fields(reductions[n.field(0)], n.field(1)).bits;
-    const auto refer = [&](int k) { set_field(payload, k, place[n.field(k)].word); };
-    for (int k = 0; k < operand_count(n.code); ++k) refer(k);
-    if (is_step(n.code) && n.field(0) != no_step) refer(0);
-    if (n.code == op::neighbour || n.code == op::inside) refer(1);
+    if (n.code == op::argument)
+      payload = argument_payload::make(place[n.field(0)], n.field(1), n.field(2)).word;
+    else if (operand_count(n.code) > 0) payload = 0;
+    for (int k = 0; n.code != op::argument && k < operand_count(n.code); ++k)
+      payload |= place[n.field(k)].placed(k);
+    // Steps to neighbours are found by fields, as in the graph.
+    const auto refer_to_step = [&](int k) {
+      if (place[n.field(k)].word >= no_step) throw "a formula has too many neighbours";
+      set_field(payload, k, place[n.field(k)].word);
+    };
+    if (is_step(n.code) && n.field(0) != no_step) refer_to_step(0);
+    if (n.code == op::neighbour || n.code == op::inside) refer_to_step(1);
     if (divides_integers(n.code, n.type) && shared[n.field(1)] != 0 &&
         g[n.field(1)].code != op::constant)
       payload |= by_shared_divisor;

@@ -188,6 +188,7 @@ struct adjoint_collect {
 /// The adjoint of a step.
 template <class A>
 struct adjoint_step {
+  static constexpr std::size_t most_nodes = most_nodes_of_step<A>;
   static constexpr graph run() {
     return run(typename ensemble_symbols<A>::fields{}, typename A::derived{});
   }

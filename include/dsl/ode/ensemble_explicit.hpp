@@ -51,7 +51,9 @@ template <class Z, class E, class K, class Powers>
 tried_step(Z, E, K, Powers) -> tried_step<Z, E, K, Powers>;
 
 /// A method without random numbers, whose step sees the time only where the right-hand side does.
-struct deterministic_method { static constexpr bool draws = false, sees_time = false; };
+struct deterministic_method {
+  static constexpr bool draws = false, sees_time = false, has_jacobian = false;
+};
 
 template <const auto& Pair, bool IsScipys = false>
 struct explicit_pair : deterministic_method {

@@ -11,7 +11,7 @@ namespace dsl::ode::detail {
 /// the ends of a step.
 template <stochastic_scheme Scheme, class G>
 struct stochastic_method {
-  static constexpr bool has_error = false, reuses_slope = false, draws = true,
+  static constexpr bool has_error = false, reuses_slope = false, has_jacobian = false, draws = true,
                         sees_time = right_side<G>::times > 0;
   static constexpr int error_order = 0, powers = 1;
   static constexpr control_constants control = control_constants::of_order(0);

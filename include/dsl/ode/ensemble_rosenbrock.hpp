@@ -115,7 +115,7 @@ class factored_matrix {
 
 template <const auto& Method>
 struct rosenbrock_method : deterministic_method {
-  static constexpr bool has_error = true;
+  static constexpr bool has_error = true, has_jacobian = true;
   static constexpr int error_order =
                            Method.order < Method.error_order ? Method.order : Method.error_order,
                        powers = Method.terms + 1;

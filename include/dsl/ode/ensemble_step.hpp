@@ -99,9 +99,15 @@ struct ensemble_start {
   }
 };
 
+/// The most nodes of a step: the factors of a stiff method's matrix grow with the cube of the
+/// number of fields.
+template <class P> inline constexpr std::size_t most_nodes_of_step =
+    P::method::has_jacobian && P::fields > 8 ? 16384 : dsl::detail::max_program_nodes;
+
 /// A step of an element that is tried, and its acceptance.
 template <class P>
 struct ensemble_step {
+  static constexpr std::size_t most_nodes = most_nodes_of_step<P>;
   static constexpr graph run() { return run(typename ensemble_symbols<P>::fields{}); }
   using set = variables_joined<
       variable_range<variables_of<P>.y, P::fields>, stepped_variables<P>,

@@ -99,8 +99,7 @@ class lister : public formula_speller {
     std::vector<std::pair<bool, int>> all;
     if (p.code(node) == op::result) {
       for (int i = 0; i < node; ++i)
-        if (p.code(i) == op::argument && p.field(i, 1) == p.field(node, 1))
-          all.push_back({of_results, p.operand(i, 0)});
+        if (p.is_argument_of(i, node)) all.push_back({of_results, p.operand(i, 0)});
       return all;
     }
     for (int k = 0; k < operand_count(p.code(node)); ++k)

@@ -21,6 +21,10 @@ class indexed_program {
   /// The node that computes a value; -1 if there is none.
   int node_of(reference r) const;
   int operand(int node, int k) const { return node_of(reference::of(payload(node), k)); }
+  /// Whether a node is an argument of the call whose result another node is.
+  bool is_argument_of(int node, int result) const {
+    return code(node) == op::argument && argument_payload{payload(node)}.call() == field(result, 1);
+  }
   int output(int i) const { return node_of(p_.output(i)); }
   int outputs() const { return p_.output_count; }
 

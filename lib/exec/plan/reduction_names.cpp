@@ -8,7 +8,8 @@ named_pass::named_pass(const pass_view& p)
       results_(p.results),
       names_(static_cast<std::size_t>(p.results.nodes)) {
   for (int at = 0; at < p.name_words;) {
-    const name_head head{p.names[at++]};
+    const name_head head = name_head::read(p.names + at);
+    at += name_head::size;
     named_reduction& made = names_[static_cast<std::size_t>(results_.node_of(head.result()))];
     made = {"", elements_.node_of(head.of()), results_.node_of(head.ddof())};
     for (const int end = at + head.words(); at < end; ++at)

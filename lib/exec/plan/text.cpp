@@ -282,7 +282,7 @@ void formula_speller::operation(bool of_results, int node_number, int outer) {
     text_ += "(";
     bool is_first = true;
     for (int i = 0; i < node_number; ++i) {
-      if (p.code(i) != op::argument || p.field(i, 1) != p.field(node_number, 1)) continue;
+      if (!p.is_argument_of(i, node_number)) continue;
       if (!std::exchange(is_first, false)) text_ += ", ";
       node(of_results, p.operand(i, 0));
     }
