@@ -137,9 +137,9 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
           if (a.address >= begin && a.address < begin + b.size) home = &b;
         }
         if (home == nullptr) throw std::runtime_error("an argument lies in no block");
-        arguments.set_memory(home->memory,
-                             static_cast<cl_long>(
-                                 a.address - reinterpret_cast<std::uint64_t>(home->address)));
+        arguments.set_memory(
+            home->memory,
+            static_cast<cl_long>(a.address - reinterpret_cast<std::uint64_t>(home->address)));
       }
     }
     // Fewer work-items than elements where the kernel allows it.

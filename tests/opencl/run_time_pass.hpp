@@ -1,7 +1,7 @@
 // Elementwise passes that are made at run time, printed and run on a device.
 #pragma once
 
-#include <dsl/exec/run/run.hpp>
+#include <dsl/dsl.hpp>
 
 #include <cstring>
 #include <vector>
@@ -39,63 +39,67 @@ struct program {
   int used_[dsl::dtype_count] = {};
 };
 
-/// An operand of `count` contiguous elements, of a scalar by value or of one in memory.
-inline operand operand_for(operand_kind kind, dsl::dtype type, const void* data,
-                           std::int64_t count) {
+/// A block of the host's memory that the library knows.
+using block = dsl::array<unsigned char, 1>;
+inline block block_of(const std::vector<unsigned char>& bytes) { return dsl::to_device(bytes); }
+
+/// An operand that lies in a block: `count` contiguous elements, or, for 0, one in memory.
+inline operand operand_in(const block& memory, dsl::dtype type, std::int64_t count) {
   operand o;
-  o.kind = kind;
+  const std::int64_t step = 1;
+  const auto v = memory.view();
+  set_array(o, type, count > 0 ? 1 : 0, v.owner(), v.data(), &count, &step);
+  return o;
+}
+/// A scalar by value, given by the bits of its value.
+inline operand scalar_operand(dsl::dtype type, const void* value) {
+  operand o;
+  o.kind = operand_kind::value;
   o.type = type;
-  if (kind == operand_kind::value) {
-    std::memcpy(o.word, data,
-                static_cast<std::size_t>(dsl::size_of(dsl::detail::computed_in(type))));
-    return o;
-  }
-  o.word[0] = reinterpret_cast<std::uint64_t>(data);
-  if (kind == operand_kind::device_scalar) return o;
-  o.rank = 1;
-  o.extents[0] = count;
-  o.strides[0] = 1;
+  std::memcpy(o.word, value, static_cast<std::size_t>(dsl::size_of(computed_in(type))));
   return o;
 }
 
-/// Runs a program on operands; `results` have the outputs' sizes.
-inline void run_operands(open_cl::device& on, const program_view& p,
-                         std::vector<operand> operands, std::int64_t count,
-                         std::map<const void*, std::size_t> blocks,
+/// Runs a program on operands; `results` have the outputs' sizes. `blocks`: the operands' memory.
+inline void run_operands(open_cl::device& on, const program_view& p, std::vector<operand> operands,
+                         std::int64_t count, const std::vector<block>& blocks,
                          std::vector<std::vector<unsigned char>>& results) {
   std::vector<std::uint64_t> targets;
+  std::vector<block> outputs;
+  std::map<const void*, std::size_t> ranges;
+  for (const block& b : blocks) ranges[b.view().data()] = static_cast<std::size_t>(b.size());
   program_code code{};
   code.inputs = static_cast<int>(operands.size());
   for (int i = 0; i < p.output_count; ++i) {
     targets.push_back(target_word::make(false, i).word);
-    auto& bytes = results[static_cast<std::size_t>(i)];
-    operands.push_back(operand_for(operand_kind::array, p.output(i).type(), bytes.data(), count));
-    blocks[bytes.data()] = bytes.size();
+    outputs.push_back(block_of(results[static_cast<std::size_t>(i)]));
+    operands.push_back(operand_in(outputs.back(), p.output(i).type(), count));
+    ranges[outputs.back().view().data()] = static_cast<std::size_t>(outputs.back().size());
   }
   code.pass.view.elements = p;
   code.pass.view.targets = targets.data();
   code.pass.view.target_count = p.output_count;
   code.pass.lanes = 1;
   const bound_pass pass(code, operands.data(), {});
-  on.run(pass, blocks);
+  on.run(pass, ranges);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    std::memcpy(results[i].data(), outputs[i].view().data(), results[i].size());
 }
 
 /// The same on arrays.
 inline void run(open_cl::device& on, const program_view& p, std::int64_t count,
                 const std::vector<std::vector<unsigned char>>& arrays,
                 std::vector<std::vector<unsigned char>>& results) {
-  std::vector<operand> operands;
-  std::map<const void*, std::size_t> blocks;
+  std::vector<operand> operands(arrays.size());
+  std::vector<block> blocks;
+  for (const auto& a : arrays) blocks.push_back(block_of(a));
   for (int i = 0; i < p.nodes; ++i) {
     const head h{p.heads[i]};
     if (h.code() != dsl::op::load) continue;
     const auto number = static_cast<std::size_t>(p.payloads[i]);
-    if (operands.size() <= number) operands.resize(number + 1);
-    operands[number] =
-        operand_for(operand_kind::array, h.type(), arrays[number].data(), count);
-    blocks[arrays[number].data()] = arrays[number].size();
+    operands[number] = operand_in(blocks[number], h.type(), count);
   }
-  run_operands(on, p, std::move(operands), count, std::move(blocks), results);
+  run_operands(on, p, std::move(operands), count, blocks, results);
 }
 
 }  // namespace run_time

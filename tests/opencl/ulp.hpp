@@ -50,8 +50,8 @@ inline double distance(dtype type, const void* a, const void* b) {
 /// The difference of two complex numbers, in epsilons of the magnitude of the second.
 inline double complex_distance(dtype part, const unsigned char* a, const unsigned char* b) {
   const int size = dsl::size_of(part);
-  const double re = number(part, a) - number(part, b), im = number(part, a + size) -
-                                                            number(part, b + size);
+  const double re = number(part, a) - number(part, b),
+               im = number(part, a + size) - number(part, b + size);
   const double magnitude = std::hypot(number(part, b), number(part, b + size));
   const double smallest = part == dtype::float32 ? 0x1p-126 : 0x1p-1022;
   const double epsilon = part == dtype::float32 ? 0x1p-23 : 0x1p-52;
