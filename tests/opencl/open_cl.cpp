@@ -142,12 +142,15 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
             static_cast<cl_long>(a.address - reinterpret_cast<std::uint64_t>(home->address)));
       }
     }
-    // Fewer work-items than elements where the kernel allows it.
-    const auto size = static_cast<std::size_t>(
-        launch.group > 0 ? launch.work_items : std::min<std::int64_t>(launch.work_items, 512));
-    const auto group = static_cast<std::size_t>(launch.group);
-    check(clEnqueueNDRangeKernel(queue_, kernel, 1, nullptr, &size,
-                                 launch.group > 0 ? &group : nullptr, 0, nullptr, nullptr),
+    // Where the kernel allows it: always groups of one size, since PoCL compiles a kernel again for
+    // each, and fewer work-items than elements.
+    const std::size_t group = launch.group > 0 ? static_cast<std::size_t>(launch.group) : 64;
+    const std::size_t size = launch.group > 0
+                                 ? static_cast<std::size_t>(launch.work_items)
+                                 : std::min<std::size_t>(
+                                       (static_cast<std::size_t>(launch.work_items) + 63) / 64 * 64,
+                                       512);
+    check(clEnqueueNDRangeKernel(queue_, kernel, 1, nullptr, &size, &group, 0, nullptr, nullptr),
           "clEnqueueNDRangeKernel");
     clFinish(queue_);
     clReleaseKernel(kernel);

@@ -233,6 +233,13 @@ bool is_finite(dtype part, int parts, const unsigned char* at) {
   return true;
 }
 
+// The larger part of a number.
+double part_size(dtype type, const unsigned char* at) {
+  const dtype part = dsl::real_of(type);
+  const double re = std::abs(ulp::number(part, at));
+  return part == type ? re : std::max(re, std::abs(ulp::number(part, at + dsl::size_of(part))));
+}
+
 struct rows : testing::TestWithParam<int> {};
 
 // The rows of a dtype, up to 24 in one pass.
