@@ -145,11 +145,10 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
     // Where the kernel allows it: always groups of one size, since PoCL compiles a kernel again for
     // each, and fewer work-items than elements.
     const std::size_t group = launch.group > 0 ? static_cast<std::size_t>(launch.group) : 64;
-    const std::size_t size = launch.group > 0
-                                 ? static_cast<std::size_t>(launch.work_items)
-                                 : std::min<std::size_t>(
-                                       (static_cast<std::size_t>(launch.work_items) + 63) / 64 * 64,
-                                       512);
+    const std::size_t size =
+        launch.group > 0 ? static_cast<std::size_t>(launch.work_items)
+                         : std::min<std::size_t>(
+                               (static_cast<std::size_t>(launch.work_items) + 63) / 64 * 64, 512);
     check(clEnqueueNDRangeKernel(queue_, kernel, 1, nullptr, &size, &group, 0, nullptr, nullptr),
           "clEnqueueNDRangeKernel");
     clFinish(queue_);
