@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "../interpreter/interpreter.hpp"
-#include "../interpreter/signature.hpp"
+#include "../../interpreter/interpreter.hpp"
+#include "../../interpreter/signature.hpp"
 #include "run_time_pass.hpp"
 #include "ulp.hpp"
 

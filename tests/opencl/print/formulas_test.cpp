@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "../property/traced_bundle.hpp"
+#include "../../property/traced_bundle.hpp"
 #include "run_time_pass.hpp"
 
 namespace property {
