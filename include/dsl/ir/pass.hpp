@@ -105,7 +105,7 @@ struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>, words<N
   static constexpr auto identities() {
     std::array<std::uint64_t, static_cast<std::size_t>((0 + ... + (2 * F::values))) + 1> all{};
     std::size_t count = 0;
-    const auto add = [&](const auto& words) {
+    [[maybe_unused]] const auto add = [&](const auto& words) {
       for (const std::uint64_t word : words) all[count++] = word;
     };
     (add(F::identity_words), ...);
