@@ -182,7 +182,9 @@ class reduction_printer {
     return text;
   }
 
-  // The work-items of a result combine their accumulators, halving their number each time.
+  // The work-items of a result combine their accumulators, halving their number each time. The
+  // first barrier also orders what they have read in device memory before the results, which may
+  // overwrite it: scalars, and the flag that ends a loop.
   std::string combine_group() const {
     const auto put = [&](const std::string& indent) {
       std::string text;
@@ -190,7 +192,7 @@ class reduction_printer {
         text += indent + a.local() + "[item] = " + a.name() + ";\n";
       return text;
     };
-    return put("  ") + "  barrier(CLK_LOCAL_MEM_FENCE);\n" +
+    return put("  ") + "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n" +
            "  for (int half_of = rows / 2; half_of > 0; half_of /= 2) {\n"
            "    if (row < half_of) {\n"
            "      const int other = item + half_of * (int)across;\n" +

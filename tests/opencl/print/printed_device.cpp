@@ -25,11 +25,20 @@ void run_pass(const bound_pass& pass) {
   for (int k = 0; k < count; ++k)
     if (const buffer* const b = pass.operands()[k].memory; b != nullptr && b->bytes > 0)
       blocks[b->data] = b->bytes;
-  if (pass.now().stop != nullptr) blocks[pass.now().stop] = 1;
+  // A flag or a history may lie in the memory of an operand.
+  const auto add = [&blocks](const void* address, std::size_t size) {
+    for (const auto& [begin, bytes] : blocks) {
+      const auto at = reinterpret_cast<std::uintptr_t>(address),
+                 first = reinterpret_cast<std::uintptr_t>(begin);
+      if (at >= first && at < first + bytes) return;
+    }
+    blocks[address] = size;
+  };
+  if (pass.now().stop != nullptr) add(pass.now().stop, 1);
   for (int i = 0; pass.now().recorded != nullptr && i < pass.code().outputs(); ++i)
     if (pass.now().recorded[i] != 0)
-      blocks[reinterpret_cast<const void*>(pass.now().recorded[i])] =
-          static_cast<std::size_t>(dsl::size_of(pass.code().pass.view.type(i)));
+      add(reinterpret_cast<const void*>(pass.now().recorded[i]),
+          static_cast<std::size_t>(dsl::size_of(pass.code().pass.view.type(i))));
   open_cl::device::first()->run(pass, blocks);
   ++run_passes;
 }
