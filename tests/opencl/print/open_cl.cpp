@@ -105,6 +105,9 @@ cl_program device::build(const opencl::kernel_text& text) {
 
 void device::run(const bound_pass& pass, const std::map<const void*, std::size_t>& ranges) {
   const opencl::kernel_text text = opencl::print_pass(pass, can_);
+  // Equal keys must mean equal texts, or a cache would give a wrong kernel.
+  const std::string& known = texts_.emplace(opencl::text_key(pass, can_), text.text).first->second;
+  if (known != text.text) throw std::runtime_error("two texts with one key:\n" + known + text.text);
   const opencl::kernel_launches all = opencl::launches_of(pass, can_);
   const cl_program program = build(text);
   cl_int error;

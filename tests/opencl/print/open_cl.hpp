@@ -24,8 +24,8 @@ class device {
   /// Runs a pass on copies of the blocks of host memory in which its operands are.
   /// `blocks`: addresses and sizes. Throws std::runtime_error with the compiler's messages.
   void run(const dsl::detail::bound_pass& pass, const std::map<const void*, std::size_t>& blocks);
-  /// Programs that were built.
-  int built() const { return static_cast<int>(programs_.size()); }
+  /// The texts that ran: as many as keys.
+  int texts() const { return static_cast<int>(texts_.size()); }
 
  private:
   device(cl_device_id id);
@@ -37,6 +37,7 @@ class device {
   std::string name_;
   dsl::detail::opencl::abilities can_{};
   std::map<std::string, cl_program> programs_;
+  std::map<std::uint64_t, std::string> texts_;
 };
 
 }  // namespace open_cl

@@ -162,6 +162,8 @@ TEST_F(opencl_statements, reductions_along_axes) {
         dsl::reshape(dsl::eval(dsl::arange<std::int64_t>(7 * 8 * 9) * 37 % 1001), 7, 8, 9));
   };
   SAME(dsl::sum(cube(), dsl::axis(1)));
+  SAME(dsl::sum(dsl::transpose(cube()) + dsl::eval(dsl::transpose(cube()))));
+  SAME(dsl::sum(dsl::shift(cube(), 1, dsl::boundary::wrap, 1) * cube(), dsl::axis(2)));
   SAME(dsl::sum(cube(), dsl::axis(0, 2)));
   SAME(dsl::prod(dsl::cast<double>(cube() % 3 + 1), dsl::axis(1)));
 }
@@ -182,6 +184,30 @@ TEST_F(opencl_statements, elements_beside_sums) {
     }
     EXPECT_EQ(elements[0], elements[1]);
     EXPECT_EQ(total[0], total[1]);
+  }
+}
+
+TEST_F(opencl_statements, several_outputs_of_several_dtypes) {
+  for (const std::int64_t n : {1, 63, 1000}) {
+    std::vector<double> of[2];
+    for (int d = 0; d < 2; ++d) {
+      const dsl::device_guard guard{dsl::device(d == 0 ? "host" : "host-opencl")};
+      const auto x = dsl::eval(dsl::arange<double>(n) * 0.37 - 20), y = dsl::eval(dsl::flip(x));
+      dsl::array<double> product(n);
+      dsl::array<bool> less(n);
+      dsl::array<dsl::half> halves(n);
+      const auto keep = [&](const auto& a) {
+        for (const auto v : a.copy_to_host()) of[d].push_back(static_cast<double>(v));
+      };
+      dsl::tie(product, less) =
+          dsl::vectorize([](auto a, auto b) { return std::tuple{a * b, a < b}; })(x, y);
+      halves = dsl::cast<dsl::half>(x / 3);
+      keep(product);
+      keep(less);
+      for (const dsl::half h : halves.copy_to_host())
+        of[d].push_back(static_cast<double>(static_cast<float>(h)));
+    }
+    EXPECT_EQ(of[0], of[1]);
   }
 }
 
