@@ -309,10 +309,17 @@ TEST_P(rows, agree_with_the_interpreter) {
             !is_finite(part, parts, results[s].data() + i * parts * size) &&
             !is_finite(part, parts, expected[s].data() + i * parts * size))
           continue;
+        // The angle of such a power has no correct digit.
+        if (is_complex && of.code == op::pow && worst > 0) {
+          const auto& exponent = operands[static_cast<std::size_t>(
+              made.operand_of(loads[std::pair(static_cast<int>(of.operand[1]), 1)]))];
+          if (part_size(of.operand[1], exponent.data() + i * dsl::size_of(of.operand[1])) > 1000)
+            continue;
+        }
         double& most =
             largest[std::string(dsl::info(of.code).name) + " of " + dsl::name(of.operand[0])];
         if (worst < 1e6) most = std::max(most, worst);
-        const double allowed = !has_bound ? 0 : of.code == op::pow && is_complex ? 1 << 15 : 16;
+        const double allowed = !has_bound ? 0 : of.code == op::pow && is_complex ? 4096 : 16;
         if (worst <= allowed || ++failures > 25) continue;
         std::string text = std::string(dsl::info(of.code).name) + "(";
         for (int k = 0; k < of.arity; ++k)
