@@ -13,8 +13,6 @@ std::string position_statements(const geometry& g, const std::string& number, st
                                 const std::string& indent);
 /// "dsl_rk4_step", or "dsl_pass" for a pass without a name.
 std::string kernel_name(const program_code& code);
-/// The statement that ends a kernel whose loop has ended; empty if there is no such flag.
-std::string stop_statement(const bound_pass& pass);
 
 /// Kernels that reduce: all kernels of the pass, without the functions that they call.
 std::string print_reduction(const operand_texts& operands, const abilities& can);

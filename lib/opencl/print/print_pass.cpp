@@ -40,10 +40,6 @@ std::string kernel_name(const program_code& code) {
   return "dsl_" + (name.empty() ? std::string("pass") : name);
 }
 
-std::string stop_statement(const bound_pass& pass) {
-  return pass.now().stop == nullptr ? "" : "  if (m_stop[o_stop] != 0) return;\n";
-}
-
 namespace {
 
 constexpr std::uint32_t all_dimensions = ~std::uint32_t{0};

@@ -170,16 +170,22 @@ class reduction_printer {
     for (const accumulated& a : sums_)
       text += std::string("  __local ") + stored_type(a.type) + " " + a.local() + "[" +
               std::to_string(group_) + "];\n";
-    text += stop_statement(operands_.pass());
     text += "  const int item = get_local_id(0), row = item / (int)across, rows = " +
             std::to_string(group_) +
             " / (int)across;\n"
             "  const long blocks = (results + across - 1) / across, group = get_group_id(0);\n"
-            "  const long result = group % blocks * across + item % (int)across;\n";
+            "  const long result = " +
+            result_if_running() + "group % blocks * across + item % (int)across;\n";
     for (const accumulated& a : sums_)
       text += std::string("  ") + value_type(a.type) + " " + a.name() + " = " +
               literal_text(a.type, a.identity) + ";\n";
     return text;
+  }
+
+  // Once a loop has ended, its kernels have no result left to compute. They do not return at once:
+  // PoCL 3.1 compiles barriers behind a conditional return to wrong sums.
+  std::string result_if_running() const {
+    return operands_.pass().now().stop == nullptr ? "" : "m_stop[o_stop] != 0 ? results : ";
   }
 
   // The work-items of a result combine their accumulators, halving their number each time. The
