@@ -4,9 +4,9 @@
 usage: storeys.py [--nm NM --objects FILE...] FOLDER...
 
 Includes only go down the storeys: python, ode -> lang -> exec -> mem -> ir. In lib/, each back end
-(cuda, host, sim) may include exec and below, and no other back end; files outside the storeys are
-above all of them. The rooms of exec are ranked too, in include/ and lib/ alike, and rooms of the
-same rank may not include each other.
+(cuda, host, opencl, sim) may include exec and below, and no other back end; files outside the
+storeys are above all of them. The rooms of exec are ranked too, in include/ and lib/ alike, and
+rooms of the same rank may not include each other.
 
 Two kinds of use need no include, and are checked by name:
 
@@ -32,7 +32,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "mutation"))
 import cpp
 
 LEVEL = {
-    "ir": 1, "mem": 2, "exec": 3, "lang": 4, "cuda": 4, "host": 4, "sim": 4,
+    "ir": 1, "mem": 2, "exec": 3, "lang": 4, "cuda": 4, "host": 4, "opencl": 4, "sim": 4,
     "python": 5, "ode": 5, "top": 5,
 }
 RANK = {

@@ -19,15 +19,17 @@ thread_local std::optional<device> guarded;
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-// Devices that always exist are listed first.
-std::string valid_names() {
+// Devices that always exist are listed first. If there is none of the kind that was asked for, the
+// reason follows.
+std::string valid_names(const std::string& wanted) {
   std::string names, missing;
   for (const bool is_numbered : {false, true})
     for (back_end* const each : back_end::all()) {
       if (each->traits.is_numbered != is_numbered) continue;
       const int count = each->device_count();
       for (int i = 0; i < count; ++i) names += (names.empty() ? "" : ", ") + quoted(each->spell(i));
-      if (count == 0) missing += " (" + each->why_no_device() + ")";
+      if (count == 0 && wanted.starts_with(each->traits.name))
+        missing += " (" + each->why_no_device() + ")";
     }
   return names + missing;
 }
@@ -47,11 +49,11 @@ device from_environment() {
 
 device device::named(const char* name) {
   if (name == nullptr)
-    detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names());
+    detail::raise<device_error>("a null pointer for a device's name; valid are " + valid_names(""));
   for (back_end* const each : back_end::all())
     if (const auto number = each->find(name)) return {each->kind(), *number};
   detail::raise<device_error>("there is no device " + quoted(name) + "; valid are " +
-                              valid_names());
+                              valid_names(name));
 }
 
 device device::current() {
@@ -76,19 +78,22 @@ const device_properties& properties(device where) {
   if (!on.members().empty()) {
     for (const int member : on.members())
       if (member >= back_end::of(where.kind).max_member())
-        detail::raise<device_error>(
-            "there is no device " + quoted(back_end::of(where.kind).spell(member)) +
-            " for the mesh " + quoted(on.spell(where.index)) + "; valid are " + valid_names());
+        detail::raise<device_error>("there is no device " +
+                                    quoted(back_end::of(where.kind).spell(member)) +
+                                    " for the mesh " + quoted(on.spell(where.index)) +
+                                    "; valid are " + valid_names(on.traits.name));
     return on.properties(where.index);
   }
   if (on.processes() != nullptr) return on.properties(where.index);
   const int count = on.device_count();
   if (where.index >= 0 && where.index < count) return on.properties(where.index);
-  const std::string wanted = "device " + quoted(on.spell(where.index));
+  const std::string wanted = "device " + quoted(on.spell(where.index)),
+                    valid = "; valid are " + valid_names(on.traits.name);
   if (count == 0)
-    detail::raise<device_error>(wanted + " was asked for, but no GPU can be used; valid are " +
-                                valid_names());
-  detail::raise<device_error>("there is no " + wanted + "; valid are " + valid_names());
+    detail::raise<device_error>(wanted + " was asked for, but no " +
+                                (where.kind == backend::opencl ? "OpenCL device" : "GPU") +
+                                " can be used" + valid);
+  detail::raise<device_error>("there is no " + wanted + valid);
 }
 
 std::vector<device> devices() {

@@ -66,4 +66,33 @@ which is large next to roots and poles; epsilons.
 | tanh and tan of complex numbers | 6 | | 8 | 1 - r^2 and 1 + r^2 |
 
 The squares of atan2's operands, and of arg's parts, must not overflow, nor their sum be 0: beyond, its derivatives are 0 or infinite.
+
+## OpenCL
+
+Sums, products, `fma`, `fmod` and all rounding are exact or correctly rounded, as on the other devices. Quotients and square roots of float
+are correctly rounded where the device can (`-cl-fp32-correctly-rounded-divide-sqrt`), and computed in double elsewhere. A product and a
+sum in one expression may be one operation, as on a GPU; `-cl-fast-relaxed-math` is never used.
+
+The functions are OpenCL's own, with the bounds of its specification. PoCL's are SLEEF's, within 3 ULP at all values that
+`tests/opencl/print/rows_test.cpp` tries. A device that keeps no more than the specification asks may exceed the bounds of the GPU's columns above in these:
+
+| | OpenCL's bound: float | double | exceeds the GPU's bound |
+| --- | ---: | ---: | --- |
+| exp, exp2, exp10, expm1, log, log2, log10 | 3 | 3 | float, double |
+| log1p, cbrt | 2 | 2 | float, double |
+| rsqrt | 2 | 2 | double |
+| hypot | 4 | 4 | float, double |
+| pow | 16 | 16 | float, double |
+| sin, cos, sinpi, cospi, asin, acos | 4 | 4 | float, double |
+| tan, atan | 5 | 5 | float, double |
+| atan2 | 6 | 6 | float, double |
+| sinh, cosh, asinh | 4 | 4 | float, double |
+| acosh | 4 | 4 | double |
+| tanh, atanh | 5 | 5 | float, double |
+| erf, erfc, tgamma | 16 | 16 | float, double |
+| lgamma | none | none | float, double |
+
+`sinc`, `logaddexp`, `polar`, the double `erfinv` and functions of complex numbers are computed from these and are no better. `digamma`, `i0`, `i1`, the float `erfinv`
+and random numbers have the library's own code; the bits of random numbers, normal and exponential ones included, are those of the host wherever divisions and
+roots are correctly rounded. `fast_math` takes OpenCL's `native_` functions, whose errors the device defines.
 TEXT

@@ -78,7 +78,7 @@ TEST(device_properties, are_asked_for_until_there_is_an_answer_and_no_more) {
   EXPECT_EQ(calls_of("cudaGetDeviceProperties"), 1);
   faults::begin();
   EXPECT_EQ(dsl::properties(gpu).compute_capability, 90);
-  EXPECT_EQ(dsl::devices().size(), 3u);
+  EXPECT_GE(dsl::devices().size(), 3u);  // and OpenCL's
   EXPECT_EQ(faults::calls(), 0);
 }
 

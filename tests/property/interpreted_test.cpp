@@ -1,74 +1,18 @@
 // Random formulas as data: drawn, traced and interpreted in every form that a back end has, against
 // a reference that shares no code with the library.
-#include "../interpreter/language.hpp"
-
 #include <gtest/gtest.h>
-
-#include <dsl/ir/literal.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 
-#include "layout.hpp"
 #include "reference.hpp"
+#include "traced_bundle.hpp"
 
 namespace property {
 namespace {
 
 constexpr int first_bundle = 1000, bundle_count = 4200, element_count = 24;
-
-dsl::dtype dsl_type(dtype t) { return static_cast<dsl::dtype>(t); }
-
-dsl::op code_of(operation what) {
-  switch (what) {
-    // clang-format off
-#define OPERATION(name, ...) case operation::name: return dsl::op::name;
-#include "operations.inc"
-    // clang-format on
-    default: throw "no row of the table";
-  }
-}
-
-struct dsl_literal {
-  dsl::dtype type;
-  dsl::detail::literal bits;
-};
-dsl_literal literal_of(int number) {
-  static const auto all = std::apply(
-      [](const auto&... l) {
-        return std::vector<dsl_literal>{{dsl::dtype_v<std::remove_cvref_t<decltype(l)>>,
-                                         dsl::detail::to_literal(dsl::detail::to_value(l))}...};
-      },
-      literals);
-  return all[static_cast<std::size_t>(number)];
-}
-
-/// The nodes of a formula, as a language makes them.
-template <class Language> std::vector<interpreter::value> trace(Language& to, const bundle& b,
-                                                                const tree& formula) {
-  std::vector<interpreter::value> made;
-  for (int i = 0; i < formula.size; ++i) {
-    const node& n = formula.nodes[i];
-    if (n.what == operation::leaf) {
-      const leaf& l = b.leaves[n.number];
-      made.push_back(to.operand(l.from == source::array    ? dsl::op::load
-                                : l.from == source::scalar ? dsl::op::load_scalar
-                                                           : dsl::op::value,
-                                dsl_type(l.type), n.number));
-    } else if (n.what == operation::literal) {
-      made.push_back(to.literal(literal_of(n.number).type, literal_of(n.number).bits));
-    } else {
-      interpreter::value x[3]{};
-      for (int k = 0; k < arity(n.what); ++k) x[k] = made[static_cast<std::size_t>(n.operand[k])];
-      made.push_back(n.what == operation::cast ? to.cast(dsl_type(n.type.type), x[0])
-                                               : to.apply(code_of(n.what), x));
-    }
-  }
-  return made;
-}
-
-using bytes = std::vector<unsigned char>;
 
 struct tally {
   std::int64_t formulas = 0, elements = 0, decided = 0, folded = 0;
@@ -80,26 +24,8 @@ struct tally {
 /// Drawn elements of a bundle's leaves, and the expected values of its formulas.
 class case_of {
  public:
-  case_of(const bundle& b, int number) : bundle_(b), number_(number) {
-    random r(static_cast<std::uint64_t>(number));
-    for (int i = 0; i < b.leaf_count; ++i) {
-      const leaf& l = b.leaves[i];
-      elements_.push_back(draw_elements(r, l.type, l.from == source::array ? element_count : 1));
-      if (l.from == source::value &&
-          kind_of(l.type) ==
-              kind::integer)  // the other dtype cannot hold such an integer: an error
-        for (std::size_t k = 0; k < elements_.back().size(); ++k)
-          elements_.back()[k] = k == 0 ? elements_.back()[k] & 0x7f : 0;
-      values_.push_back(elements_.back());
-      if (l.from == source::value && bytes_of(l.type) == 2 &&
-          kind_of(l.type) == kind::real) {  // the language holds it as float
-        const auto x = static_cast<float>(read(l.type, elements_.back().data()).part[0].low);
-        values_.back().resize(sizeof x);
-        const float value = read(l.type, elements_.back().data()).part[0].is_nan() ? NAN : x;
-        std::memcpy(values_.back().data(), &value, sizeof value);
-      }
-    }
-  }
+  case_of(const bundle& b, int number)
+      : bundle_(b), number_(number), operands_(draw_operands(b, number, element_count)) {}
 
   void run(tally& count) {
     interpreter::traced traced;
@@ -161,16 +87,16 @@ class case_of {
 
   const unsigned char* element(int leaf, int e) const {
     const auto i = static_cast<std::size_t>(leaf);
-    return elements_[i].data() + (bundle_.leaves[leaf].from == source::array
-                                      ? e * bytes_of(bundle_.leaves[leaf].type)
-                                      : 0);
+    return operands_.elements[i].data() + (bundle_.leaves[leaf].from == source::array
+                                               ? e * bytes_of(bundle_.leaves[leaf].type)
+                                               : 0);
   }
 
   std::vector<bytes> run_form(const interpreter::executable& program, interpreter::form how) const {
     std::vector<const void*> in;
     std::vector<void*> out;
     std::vector<bytes> results;
-    for (const bytes& b : values_) in.push_back(b.data());
+    for (const bytes& b : operands_.values) in.push_back(b.data());
     for (const tree* formula : formulas_)
       results.emplace_back(static_cast<std::size_t>(element_count * bytes_of(type_of(*formula))),
                            0xa5);
@@ -229,7 +155,7 @@ class case_of {
   const bundle& bundle_;
   int number_;
   std::vector<const tree*> formulas_;
-  std::vector<bytes> elements_, values_;
+  drawn_operands operands_;
   std::vector<value> expected_;  // the formulas' values of the first element, then of the next
 };
 

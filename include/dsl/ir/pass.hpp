@@ -71,6 +71,8 @@ struct pass_view {
   int name_words = 0;
   // In the elements' program.
   neighbours_read neighbours{};
+  // The identities of the rules: two words for each value.
+  const std::uint64_t* identities = nullptr;
   constexpr bool is_result(int target) const { return target_word{targets[target]}.is_result(); }
   constexpr dtype type(int target) const {
     const target_word t{targets[target]};
@@ -100,6 +102,15 @@ struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>, words<N
     return {F::combine::view()..., program_view{}};
   }
   static constexpr std::array<int, sizeof...(F) + 1> firsts() { return {F::first..., 0}; }
+  static constexpr auto identities() {
+    std::array<std::uint64_t, static_cast<std::size_t>((0 + ... + (2 * F::values))) + 1> all{};
+    std::size_t count = 0;
+    [[maybe_unused]] const auto add = [&](const auto& words) {
+      for (const std::uint64_t word : words) all[count++] = word;
+    };
+    (add(F::identity_words), ...);
+    return all;
+  }
   static constexpr std::uint64_t key() {
     word_key made{sizeof...(F)};
     for (const std::uint64_t word : {Elements::key, Results::key, T..., N...}) made.add(word);
@@ -120,6 +131,7 @@ struct pass {
   static constexpr auto rules = parts::rules();
   static constexpr auto firsts = parts::firsts();
   static constexpr auto names = parts::names();
+  static constexpr auto identities = parts::identities();
   static constexpr pass_view view() {
     // Arrays that are pointed to are emitted into the object file.
     constexpr bool reduces = reductions::count > 0;
@@ -133,7 +145,8 @@ struct pass {
             targets,
             parts::name_words > 0 ? names.data() : nullptr,
             parts::name_words,
-            neighbours_in(elements::view())};
+            neighbours_in(elements::view()),
+            reduces ? identities.data() : nullptr};
   }
   static constexpr bool is_result(int i) {
     return target_word{target_words[static_cast<std::size_t>(i)]}.is_result();

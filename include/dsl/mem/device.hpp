@@ -12,21 +12,23 @@
 namespace dsl {
 
 /// cuda: a GPU. host: this machine's cores, with threads and SIMD. sim: CUDA kernels run on the
-/// CPU, with every memory access checked. Kinds that a program adds get the numbers after these.
-enum class backend : std::uint8_t { cuda, host, sim };
+/// CPU, with every memory access checked. opencl: a device of any OpenCL driver, for which formulas
+/// are compiled when they first run. Kinds that a program adds get the numbers after these.
+enum class backend : std::uint8_t { cuda, host, sim, opencl };
 
 /// A device, by value, or a mesh: several GPUs used as one device. A thread's default device is
 /// that of the innermost `device_guard`; else that of DSL_DEVICE; else the first GPU if this
 /// program has CUDA kernels and there is a GPU; else host.
 struct device {
   backend kind = backend::host;
-  /// The GPU's number as CUDA counts; 0 for host and sim; a mesh gets a number with its name.
+  /// The GPU's number as CUDA counts; among OpenCL's, the number over all platforms; 0 for host and
+  /// sim; a mesh gets a number with its name.
   int index = 0;
 
   constexpr device(backend k, int i = 0) : kind(k), index(i) {}
-  /// A device by name: "cuda", "cuda:1", "host", "sim"; a mesh: "cuda:0-3", "cuda:0,2", "cuda:all",
-  /// or of simulated GPUs "sim:0-3"; or a name of an added kind. Throws device_error that lists the
-  /// valid names, or names a member that a mesh has twice.
+  /// A device by name: "cuda", "cuda:1", "host", "sim", "opencl", "opencl:1"; a mesh: "cuda:0-3",
+  /// "cuda:0,2", "cuda:all", or of simulated GPUs "sim:0-3"; or a name of an added kind. Throws
+  /// device_error that lists the valid names, or names a member that a mesh has twice.
   template <class Name>
     requires(std::convertible_to<const Name&, const char*> && !std::same_as<Name, std::nullptr_t>)
   device(const Name& device_name)
@@ -65,15 +67,17 @@ struct device_properties {
 /// The properties of a device. Throws device_error if it does not exist.
 const device_properties& properties(device where);
 
-/// The GPUs (none without a driver), then host and sim, then the devices of added kinds.
+/// The GPUs (none without a driver), then host and sim, then OpenCL's devices, then those of added
+/// kinds.
 std::vector<device> devices();
 
-/// Memory usage in bytes. Arrays on a GPU are allocated from the device's default CUDA pool. For
-/// host and sim, which have no pool, the numbers are those of the machine.
+/// Memory usage in bytes. Arrays on a GPU are allocated from the device's default CUDA pool, those
+/// on an OpenCL device from a pool of the library. For host and sim, which have no pool, the
+/// numbers are those of the machine.
 struct memory_usage {
   std::size_t used;      ///< bytes of the pool used by this program's arrays and kernels
   std::size_t reserved;  ///< bytes that the pool holds, used or not
-  std::size_t free;      ///< bytes that no program holds
+  std::size_t free;      ///< bytes that no program holds; OpenCL: that this program does not hold
   std::size_t total;     ///< bytes of the device
 };
 /// Throws device_error if there is no such device.
@@ -85,7 +89,8 @@ memory_usage memory_usage_of(device where = device::current());
 void release_memory(device where = device::current());
 
 /// Sets the pool's release threshold in bytes (cudaMemPoolAttrReleaseThreshold): while the pool
-/// holds more, unused memory returns to the device whenever a stream or the device is waited for.
+/// holds more, unused memory returns to the device whenever a stream or the device is waited for;
+/// on OpenCL devices at once.
 /// The default is DSL_RELEASE_THRESHOLD, in bytes or with a suffix K, M or G (powers of 1024);
 /// without it there is no limit, so that memory is reused at no cost. Does nothing on host and sim.
 /// Throws device_error.

@@ -67,6 +67,9 @@ class error : public std::exception {
 /// A CUDA call or a kernel launch failed. The message names the kernel, the expression and the
 /// sizes, if any.
 class cuda_error : public error { using error::error; };
+/// An OpenCL call failed, or a kernel's text did not compile. The message names the call, OpenCL's
+/// error, and the device or the expression.
+class opencl_error : public error { using error::error; };
 /// Operands whose shapes do not broadcast, or do not fit their target. The message contains the
 /// shapes and the expression.
 class shape_error : public error { using error::error; };

@@ -1,0 +1,91 @@
+// What runs on OpenCL devices.
+#include "exec/by_key/library_task.hpp"
+#include "exec/loop/loop_launch.hpp"
+#include "exec/rows/rows.hpp"
+#include "mem/stream.hpp"
+#include "mem/text.hpp"
+#include "opencl/back_end.hpp"
+#include "opencl/launch.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+[[noreturn]] void throw_not_yet(device where, const char* what) {
+  raise<device_error>(std::string(where.name()) + ": " + what +
+                      " do not run on OpenCL devices yet; run them on host or cuda");
+}
+
+// Runs passes, one launch or two for each. Rows are their phases, and loops their steps, one pass
+// after another.
+class opencl_executor final : public executor {
+ public:
+  void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
+    if (g.kept != 0) order_for_rows(g, count);
+  }
+
+  std::string describe_launch(const dsl::plan& p) const override {
+    return std::to_string(p.grid) + " work-groups of " + std::to_string(p.block);
+  }
+
+  void plan(const work& w) const override {
+    switch (w.kind()) {
+      case work_kind::pass: return plan_pass(static_cast<const bound_pass&>(w));
+      case work_kind::rows: return plan_rows(static_cast<const row_chain&>(w));
+      default: refuse(w);
+    }
+  }
+  void run(const work& w, const stream& on) const override {
+    switch (w.kind()) {
+      case work_kind::pass: return run_pass(static_cast<const bound_pass&>(w), on);
+      case work_kind::rows: return run_rows(static_cast<const row_chain&>(w), on);
+      default: refuse(w);
+    }
+  }
+  void run(const library_task& task, const stream& on) const override {
+    throw_not_yet(on.where(),
+                  std::holds_alternative<scatter_task>(task.is) ? "writes to positions" : "sorts");
+  }
+
+  loop_support supports(const loop&) const override { return {}; }
+
+ private:
+  static void plan_pass(const bound_pass& pass) { pass.set_plan(opencl::plan_of(pass)); }
+  static void run_pass(const bound_pass& pass, const stream& on) {
+    opencl::launch(pass, pass.plan(), on);
+  }
+
+  static void plan_rows(const row_chain& rows) {
+    for (int p = 0; p < rows.count(); ++p) rows.phases()[p].plan_once();
+    row_plan made{};
+    static_cast<dsl::plan&>(made) = rows.phases()[rows.count() - 1].plan();
+    made.path = "phases";
+    made.rows = rows.space().results;
+    made.row = rows.space().count;
+    rows.set_plan(made);
+  }
+  static void run_rows(const row_chain& rows, const stream& on) {
+    rows.plan_once();
+    for (int p = 0; p < rows.count(); ++p) run_pass(rows.phases()[p], on);
+  }
+
+  [[noreturn]] static void refuse(const work& w) { throw_not_yet(w.where(), name_of(w.kind())); }
+  static const char* name_of(work_kind kind) {
+    switch (kind) {
+      case work_kind::loop: return "loops in one kernel";
+      case work_kind::scan: return "scans";
+      case work_kind::by_key: return "reductions by key";
+      case work_kind::selection: return "selections";
+      case work_kind::ensemble: return "ensembles";
+      default: return "such kernels";
+    }
+  }
+};
+
+constinit opencl_executor kernels;
+
+}  // namespace
+
+constinit opencl_back_end opencl_devices(&kernels);
+
+}  // namespace dsl::detail

@@ -1,0 +1,124 @@
+#include "opencl/launch.hpp"
+
+#include <algorithm>
+
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
+#include "mem/buffer.hpp"
+#include "mem/stream.hpp"
+#include "mem/text.hpp"
+#include "opencl/build.hpp"
+
+namespace dsl::detail::opencl {
+
+namespace {
+
+// Work-items of a group. There is one for each element: on PoCL's CPU, whose groups are loops over
+// adjacent elements, that is five times as fast as fewer ones that take several elements each.
+constexpr std::size_t usual_group = 256;
+
+built_program& program_of(const bound_pass& pass, device_state& on) {
+  return build(on, text_key(pass, on.can), [&] { return print_pass(pass, on.can); });
+}
+
+std::string spell_launch(const bound_pass& pass, const char* which) {
+  const program_code& code = pass.code();
+  return std::string("launching the ") + which + " kernel of " + spell_kernel(code.name) + " (" +
+         spell_pass(code.pass.view, pass.operands()) + ", " +
+         std::to_string(pass.space().elements) + " elements)";
+}
+
+// The work-items of a group: a multiple of what the kernel prefers, unless the call has fixed them.
+std::size_t group_for(const bound_pass& pass, const built_kernel& kernel) {
+  if (const int fixed = pass.fixed().block; fixed != 0) {
+    if (fixed < 0 || static_cast<std::size_t>(fixed) > kernel.largest_work_group)
+      raise<device_error>("a block of " + std::to_string(fixed) + " work-items on " +
+                          std::string(pass.where().name()) + ": this kernel takes at most " +
+                          std::to_string(kernel.largest_work_group) + ": " +
+                          spell_pass(pass.code().pass.view, pass.operands()));
+    return static_cast<std::size_t>(fixed);
+  }
+  const std::size_t most = std::min(usual_group, kernel.largest_work_group),
+                    multiple = kernel.work_group_multiple;
+  return most >= multiple ? most / multiple * multiple : most;
+}
+
+void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool& pool,
+                   const void* scratch) {
+  cl_uint number = 0;
+  const auto set = [&](const void* bytes, std::size_t size) {
+    check(driver().clSetKernelArg(kernel, number, size, bytes), "clSetKernelArg", [&] {
+      return "argument " + std::to_string(number) + " of a kernel, " + std::to_string(size) +
+             " bytes,";
+    });
+    ++number;
+  };
+  for (const kernel_argument& a : now.arguments) {
+    if (a.what == kernel_argument::kind::value) {
+      set(a.bytes, a.size);
+      continue;
+    }
+    const bool is_scratch = a.what == kernel_argument::kind::scratch;
+    const memory_place place =
+        pool.at(is_scratch ? scratch : reinterpret_cast<const void*>(a.address));
+    const auto offset = static_cast<cl_long>(place.offset);
+    set(&place.memory, sizeof place.memory);
+    set(&offset, sizeof offset);
+  }
+}
+
+}  // namespace
+
+reduction_plan plan_of(const bound_pass& pass) {
+  device_state& on = device_state::of(pass.where().index);
+  const built_kernel& kernel = program_of(pass, on).first;
+  const kernel_launches all = launches_of(pass, on.can);
+  reduction_plan p{};
+  p.where = pass.where();
+  p.path = pass.space().linear ? "linear" : "strided";
+  p.elements = pass.space().elements;
+  if (all.launches.empty()) return p;
+  const kernel_launch& first = all.launches.front();
+  if (first.group != 0) {
+    p.block = static_cast<int>(first.group);
+    p.grid = first.work_items / first.group;
+    return p;
+  }
+  p.block = static_cast<int>(group_for(pass, kernel));
+  p.grid = pieces(first.work_items, p.block);
+  if (pass.fixed().grid != 0) {
+    require_grid(pass.fixed(), 1, pass.code().pass.view);
+    p.grid = std::min<std::int64_t>(p.grid, pass.fixed().grid);
+  }
+  return p;
+}
+
+void launch(const bound_pass& pass, const reduction_plan& planned, const stream& on_stream) {
+  device_state& on = device_state::of(pass.where().index);
+  built_program& program = program_of(pass, on);
+  const kernel_launches all = launches_of(pass, on.can);
+  buffer_ref scratch;
+  if (all.scratch_bytes > 0)
+    scratch = buffer_ref::allocate_briefly(all.scratch_bytes, pass.where());
+  const cl_command_queue queue = on.queue_of(stream_state::of(on_stream).native);
+  for (const kernel_launch& now : all.launches) {
+    const bool is_first = &now == all.launches.data();
+    built_kernel& kernel = is_first ? program.first : program.finish;
+    const std::size_t group = now.group != 0 ? static_cast<std::size_t>(now.group)
+                              : is_first     ? static_cast<std::size_t>(planned.block)
+                                             : group_for(pass, kernel);
+    const std::size_t groups =
+        now.group == 0 && is_first
+            ? static_cast<std::size_t>(planned.grid)
+            : static_cast<std::size_t>(pieces(now.work_items, static_cast<std::int64_t>(group)));
+    const std::size_t work_items = group * groups;
+    const std::lock_guard one_at_a_time(kernel.mutex);
+    set_arguments(kernel.kernel, now, on.pool(), scratch.data());
+    check(driver().clEnqueueNDRangeKernel(queue, kernel.kernel, 1, nullptr, &work_items, &group, 0,
+                                          nullptr, nullptr),
+          "clEnqueueNDRangeKernel", [&] { return spell_launch(pass, now.which); });
+  }
+  check(driver().clFlush(queue), "clFlush", [&] { return spell_launch(pass, "last"); });
+}
+
+}  // namespace dsl::detail::opencl

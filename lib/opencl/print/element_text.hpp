@@ -1,0 +1,18 @@
+// The elements' program of a pass: its inputs, from memory and from positions.
+#pragma once
+
+#include "opencl/print/operand_text.hpp"
+#include "opencl/print/program_text.hpp"
+
+namespace dsl::detail::opencl {
+
+/// Prints the elements' program for the element at x0, x1, ...
+printed_program print_elements(const operand_texts& operands, const abilities& can,
+                               const std::string& indent);
+/// The text that reads a scalar by value or in device memory.
+input_text scalar_text(const operand_texts& operands, op code, dtype type, int number);
+/// The statement that stores a value: "store_float32(m2, o2 + x0 * 4, v3);"
+std::string store_text(const operand_texts& operands, int k, const position_text& at,
+                       const value_text& value, const std::string& indent);
+
+}  // namespace dsl::detail::opencl

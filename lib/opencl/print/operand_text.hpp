@@ -1,0 +1,67 @@
+// The operands of a pass in the text of its kernels: parameters, arguments, and where an element
+// is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <dsl/exec/run/run.hpp>
+
+#include "opencl/print/kernel_text.hpp"
+
+namespace dsl::detail::opencl {
+
+/// A kernel's parameter and its argument. An address is two parameters.
+struct parameter {
+  std::string type, name;
+  kernel_argument argument;
+};
+/// "__global uchar* m0, long o0, const float b"
+std::string parameter_list(const std::vector<parameter>& all);
+/// A parameter by value.
+parameter by_value(const char* type, std::string name, std::int64_t value);
+parameter by_address(const std::string& number, std::uint64_t address, bool is_written);
+
+/// The text of an element's position along each dimension of the index space, outermost first.
+using position_text = std::vector<std::string>;
+
+class operand_texts {
+ public:
+  explicit operand_texts(const bound_pass& pass);
+
+  const bound_pass& pass() const { return pass_; }
+  const operand& at(int k) const { return pass_.operands()[k]; }
+  const geometry& space() const { return pass_.space(); }
+  /// Extents, and what each operand needs.
+  const std::vector<parameter>& parameters() const { return parameters_; }
+  /// The name of a scalar by value, or of an array's element: "a".
+  static std::string name(int k);
+  /// The place of an element in bytes from the beginning of the operand's memory: "o0 + x0 * 4".
+  std::string offset(int k, const position_text& at) const;
+  /// The value of a computed position (operand_kind::index).
+  std::string index(int k, const position_text& at) const;
+  /// The distance of a step that an operand gives.
+  static std::string distance(int k) { return "d" + std::to_string(k); }
+  /// The position of each dimension by its own name: "x0".
+  position_text own_position() const;
+  /// Whether a target is stored.
+  bool is_stored(int target) const;
+  /// Whether a target has a second address now (`pass_run::recorded`).
+  bool is_recorded(int target) const;
+  /// What the text takes from the operands, other than the programs, in a canonical spelling.
+  const std::string& pattern() const { return pattern_; }
+
+ private:
+  void add_extents();
+  void add_operand(int k, bool is_written);
+  void add_strides(int k, std::int64_t unit);
+  std::string sum_of_strides(int k, const position_text& at, std::int64_t unit) const;
+  std::int64_t unit_of(int k) const;
+  std::int64_t stride(int k, int dimension) const;
+
+  const bound_pass& pass_;
+  std::vector<parameter> parameters_;
+  std::string pattern_;
+};
+
+}  // namespace dsl::detail::opencl

@@ -1,0 +1,185 @@
+#include <dsl/ir/program.hpp>
+
+#include "exec/plan/text.hpp"
+#include "mem/text.hpp"
+#include "opencl/print/element_text.hpp"
+#include "opencl/print/kernel_parts.hpp"
+#include "opencl/print/kernel_text.hpp"
+#include "opencl/print/prelude.hpp"
+
+namespace dsl::detail::opencl {
+
+std::string position_statements(const geometry& g, const std::string& number, std::uint32_t among,
+                                const std::string& indent) {
+  int first = -1, count = 0;
+  for (int d = g.rank - 1; d >= 0; --d)
+    if ((among >> d & 1) != 0) {
+      first = d;
+      ++count;
+    }
+  const auto position = [&](int d, const std::string& text) {
+    return indent + "const long x" + std::to_string(d) + " = " + text + ";\n";
+  };
+  if (count == 0) return "";
+  if (count == 1) return position(first, number);
+  std::string text, rest = number;
+  for (int d = g.rank - 1; d > first; --d) {
+    if ((among >> d & 1) == 0) continue;
+    const std::string n = "n" + std::to_string(d);
+    text += position(d, rest + " % " + n);
+    text += indent + "const long above" + std::to_string(d) + " = " + rest + " / " + n + ";\n";
+    rest = "above" + std::to_string(d);
+  }
+  return text + position(first, rest);
+}
+
+std::string kernel_name(const program_code& code) {
+  std::string name = name_of_kernel(code.name);
+  for (char& c : name)
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))) c = '_';
+  return "dsl_" + (name.empty() ? std::string("pass") : name);
+}
+
+namespace {
+
+constexpr std::uint32_t all_dimensions = ~std::uint32_t{0};
+
+std::vector<parameter> map_parameters(const operand_texts& operands) {
+  std::vector<parameter> all = operands.parameters();
+  all.push_back(by_value("long", "elements", operands.space().elements));
+  return all;
+}
+
+// Each work-item takes every n-th element, where n is the number of work-items.
+std::string print_map(const operand_texts& operands, const abilities& can) {
+  const program_code& code = operands.pass().code();
+  const std::string indent = "    ";
+  const printed_program elements = print_elements(operands, can, indent);
+  std::string text = "__kernel void " + kernel_name(code) + "(\n    " +
+                     parameter_list(map_parameters(operands)) + ") {\n";
+  text +=
+      "  for (long element = get_global_id(0); element < elements; element += get_global_size(0)) "
+      "{\n";
+  text += position_statements(operands.space(), "element", all_dimensions, indent);
+  text += elements.text;
+  for (int i = 0; i < code.outputs(); ++i)
+    if (operands.is_stored(i))
+      text += store_text(
+          operands, code.inputs + i, operands.own_position(),
+          elements
+              .outputs[static_cast<std::size_t>(target_word{code.pass.view.targets[i]}.output())],
+          indent);
+  return text + "  }\n}\n";
+}
+
+// The pass's formulas, a line each.
+std::string formulas(const program_code& code) {
+  std::string text;
+  for (int i = 0; i < code.outputs(); ++i)
+    text += "// " + operand_names::letter(static_cast<unsigned>(code.inputs + i)) + " = " +
+            spell_pass(code.pass.view, nullptr, i) + "\n";
+  return text;
+}
+
+// Whether code, without its comments, has a word.
+bool has_word(const std::string& text, std::string_view word) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    at = end + 1;
+    if (line.substr(0, 2) != "//" && line.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+void require_whole(const bound_pass& pass) {
+  if (pass.now().part != reduction_part::whole)
+    raise<device_error>("the OpenCL back end reduces on one device alone");
+}
+
+}  // namespace
+
+kernel_text print_pass(const bound_pass& pass, const abilities& can) {
+  require_whole(pass);
+  const program_code& code = pass.code();
+  const operand_texts operands(pass);
+  const bool reduces = code.reduces();
+  const std::string kernels = reduces ? print_reduction(operands, can) : print_map(operands, can);
+  const std::string code_text = functions_for(kernels, !can.rounds_divide_and_sqrt) + kernels;
+  kernel_text made;
+  made.name = kernel_name(code);
+  if (reduces) made.finish = made.name + "_finish";
+  made.text = formulas(code);
+  if (has_word(code_text, "double")) {
+    if (!can.has_double)
+      raise<device_error>("this OpenCL device has no double precision (cl_khr_fp64), which " +
+                          spell_kernel(code.name) +
+                          " needs: " + spell_pass(code.pass.view, pass.operands()));
+    made.text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+  }
+  made.text += "#pragma OPENCL FP_CONTRACT ON\n\n" + code_text;
+  made.options = "-cl-std=CL1.2";
+  if (can.rounds_divide_and_sqrt) made.options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  return made;
+}
+
+kernel_launches launches_of(const bound_pass& pass, const abilities& can) {
+  require_whole(pass);
+  if (pass.is_empty()) return {};
+  const operand_texts operands(pass);
+  if (pass.code().reduces()) return launches_of_reduction(operands, can);
+  kernel_launches made;
+  made.launches.push_back({"first", {}, pass.space().elements, 0});
+  for (const parameter& p : map_parameters(operands))
+    made.launches[0].arguments.push_back(p.argument);
+  return made;
+}
+
+std::vector<kernel_argument> arguments_of(const bound_pass& pass, const abilities& can) {
+  kernel_launches made = launches_of(pass, can);
+  return made.launches.empty() ? std::vector<kernel_argument>{}
+                               : std::move(made.launches[0].arguments);
+}
+
+namespace {
+
+void add_program(word_key& key, const program_view& p) {
+  key.add(static_cast<std::uint64_t>(p.nodes) << 32 | static_cast<std::uint64_t>(p.output_count));
+  for (int i = 0; i < p.nodes; ++i) {
+    key.add(p.heads[i]);
+    key.add(p.payloads[i]);
+  }
+  for (int i = 0; i < p.output_count; ++i) key.add(p.outputs[i]);
+}
+
+void add_text(word_key& key, const std::string& text) {
+  key.add(text.size());
+  for (const char c : text) key.add(static_cast<unsigned char>(c));
+}
+
+}  // namespace
+
+std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
+  const program_code& code = pass.code();
+  const pass_view& p = code.pass.view;
+  word_key key{static_cast<std::uint64_t>(p.reductions)};
+  add_program(key, p.elements);
+  add_program(key, p.results);
+  const std::uint64_t* identity = p.identities;
+  for (int j = 0; j < p.reductions; ++j) {
+    add_program(key, p.rules[j]);
+    key.add(static_cast<std::uint64_t>(p.firsts[j]));
+    for (int i = 0; i < 2 * p.rules[j].output_count; ++i) key.add(*identity++);
+  }
+  for (int i = 0; i < p.target_count; ++i) key.add(p.targets[i]);
+  for (int i = 0; i < p.name_words; ++i) key.add(p.names[i]);
+  add_text(key, operand_texts(pass).pattern());
+  add_text(key, kernel_name(code));
+  key.add(static_cast<std::uint64_t>(code.inputs));
+  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
+  key.add(can.largest_work_group);
+  key.add(can.local_memory);
+  return key.value;
+}
+
+}  // namespace dsl::detail::opencl

@@ -1,0 +1,66 @@
+// Streams, which are queues whose commands run in order, and events.
+#include "mem/text.hpp"
+#include "opencl/back_end.hpp"
+#include "opencl/device.hpp"
+
+namespace dsl::detail {
+
+using namespace opencl;
+
+void* opencl_back_end::create_stream(int index) { return device_state::of(index).create_queue(); }
+
+int opencl_back_end::device_of_stream(void* stream) {
+  cl_context context = nullptr;
+  check(driver().clGetCommandQueueInfo(static_cast<cl_command_queue>(stream), CL_QUEUE_CONTEXT,
+                                       sizeof context, &context, nullptr),
+        "clGetCommandQueueInfo", "asking for a queue's context");
+  for (int i = 0; i < device_count(); ++i)
+    if (const device_state* const on = device_state::find(i); on != nullptr)
+      if (on->context() == context) return i;
+  raise<device_error>(
+      "a queue of another OpenCL context: arrays of dsl are in contexts of its own, whose queues "
+      "dsl::stream makes");
+}
+
+void opencl_back_end::destroy_stream(int index, void* stream) noexcept {
+  device_state::find(index)->destroy_queue(static_cast<cl_command_queue>(stream));
+}
+void opencl_back_end::synchronize(int index, void* stream) {
+  const device_state& on = device_state::of(index);
+  check(driver().clFinish(on.queue_of(stream)), "clFinish",
+        [&] { return "waiting for a stream of " + on.name(); });
+}
+void opencl_back_end::synchronize_quietly(int index, void* stream) noexcept {
+  driver().clFinish(device_state::find(index)->queue_of(stream));
+}
+void opencl_back_end::wait_for(int index, void* stream, void* other) {
+  const device_state& on = device_state::of(index);
+  on.order(on.queue_of(stream), on.queue_of(other));
+}
+
+void* opencl_back_end::record_event(int index, void* stream) {
+  return record_marker(device_state::of(index).queue_of(stream));
+}
+void opencl_back_end::wait_for_event(void* event) {
+  const auto awaited = static_cast<cl_event>(event);
+  check(driver().clWaitForEvents(1, &awaited), "clWaitForEvents", "waiting for a stream");
+}
+bool opencl_back_end::is_reached(void* event) {
+  cl_int state = CL_COMPLETE;
+  check(driver().clGetEventInfo(static_cast<cl_event>(event), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                sizeof state, &state, nullptr),
+        "clGetEventInfo", "asking how far a stream is");
+  if (state < 0) raise_failure(state, "clGetEventInfo", "work before an event");
+  return state == CL_COMPLETE;
+}
+void opencl_back_end::wait_for_event_on(int index, void* stream, void* event) {
+  const auto awaited = static_cast<cl_event>(event);
+  const cl_command_queue queue = device_state::of(index).queue_of(stream);
+  check(driver().clEnqueueBarrierWithWaitList(queue, 1, &awaited, nullptr),
+        "clEnqueueBarrierWithWaitList", "ordering a stream behind an event");
+}
+void opencl_back_end::destroy_event(void* event) noexcept {
+  driver().clReleaseEvent(static_cast<cl_event>(event));
+}
+
+}  // namespace dsl::detail

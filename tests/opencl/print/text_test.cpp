@@ -1,0 +1,120 @@
+// What stands in a printed text, and what is refused. Needs no device.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "../../table_rows.hpp"
+#include "opencl/print/prelude.hpp"
+#include "opencl/print/row_text.hpp"
+#include "run_time_pass.hpp"
+
+namespace {
+
+using namespace dsl::detail;
+using dsl::dtype;
+using dsl::op;
+
+opencl::abilities everything() {
+  opencl::abilities can{};
+  can.has_double = can.rounds_divide_and_sqrt = true;
+  can.largest_work_group = 256;
+  can.local_memory = 32768;
+  return can;
+}
+
+// Prints c = code(a, b) of arrays.
+opencl::kernel_text printed(op code, dtype type, const opencl::abilities& can,
+                            std::int64_t count = 100) {
+  run_time::program p;
+  const int a = p.add(op::load, type, 0), b = p.add(op::load, type, 1);
+  p.outputs.push_back(p.place(p.add(code, type, p.place(a) | p.place(b) << 16)));
+  const run_time::block memory = run_time::block_of(std::vector<unsigned char>(
+      static_cast<std::size_t>(count) * static_cast<std::size_t>(dsl::size_of(type))));
+  const operand operands[] = {run_time::operand_in(memory, type, count),
+                              run_time::operand_in(memory, type, count),
+                              run_time::operand_in(memory, type, count)};
+  const std::uint64_t target = target_word::make(false, 0).word;
+  program_code code_of_pass{};
+  code_of_pass.inputs = 2;
+  code_of_pass.pass.view.elements = p.view();
+  code_of_pass.pass.view.targets = &target;
+  code_of_pass.pass.view.target_count = 1;
+  code_of_pass.pass.lanes = 1;
+  const bound_pass pass(code_of_pass, operands, {});
+  return opencl::print_pass(pass, can);
+}
+
+TEST(opencl_text, has_the_formula_and_a_loop) {
+  EXPECT_EQ(printed(op::add, dtype::float32, everything()).text,
+            R"(// c = a + b
+#pragma OPENCL FP_CONTRACT ON
+
+float load_float32(const __global uchar* memory, long offset) {
+  return *(const __global float*)(memory + offset);
+}
+
+void store_float32(__global uchar* memory, long offset, float value) {
+  *(__global float*)(memory + offset) = value;
+}
+
+__kernel void dsl_pass(
+    const long n0,
+    __global uchar* m0, const long o0,
+    __global uchar* m1, const long o1,
+    __global uchar* m2, const long o2,
+    const long elements) {
+  for (long element = get_global_id(0); element < elements; element += get_global_size(0)) {
+    const long x0 = element;
+    const float a = load_float32(m0, o0 + x0 * 4);
+    const float b = load_float32(m1, o1 + x0 * 4);
+    const float v2 = a + b;
+    store_float32(m2, o2 + x0 * 4, v2);
+  }
+}
+)");
+}
+
+TEST(opencl_text, does_not_depend_on_sizes) {
+  EXPECT_EQ(printed(op::pow, dtype::int8, everything(), 100).text,
+            printed(op::pow, dtype::int8, everything(), 5000).text);
+}
+
+TEST(opencl_text, says_what_a_device_lacks) {
+  opencl::abilities can = everything();
+  can.has_double = false;
+  EXPECT_EQ(printed(op::add, dtype::float32, can).text.find("double"), std::string::npos);
+  try {
+    printed(op::add, dtype::float64, can);
+    ADD_FAILURE() << "no error";
+  } catch (const dsl::device_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "this OpenCL device has no double precision (cl_khr_fp64), which a kernel needs: "
+                 "a + a");
+  }
+}
+
+TEST(opencl_text, divides_floats_in_double_where_the_device_rounds_carelessly) {
+  opencl::abilities can = everything();
+  can.rounds_divide_and_sqrt = false;
+  const opencl::kernel_text text = printed(op::divide, dtype::float32, can);
+  EXPECT_NE(text.text.find("(float)((double)a / b)"), std::string::npos);
+  EXPECT_EQ(text.options, "-cl-std=CL1.2");
+}
+
+// Every row of the table has code for every dtype of its domain.
+TEST(opencl_text, has_every_row) {
+  int rows = 0;
+  for (const op code : all_rows)
+    for (int t = 0; t < dsl::dtype_count; ++t) {
+      const dsl::weak_dtype given{static_cast<dtype>(t)};
+      const dsl::signature s = dsl::resolve(code, given, given, given);
+      if (!s.valid) continue;
+      opencl::value_text x[3];
+      for (int k = 0; k < 3; ++k) x[k] = {std::string(1, static_cast<char>('a' + k)), s.operand[k]};
+      EXPECT_FALSE(opencl::row_text(code, s.result.type, x, true).empty()) << dsl::info(code).name;
+      ++rows;
+    }
+  EXPECT_GT(rows, 700);
+}
+
+}  // namespace
