@@ -56,9 +56,9 @@ void expect_pollution(const Method& method, std::index_sequence<I...>) {
              0.4352846369330103e-17, 0.6899219696263405e-2, 0.1007803037365946e-3,
              0.1772146513969984e-5,  0.5682943292316392e-4};
   std::tuple y{dsl::array<double>(dsl::full<double>(y0[I], 3))...};
-  const auto got = dsl::ode::ensemble(pollution, dsl::state(std::get<I>(y)...), 0.0, 60.0,
-                                      {.relative = 1e-6, .absolute = 1e-20, .most_steps = 5000},
-                                      method);
+  const auto got =
+      dsl::ode::ensemble(pollution, dsl::state(std::get<I>(y)...), 0.0, 60.0,
+                         {.relative = 1e-6, .absolute = 1e-20, .most_steps = 5000}, method);
   EXPECT_TRUE(dsl::all(got.outcome == dsl::ode::outcome::reached).value());
   const std::vector<double> found{std::get<I>(y).copy_to_host()[2]...};
   for (std::size_t i = 0; i < found.size(); ++i)

@@ -194,7 +194,8 @@ struct programs::code {
   }
 };
 
-programs::programs(const graph& g) : code_(std::make_shared<const code>(image_of<max_program_nodes>(g))) {}
+programs::programs(const graph& g)
+    : code_(std::make_shared<const code>(image_of<max_program_nodes>(g))) {}
 
 outcome programs::of(const operand& x, const axes& a, order how) const {
   outcome made{false, code_->type, {}, {}};
