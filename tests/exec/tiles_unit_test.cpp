@@ -302,7 +302,7 @@ using load_number = program_with<program_nodes<1, 1>{{number_by(op::load, 0)}, {
 using total = program_with<program_nodes<1, 1>{{number_by(op::reduced, 0)}, {0}, {number(0)}}>;
 using addition = program_with<program_nodes<3, 1>{
     {number_by(op::value, 0), number_by(op::value, 1), number_by(op::add, 2)},
-    {0, 1, number(0) | number(1) << 16},
+    {0, 1, number(0) | number(1) << reference::bits},
     {number(2)}}>;
 using sum_numbers = pass_with<load_number, total, words<target_word::make(true, 0).word>,
                               pass_reductions<pass_reduction<addition, words<0, 0>, 0, false>>>;

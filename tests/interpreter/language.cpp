@@ -161,7 +161,7 @@ value written_out::literal(dtype type, dsl::detail::literal bits) {
   if (type != dtype::complex128) return put(op::constant, {type, true}, bits.bits);
   const value re = put(op::constant, {dtype::float64}, bits.bits),
               im = put(op::constant, {dtype::float64}, bits.second);
-  return put(op::complex, {type, true}, place(re) | place(im) << 16);
+  return put(op::complex, {type, true}, place(re) | place(im) << dsl::detail::reference::bits);
 }
 
 value written_out::converted(dtype to, value a) {
@@ -177,11 +177,13 @@ value written_out::apply(op code, const value* given) {
       const dtype clipped = resolved(code, x).operand[0], bound = x[i].type.type;
       if (!is_scalar_bound(clipped, x[i]) || !may_be_beyond(bound, clipped, i == 2)) continue;
       const value end = literal(bound, end_of(clipped, bound, i == 2));
-      x[i] = put(i == 2 ? op::min : op::max, x[i].type, place(x[i]) | place(end) << 16);
+      x[i] = put(i == 2 ? op::min : op::max, x[i].type,
+                 place(x[i]) | place(end) << dsl::detail::reference::bits);
     }
   const dsl::signature s = resolved(code, x);
   std::uint64_t payload = 0;
-  for (int i = 0; i < arity; ++i) payload |= place(converted(s.operand[i], x[i])) << 16 * i;
+  for (int i = 0; i < arity; ++i)
+    payload |= place(converted(s.operand[i], x[i])) << dsl::detail::reference::bits * i;
   return put(code, s.result, payload);
 }
 

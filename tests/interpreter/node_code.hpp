@@ -39,7 +39,7 @@ template <op Code, dtype Result, dtype Stored, dtype... Operand> struct one_node
   template <std::size_t... I> static auto spell(std::index_sequence<I...>) {
     using namespace dsl::detail;
     constexpr std::uint64_t payload =
-        (0 | ... | (reference::make(Operand, slot(Operand, I)).word << 16 * I));
+        (0 | ... | reference::make(Operand, slot(Operand, I)).placed(I));
     constexpr int operands = sizeof...(I);
     if constexpr (Stored == Result)
       return program_with<program_nodes<operands + 1, 1>{

@@ -267,7 +267,7 @@ TEST_P(rows, agree_with_the_interpreter) {
             return k == 0 ? i % edges : k == 1 ? i / edges : i * 7 + i / 11;
           }));
         }
-        payload |= made.place(loads[key]) << 16 * k;
+        payload |= made.place(loads[key]) << dsl::detail::reference::bits * k;
       }
       made.outputs.push_back(made.place(made.add(of.code, of.result, payload)));
     }

@@ -27,7 +27,8 @@ opencl::kernel_text printed(op code, dtype type, const opencl::abilities& can,
                             std::int64_t count = 100) {
   run_time::program p;
   const int a = p.add(op::load, type, 0), b = p.add(op::load, type, 1);
-  p.outputs.push_back(p.place(p.add(code, type, p.place(a) | p.place(b) << 16)));
+  p.outputs.push_back(
+      p.place(p.add(code, type, p.place(a) | p.place(b) << dsl::detail::reference::bits)));
   const run_time::block memory = run_time::block_of(std::vector<unsigned char>(
       static_cast<std::size_t>(count) * static_cast<std::size_t>(dsl::size_of(type))));
   const operand operands[] = {run_time::operand_in(memory, type, count),
