@@ -161,7 +161,7 @@ value written_out::literal(dtype type, dsl::detail::literal bits) {
   if (type != dtype::complex128) return put(op::constant, {type, true}, bits.bits);
   const value re = put(op::constant, {dtype::float64}, bits.bits),
               im = put(op::constant, {dtype::float64}, bits.second);
-  return put(op::complex, {type, true}, place(re) | place(im) << dsl::detail::reference::bits);
+  return put(op::complex, {type, true}, place(re) | place(im) << reference::bits);
 }
 
 value written_out::converted(dtype to, value a) {
@@ -178,12 +178,12 @@ value written_out::apply(op code, const value* given) {
       if (!is_scalar_bound(clipped, x[i]) || !may_be_beyond(bound, clipped, i == 2)) continue;
       const value end = literal(bound, end_of(clipped, bound, i == 2));
       x[i] = put(i == 2 ? op::min : op::max, x[i].type,
-                 place(x[i]) | place(end) << dsl::detail::reference::bits);
+                 place(x[i]) | place(end) << reference::bits);
     }
   const dsl::signature s = resolved(code, x);
   std::uint64_t payload = 0;
   for (int i = 0; i < arity; ++i)
-    payload |= place(converted(s.operand[i], x[i])) << dsl::detail::reference::bits * i;
+    payload |= place(converted(s.operand[i], x[i])) << reference::bits * i;
   return put(code, s.result, payload);
 }
 
