@@ -164,6 +164,8 @@ built_program& build(device_state& on, std::uint64_t key,
   auto made = std::make_unique<built_program>();
   make_kernel(made->first, program.get(), text.name, on);
   if (!text.finish.empty()) make_kernel(made->finish, program.get(), text.finish, on);
+  for (const std::string& name : text.more)
+    make_kernel(made->more.emplace_back(), program.get(), name, on);
   return *table.all.emplace(key, std::move(made)).first->second;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 
@@ -24,6 +25,11 @@ struct built_kernel {
 struct built_program {
   built_kernel first{};
   built_kernel finish{};  ///< if the text has one
+  std::deque<built_kernel> more{};
+  /// By `kernel_launch::number`.
+  built_kernel& at(int number) {
+    return number == 0 ? first : number == 1 ? finish : more[static_cast<std::size_t>(number - 2)];
+  }
 };
 
 /// Builds a text, unless this process has built it before, or a file of the cache has it. `key`

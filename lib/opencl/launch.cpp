@@ -7,7 +7,6 @@
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
-#include "opencl/build.hpp"
 
 namespace dsl::detail::opencl {
 
@@ -28,7 +27,14 @@ std::string spell_launch(const bound_pass& pass, const char* which) {
          std::to_string(pass.space().elements) + " elements)";
 }
 
-// The work-items of a group: a multiple of what the kernel prefers, unless the call has fixed them.
+// A multiple of what the kernel prefers.
+std::size_t usual_group_of(const built_kernel& kernel) {
+  const std::size_t most = std::min(usual_group, kernel.largest_work_group),
+                    multiple = kernel.work_group_multiple;
+  return most >= multiple ? most / multiple * multiple : most;
+}
+
+// The work-items of a group, unless the call has fixed them.
 std::size_t group_for(const bound_pass& pass, const built_kernel& kernel) {
   if (const int fixed = pass.fixed().block; fixed != 0) {
     if (fixed < 0 || static_cast<std::size_t>(fixed) > kernel.largest_work_group)
@@ -38,9 +44,7 @@ std::size_t group_for(const bound_pass& pass, const built_kernel& kernel) {
                           spell_pass(pass.code().pass.view, pass.operands()));
     return static_cast<std::size_t>(fixed);
   }
-  const std::size_t most = std::min(usual_group, kernel.largest_work_group),
-                    multiple = kernel.work_group_multiple;
-  return most >= multiple ? most / multiple * multiple : most;
+  return usual_group_of(kernel);
 }
 
 void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool& pool,
@@ -93,32 +97,36 @@ reduction_plan plan_of(const bound_pass& pass) {
   return p;
 }
 
-void launch(const bound_pass& pass, const reduction_plan& planned, const stream& on_stream) {
-  device_state& on = device_state::of(pass.where().index);
-  built_program& program = program_of(pass, on);
-  const kernel_launches all = launches_of(pass, on.can);
+void queue_launches(device_state& on, built_program& program, const kernel_launches& all,
+                    const stream& on_stream, const std::function<std::string(const char*)>& spell) {
   buffer_ref scratch;
   if (all.scratch_bytes > 0)
-    scratch = buffer_ref::allocate_briefly(all.scratch_bytes, pass.where());
+    scratch = buffer_ref::allocate_briefly(all.scratch_bytes, device(backend::opencl, on.index));
   const cl_command_queue queue = on.queue_of(stream_state::of(on_stream).native);
   for (const kernel_launch& now : all.launches) {
-    const bool is_first = &now == all.launches.data();
-    built_kernel& kernel = is_first ? program.first : program.finish;
-    const std::size_t group = now.group != 0 ? static_cast<std::size_t>(now.group)
-                              : is_first     ? static_cast<std::size_t>(planned.block)
-                                             : group_for(pass, kernel);
-    const std::size_t groups =
-        now.group == 0 && is_first
-            ? static_cast<std::size_t>(planned.grid)
-            : static_cast<std::size_t>(pieces(now.work_items, static_cast<std::int64_t>(group)));
-    const std::size_t work_items = group * groups;
+    built_kernel& kernel = program.at(now.number);
+    const std::size_t group =
+        now.group != 0 ? static_cast<std::size_t>(now.group) : usual_group_of(kernel);
+    const std::size_t work_items =
+        group * static_cast<std::size_t>(pieces(now.work_items, static_cast<std::int64_t>(group)));
     const std::lock_guard one_at_a_time(kernel.mutex);
     set_arguments(kernel.kernel, now, on.pool(), scratch.data());
     check(driver().clEnqueueNDRangeKernel(queue, kernel.kernel, 1, nullptr, &work_items, &group, 0,
                                           nullptr, nullptr),
-          "clEnqueueNDRangeKernel", [&] { return spell_launch(pass, now.which); });
+          "clEnqueueNDRangeKernel", [&] { return spell(now.which); });
   }
-  check(driver().clFlush(queue), "clFlush", [&] { return spell_launch(pass, "last"); });
+  check(driver().clFlush(queue), "clFlush", [&] { return spell("last"); });
+}
+
+void launch(const bound_pass& pass, const reduction_plan& planned, const stream& on_stream) {
+  device_state& on = device_state::of(pass.where().index);
+  kernel_launches all = launches_of(pass, on.can);
+  if (!all.launches.empty() && all.launches[0].group == 0) {
+    all.launches[0].group = planned.block;
+    all.launches[0].work_items = planned.grid * planned.block;
+  }
+  queue_launches(on, program_of(pass, on), all, on_stream,
+                 [&](const char* which) { return spell_launch(pass, which); });
 }
 
 }  // namespace dsl::detail::opencl

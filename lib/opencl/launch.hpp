@@ -1,9 +1,18 @@
-// Launches of a pass's kernels.
+// Launches of kernels.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "exec/run/executor.hpp"
+#include "opencl/build.hpp"
 
 namespace dsl::detail::opencl {
+
+/// Queues launches of a program's kernels, with scratch memory as long as they need it. Errors name
+/// what `spell` gives for `kernel_launch::which`.
+void queue_launches(device_state& on, built_program& program, const kernel_launches& all,
+                    const stream& on_stream, const std::function<std::string(const char*)>& spell);
 
 /// Builds a pass's kernels and plans their launches. Throws device_error for what the device cannot
 /// do, and opencl_error for a program that does not build.

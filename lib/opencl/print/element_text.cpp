@@ -117,7 +117,7 @@ input_text scalar_text(const operand_texts& operands, op code, dtype type, int n
 
 printed_program print_elements(const operand_texts& operands, const abilities& can,
                                const std::string& indent) {
-  const indexed_program p(operands.pass().code().pass.view.elements);
+  const indexed_program p(operands.view().elements);
   const element_inputs inputs(operands, p, indent);
   return print_program(
       p, can, [&](int node, std::string& to) { return inputs.input(node, to); },

@@ -1,7 +1,10 @@
 // Parts of a kernel's text that all kernels of passes share.
 #pragma once
 
+#include <functional>
 #include <string>
+
+#include <dsl/ir/program.hpp>
 
 #include "opencl/print/operand_text.hpp"
 
@@ -13,6 +16,17 @@ std::string position_statements(const geometry& g, const std::string& number, st
                                 const std::string& indent);
 /// "dsl_rk4_step", or "dsl_pass" for a pass without a name.
 std::string kernel_name(const program_code& code);
+
+/// The function "combine0(a0, a1, ..., b0, b1, ...)" that combines an accumulator with another one.
+std::string print_rule(const program_view& rule, int number, const abilities& can);
+/// Makes a text of kernels: puts the functions that they call before them, and the comment before
+/// these; sets the options. `what` names the work in the error of a device that lacks doubles.
+void complete(kernel_text& made, const std::string& comment, const std::string& kernels,
+              const abilities& can, const std::function<std::string()>& what);
+/// Add to the key of a text what it depends on.
+void add_program(word_key& key, const program_view& p);
+void add_text(word_key& key, const std::string& text);
+void add_abilities(word_key& key, const abilities& can);
 
 /// Kernels that reduce: all kernels of the pass, without the functions that they call.
 std::string print_reduction(const operand_texts& operands, const abilities& can);

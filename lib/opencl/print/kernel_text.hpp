@@ -1,4 +1,4 @@
-// A pass as OpenCL C 1.2, and how its kernels are launched.
+// Passes and other work as OpenCL C 1.2, and how their kernels are launched.
 //
 // The text depends on the pass, on what kinds of operands it has (dtype, rank, which strides are
 // zero or one, scalar by value or in device memory, which results are stored) and on the device's
@@ -22,6 +22,7 @@ struct kernel_text {
   std::string name;     ///< The kernel that is launched first.
   std::string finish;   ///< The one that combines partial results, launched second; or empty.
   std::string options;  ///< For clBuildProgram.
+  std::vector<std::string> more{};  ///< Other kernels.
 };
 
 /// An argument of a kernel, in the order of its parameters.
@@ -52,12 +53,13 @@ struct kernel_launch {
   /// launched, a multiple of `group`.
   std::int64_t work_items;
   std::int64_t group;
+  int number = 0;  ///< Which kernel: 0 is `name`, 1 `finish`, 2 the first of `more`.
 };
 
-/// The launches of a pass, in order in one queue; the second one reads what the first one wrote to
-/// the scratch memory.
+/// The launches of a text, in order in one queue; later ones read what earlier ones wrote to the
+/// scratch memory.
 struct kernel_launches {
-  std::vector<kernel_launch> launches;  ///< First `name`, then `finish` if it is needed.
+  std::vector<kernel_launch> launches;  ///< Of a pass: `name`, then `finish` if it is needed.
   std::size_t scratch_bytes = 0;        ///< 0: none is needed.
 };
 

@@ -39,6 +39,11 @@ parameter by_value(const char* type, std::string name, std::int64_t value) {
   return by_bytes(type, std::move(name), &value, sizeof value);
 }
 
+parameter by_literal(dtype type, std::string name, literal value) {
+  return by_bytes(stored_type(type), std::move(name), &value,
+                  static_cast<std::size_t>(size_of(computed_in(type))));
+}
+
 parameter by_address(const std::string& number, std::uint64_t address, bool is_written) {
   parameter p{"", number, {kernel_argument::kind::address}};
   p.argument.address = address;
@@ -61,13 +66,21 @@ std::uint64_t operands_read(const program_view& p) {
 
 }  // namespace
 
-operand_texts::operand_texts(const bound_pass& pass) : pass_(pass) {
-  const program_code& code = pass.code();
-  const std::uint64_t read =
-      operands_read(code.pass.view.elements) | operands_read(code.pass.view.results);
+void operand_texts::add_inputs() {
+  const std::uint64_t read = operands_read(view().elements) | operands_read(view().results);
   add_extents();
-  for (int k = 0; k < code.inputs; ++k)
+  for (int k = 0; k < inputs(); ++k)
     if ((read >> k & 1) != 0) add_operand(k, false);
+}
+
+operand_texts::operand_texts(const work& of, bool has_targets) : pass_(nullptr), of_(of.record()) {
+  add_inputs();
+  for (int i = 0; has_targets && i < of_.targets; ++i) add_operand(inputs() + i, true);
+}
+
+operand_texts::operand_texts(const bound_pass& pass) : pass_(&pass), of_(pass.record()) {
+  const program_code& code = pass.code();
+  add_inputs();
   for (int i = 0; i < code.outputs(); ++i) {
     pattern_ += is_stored(i) ? ";" : ";discarded";
     if (is_stored(i)) add_operand(code.inputs + i, true);
@@ -83,11 +96,11 @@ operand_texts::operand_texts(const bound_pass& pass) : pass_(pass) {
 }
 
 bool operand_texts::is_stored(int target) const {
-  const operand& o = at(pass_.code().inputs + target);
+  const operand& o = at(inputs() + target);
   return !o.discarded && o.word[0] != 0;
 }
 bool operand_texts::is_recorded(int target) const {
-  return pass_.now().recorded != nullptr && pass_.now().recorded[target] != 0;
+  return pass_ != nullptr && pass_->now().recorded != nullptr && pass_->now().recorded[target] != 0;
 }
 
 std::string operand_texts::name(int k) { return operand_names::letter(static_cast<unsigned>(k)); }

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include <dsl/exec/run/run.hpp>
+#include <dsl/exec/run/work.hpp>
+
+#include <dsl/ir/literal.hpp>
 
 #include "opencl/print/kernel_text.hpp"
 
@@ -20,6 +23,8 @@ struct parameter {
 std::string parameter_list(const std::vector<parameter>& all);
 /// A parameter by value.
 parameter by_value(const char* type, std::string name, std::int64_t value);
+/// The same, of a dtype.
+parameter by_literal(dtype type, std::string name, literal value);
 parameter by_address(const std::string& number, std::uint64_t address, bool is_written);
 
 /// The text of an element's position along each dimension of the index space, outermost first.
@@ -28,10 +33,15 @@ using position_text = std::vector<std::string>;
 class operand_texts {
  public:
   explicit operand_texts(const bound_pass& pass);
+  /// Of other work. `has_targets`: whether each of its elements has a place in the targets.
+  operand_texts(const work& of, bool has_targets);
 
-  const bound_pass& pass() const { return pass_; }
-  const operand& at(int k) const { return pass_.operands()[k]; }
-  const geometry& space() const { return pass_.space(); }
+  /// The pass, if the work is one.
+  const bound_pass& pass() const { return *pass_; }
+  const pass_view& view() const { return of_.pass; }
+  int inputs() const { return of_.inputs; }
+  const operand& at(int k) const { return of_.operands[k]; }
+  const geometry& space() const { return of_.space; }
   /// Extents, and what each operand needs.
   const std::vector<parameter>& parameters() const { return parameters_; }
   /// The name of a scalar by value, or of an array's element: "a".
@@ -52,6 +62,7 @@ class operand_texts {
   const std::string& pattern() const { return pattern_; }
 
  private:
+  void add_inputs();
   void add_extents();
   void add_operand(int k, bool is_written);
   void add_strides(int k, std::int64_t unit);
@@ -59,7 +70,8 @@ class operand_texts {
   std::int64_t unit_of(int k) const;
   std::int64_t stride(int k, int dimension) const;
 
-  const bound_pass& pass_;
+  const bound_pass* pass_;  // Null for other work.
+  work_record of_;
   std::vector<parameter> parameters_;
   std::string pattern_;
 };

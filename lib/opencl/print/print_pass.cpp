@@ -99,27 +99,33 @@ void require_whole(const bound_pass& pass) {
 
 }  // namespace
 
+void complete(kernel_text& made, const std::string& comment, const std::string& kernels,
+              const abilities& can, const std::function<std::string()>& what) {
+  const std::string code = functions_for(kernels, !can.rounds_divide_and_sqrt) + kernels;
+  made.text = comment;
+  if (has_word(code, "double")) {
+    if (!can.has_double)
+      raise<device_error>("this OpenCL device has no double precision (cl_khr_fp64), which " +
+                          what());
+    made.text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+  }
+  made.text += "#pragma OPENCL FP_CONTRACT ON\n\n" + code;
+  made.options = "-cl-std=CL1.2";
+  if (can.rounds_divide_and_sqrt) made.options += " -cl-fp32-correctly-rounded-divide-sqrt";
+}
+
 kernel_text print_pass(const bound_pass& pass, const abilities& can) {
   require_whole(pass);
   const program_code& code = pass.code();
   const operand_texts operands(pass);
   const bool reduces = code.reduces();
   const std::string kernels = reduces ? print_reduction(operands, can) : print_map(operands, can);
-  const std::string code_text = functions_for(kernels, !can.rounds_divide_and_sqrt) + kernels;
   kernel_text made;
   made.name = kernel_name(code);
   if (reduces) made.finish = made.name + "_finish";
-  made.text = formulas(code);
-  if (has_word(code_text, "double")) {
-    if (!can.has_double)
-      raise<device_error>("this OpenCL device has no double precision (cl_khr_fp64), which " +
-                          spell_kernel(code.name) +
-                          " needs: " + spell_pass(code.pass.view, pass.operands()));
-    made.text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-  }
-  made.text += "#pragma OPENCL FP_CONTRACT ON\n\n" + code_text;
-  made.options = "-cl-std=CL1.2";
-  if (can.rounds_divide_and_sqrt) made.options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  complete(made, formulas(code), kernels, can, [&] {
+    return spell_kernel(code.name) + " needs: " + spell_pass(code.pass.view, pass.operands());
+  });
   return made;
 }
 
@@ -141,8 +147,6 @@ std::vector<kernel_argument> arguments_of(const bound_pass& pass, const abilitie
                                : std::move(made.launches[0].arguments);
 }
 
-namespace {
-
 void add_program(word_key& key, const program_view& p) {
   key.add(static_cast<std::uint64_t>(p.nodes) << 32 | static_cast<std::uint64_t>(p.output_count));
   for (int i = 0; i < p.nodes; ++i) {
@@ -157,7 +161,11 @@ void add_text(word_key& key, const std::string& text) {
   for (const char c : text) key.add(static_cast<unsigned char>(c));
 }
 
-}  // namespace
+void add_abilities(word_key& key, const abilities& can) {
+  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
+  key.add(can.largest_work_group);
+  key.add(can.local_memory);
+}
 
 std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   const program_code& code = pass.code();
@@ -176,9 +184,7 @@ std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   add_text(key, operand_texts(pass).pattern());
   add_text(key, kernel_name(code));
   key.add(static_cast<std::uint64_t>(code.inputs));
-  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
-  key.add(can.largest_work_group);
-  key.add(can.local_memory);
+  add_abilities(key, can);
   return key.value;
 }
 

@@ -83,7 +83,7 @@ class reduction_printer {
 
   std::string print() const {
     std::string text;
-    for (int j = 0; j < view_.reductions; ++j) text += rule(j);
+    for (int j = 0; j < view_.reductions; ++j) text += print_rule(view_.rules[j], j, can_);
     return text + first_kernel() + "\n" + finish_kernel();
   }
 
@@ -93,7 +93,7 @@ class reduction_printer {
     const std::int64_t blocks = d.blocks;
     kernel_launches made;
     const auto add = [&](const char* which, std::int64_t groups) {
-      kernel_launch l{which, {}, groups * group_, group_};
+      kernel_launch l{which, {}, groups * group_, group_, static_cast<int>(made.launches.size())};
       for (const parameter& p : parameters(d)) l.arguments.push_back(p.argument);
       made.launches.push_back(std::move(l));
     };
@@ -120,31 +120,6 @@ class reduction_printer {
     scratch.argument.is_written = true;
     all.push_back(scratch);
     return all;
-  }
-
-  // The function that combines an accumulator with another one.
-  std::string rule(int j) const {
-    const indexed_program p(view_.rules[j]);
-    const int values = p.outputs();
-    std::string text = "void combine" + std::to_string(j) + "(";
-    for (int k = 0; k < values; ++k)
-      text += std::string(k > 0 ? ", " : "") + value_type(p.view().output(k).type()) + "* a" +
-              std::to_string(k);
-    for (int k = 0; k < values; ++k)
-      text += std::string(", const ") + value_type(p.view().output(k).type()) + " b" +
-              std::to_string(k);
-    text += ") {\n";
-    const input_printer input = [&](int node, std::string&) {
-      const auto number = static_cast<int>(p.payload(node));
-      if (number >= values) return input_text{"", "b" + std::to_string(number - values)};
-      return input_text{"v" + std::to_string(node), "*a" + std::to_string(number)};
-    };
-    const printed_program made = print_program(p, can_, input, {}, "v", "  ");
-    text += made.text;
-    for (int k = 0; k < values; ++k)
-      text += "  *a" + std::to_string(k) + " = " + made.outputs[static_cast<std::size_t>(k)].text +
-              ";\n";
-    return text + "}\n\n";
   }
 
   // Combines the accumulator with values that `value` spells, for each reduction.
@@ -290,6 +265,29 @@ class reduction_printer {
 };
 
 }  // namespace
+
+std::string print_rule(const program_view& rule, int number, const abilities& can) {
+  const indexed_program p(rule);
+  const int values = p.outputs();
+  std::string text = "void combine" + std::to_string(number) + "(";
+  for (int k = 0; k < values; ++k)
+    text += std::string(k > 0 ? ", " : "") + value_type(rule.output(k).type()) + "* a" +
+            std::to_string(k);
+  for (int k = 0; k < values; ++k)
+    text += std::string(", const ") + value_type(rule.output(k).type()) + " b" + std::to_string(k);
+  text += ") {\n";
+  const input_printer input = [&](int node, std::string&) {
+    const auto of = static_cast<int>(p.payload(node));
+    if (of >= values) return input_text{"", "b" + std::to_string(of - values)};
+    return input_text{"v" + std::to_string(node), "*a" + std::to_string(of)};
+  };
+  const printed_program made = print_program(p, can, input, {}, "v", "  ");
+  text += made.text;
+  for (int k = 0; k < values; ++k)
+    text +=
+        "  *a" + std::to_string(k) + " = " + made.outputs[static_cast<std::size_t>(k)].text + ";\n";
+  return text + "}\n\n";
+}
 
 std::string print_reduction(const operand_texts& operands, const abilities& can) {
   return reduction_printer(operands, can).print();
