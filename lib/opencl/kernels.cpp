@@ -1,11 +1,12 @@
 // What runs on OpenCL devices.
-#include "exec/by_key/library_task.hpp"
 #include "exec/loop/loop_launch.hpp"
 #include "exec/rows/rows.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 #include "opencl/back_end.hpp"
 #include "opencl/launch.hpp"
+#include "opencl/library_task.hpp"
+#include "opencl/ordered.hpp"
 
 namespace dsl::detail {
 
@@ -32,6 +33,9 @@ class opencl_executor final : public executor {
     switch (w.kind()) {
       case work_kind::pass: return plan_pass(static_cast<const bound_pass&>(w));
       case work_kind::rows: return plan_rows(static_cast<const row_chain&>(w));
+      case work_kind::scan: return opencl::plan_scan(static_cast<const scan_work&>(w));
+      case work_kind::selection:
+        return opencl::plan_selection(static_cast<const selection_work&>(w));
       default: refuse(w);
     }
   }
@@ -39,12 +43,17 @@ class opencl_executor final : public executor {
     switch (w.kind()) {
       case work_kind::pass: return run_pass(static_cast<const bound_pass&>(w), on);
       case work_kind::rows: return run_rows(static_cast<const row_chain&>(w), on);
+      case work_kind::scan: return opencl::launch_scan(static_cast<const scan_work&>(w), on);
+      case work_kind::selection:
+        return opencl::launch_selection(static_cast<const selection_work&>(w), on);
       default: refuse(w);
     }
   }
   void run(const library_task& task, const stream& on) const override {
-    throw_not_yet(on.where(),
-                  std::holds_alternative<scatter_task>(task.is) ? "writes to positions" : "sorts");
+    if (const auto* const sort = std::get_if<sort_task>(&task.is)) opencl::launch_task(*sort, on);
+    else if (const auto* const scatter = std::get_if<scatter_task>(&task.is))
+      opencl::launch_task(*scatter, on);
+    else throw_not_yet(on.where(), "sorts of pairs");
   }
 
   loop_support supports(const loop&) const override { return {}; }
@@ -73,9 +82,7 @@ class opencl_executor final : public executor {
   static const char* name_of(work_kind kind) {
     switch (kind) {
       case work_kind::loop: return "loops in one kernel";
-      case work_kind::scan: return "scans";
       case work_kind::by_key: return "reductions by key";
-      case work_kind::selection: return "selections";
       case work_kind::ensemble: return "ensembles";
       default: return "such kernels";
     }
