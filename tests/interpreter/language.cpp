@@ -177,8 +177,8 @@ value written_out::apply(op code, const value* given) {
       const dtype clipped = resolved(code, x).operand[0], bound = x[i].type.type;
       if (!is_scalar_bound(clipped, x[i]) || !may_be_beyond(bound, clipped, i == 2)) continue;
       const value end = literal(bound, end_of(clipped, bound, i == 2));
-      x[i] = put(i == 2 ? op::min : op::max, x[i].type,
-                 place(x[i]) | place(end) << reference::bits);
+      x[i] =
+          put(i == 2 ? op::min : op::max, x[i].type, place(x[i]) | place(end) << reference::bits);
     }
   const dsl::signature s = resolved(code, x);
   std::uint64_t payload = 0;

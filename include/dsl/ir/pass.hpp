@@ -104,12 +104,17 @@ struct pass_parts<Elements, Results, words<T...>, pass_reductions<F...>, words<N
   static constexpr std::array<int, sizeof...(F) + 1> firsts() { return {F::first..., 0}; }
   static constexpr auto identities() {
     std::array<std::uint64_t, static_cast<std::size_t>((0 + ... + (2 * F::values))) + 1> all{};
-    std::size_t count = 0;
-    [[maybe_unused]] const auto add = [&](const auto& words) {
-      for (const std::uint64_t word : words) all[count++] = word;
-    };
-    (add(F::identity_words), ...);
+    [[maybe_unused]] std::size_t count = 0;
+    (add_identities<F>(all.data(), count), ...);
     return all;
+  }
+  template <class Reduction>
+  static constexpr void add_identities(std::uint64_t* all, std::size_t& count) {
+    for (int k = 0; k < Reduction::values; ++k) {
+      const literal value = Reduction::identity(k);
+      all[count++] = value.bits;
+      all[count++] = value.second;
+    }
   }
   static constexpr std::uint64_t key() {
     word_key made{sizeof...(F)};
