@@ -192,7 +192,7 @@ TEST_F(opencl_statements, several_outputs_of_several_dtypes) {
     std::vector<double> of[2];
     for (int d = 0; d < 2; ++d) {
       const dsl::device_guard guard{dsl::device(d == 0 ? "host" : "host-opencl")};
-      const auto x = dsl::eval(dsl::arange<double>(n) * 0.37 - 20), y = dsl::eval(dsl::flip(x));
+      const auto x = dsl::eval(dsl::arange<double>(n) * 0.375 - 20), y = dsl::eval(dsl::flip(x));
       dsl::array<double> product(n);
       dsl::array<bool> less(n);
       dsl::array<dsl::half> halves(n);
