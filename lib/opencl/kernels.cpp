@@ -1,12 +1,15 @@
 // What runs on OpenCL devices.
+#include "exec/ensemble/ensemble_work.hpp"
 #include "exec/loop/loop_launch.hpp"
 #include "exec/rows/rows.hpp"
+#include "exec/run/work.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 #include "opencl/back_end.hpp"
 #include "opencl/launch.hpp"
 #include "opencl/library_task.hpp"
 #include "opencl/ordered.hpp"
+#include "opencl/print/ensemble_text.hpp"
 
 namespace dsl::detail {
 
@@ -36,6 +39,8 @@ class opencl_executor final : public executor {
       case work_kind::scan: return opencl::plan_scan(static_cast<const scan_work&>(w));
       case work_kind::selection:
         return opencl::plan_selection(static_cast<const selection_work&>(w));
+      case work_kind::ensemble:
+        return plan_printed(static_cast<const ensemble_work&>(w), dsl::plan{}, "ensemble");
       default: refuse(w);
     }
   }
@@ -46,6 +51,7 @@ class opencl_executor final : public executor {
       case work_kind::scan: return opencl::launch_scan(static_cast<const scan_work&>(w), on);
       case work_kind::selection:
         return opencl::launch_selection(static_cast<const selection_work&>(w), on);
+      case work_kind::ensemble: return run_printed(static_cast<const ensemble_work&>(w), on);
       default: refuse(w);
     }
   }
@@ -78,12 +84,37 @@ class opencl_executor final : public executor {
     for (int p = 0; p < rows.count(); ++p) run_pass(rows.phases()[p], on);
   }
 
+  // Work other than passes.
+  template <class Work>
+  static opencl::built_program& program_of(const Work& w, opencl::device_state& on) {
+    return opencl::build(on, opencl::text_key(w, on.can), [&] { return opencl::print(w, on.can); });
+  }
+  template <class Work, class Plan>
+  static void plan_printed(const Work& w, Plan p, const char* path) {
+    p.where = w.where();
+    p.path = path;
+    p.elements = w.record().space.elements;
+    opencl::device_state& on = opencl::device_state::of(p.where.index);
+    opencl::plan_groups(p, program_of(w, on), opencl::launches_of(w, on.can).launches.front());
+    w.set_plan(p);
+  }
+  template <class Work>
+  static void run_printed(const Work& w, const stream& on_stream) {
+    w.plan_once();
+    opencl::device_state& on = opencl::device_state::of(w.where().index);
+    opencl::queue_launches(
+        on, program_of(w, on), opencl::launches_of(w, on.can), on_stream, [&](const char* which) {
+          const profiled_work of = w.profile();
+          return std::string("launching the ") + which + " kernel of " + of.name + " (" +
+                 std::to_string(of.elements) + " elements)";
+        });
+  }
+
   [[noreturn]] static void refuse(const work& w) { throw_not_yet(w.where(), name_of(w.kind())); }
   static const char* name_of(work_kind kind) {
     switch (kind) {
       case work_kind::loop: return "loops in one kernel";
       case work_kind::by_key: return "reductions by key";
-      case work_kind::ensemble: return "ensembles";
       default: return "such kernels";
     }
   }

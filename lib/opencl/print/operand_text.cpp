@@ -26,14 +26,13 @@ parameter by_bytes(const char* type, std::string name, const void* from, std::si
   return p;
 }
 
-// The bytes of a scalar's value, as `stored_type` holds it.
+}  // namespace
+
 parameter scalar_parameter(const operand& o, std::string name) {
   const dtype type = computed_in(o.type);
   const auto size = static_cast<std::size_t>(size_of(type));
   return by_bytes(stored_type(o.type), std::move(name), o.word, size);
 }
-
-}  // namespace
 
 parameter by_value(const char* type, std::string name, std::int64_t value) {
   return by_bytes(type, std::move(name), &value, sizeof value);

@@ -25,6 +25,8 @@ std::string parameter_list(const std::vector<parameter>& all);
 parameter by_value(const char* type, std::string name, std::int64_t value);
 /// The same, of a dtype.
 parameter by_literal(dtype type, std::string name, literal value);
+/// A scalar's value, held as `stored_type`.
+parameter scalar_parameter(const operand& o, std::string name);
 parameter by_address(const std::string& number, std::uint64_t address, bool is_written);
 
 /// The text of an element's position along each dimension of the index space, outermost first.
