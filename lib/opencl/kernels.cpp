@@ -1,4 +1,5 @@
 // What runs on OpenCL devices.
+#include "exec/by_key/by_key_work.hpp"
 #include "exec/ensemble/ensemble_work.hpp"
 #include "exec/loop/loop_launch.hpp"
 #include "exec/rows/rows.hpp"
@@ -9,6 +10,7 @@
 #include "opencl/launch.hpp"
 #include "opencl/library_task.hpp"
 #include "opencl/ordered.hpp"
+#include "opencl/print/by_key_text.hpp"
 #include "opencl/print/ensemble_text.hpp"
 
 namespace dsl::detail {
@@ -41,7 +43,8 @@ class opencl_executor final : public executor {
         return opencl::plan_selection(static_cast<const selection_work&>(w));
       case work_kind::ensemble:
         return plan_printed(static_cast<const ensemble_work&>(w), dsl::plan{}, "ensemble");
-      default: refuse(w);
+      case work_kind::by_key: return plan_by_key(static_cast<const by_key_work&>(w));
+      default: throw_not_yet(w.where(), "loops in one kernel");
     }
   }
   void run(const work& w, const stream& on) const override {
@@ -52,7 +55,8 @@ class opencl_executor final : public executor {
       case work_kind::selection:
         return opencl::launch_selection(static_cast<const selection_work&>(w), on);
       case work_kind::ensemble: return run_printed(static_cast<const ensemble_work&>(w), on);
-      default: refuse(w);
+      case work_kind::by_key: return run_printed(static_cast<const by_key_work&>(w), on);
+      default: throw_not_yet(w.where(), "loops in one kernel");
     }
   }
   void run(const library_task& task, const stream& on) const override {
@@ -109,14 +113,11 @@ class opencl_executor final : public executor {
                  std::to_string(of.elements) + " elements)";
         });
   }
-
-  [[noreturn]] static void refuse(const work& w) { throw_not_yet(w.where(), name_of(w.kind())); }
-  static const char* name_of(work_kind kind) {
-    switch (kind) {
-      case work_kind::loop: return "loops in one kernel";
-      case work_kind::by_key: return "reductions by key";
-      default: return "such kernels";
-    }
+  static void plan_by_key(const by_key_work& w) {
+    by_key_plan p;
+    p.groups = p.span = w.request().groups;
+    p.tables = static_cast<int>(opencl::tables_of(w));
+    plan_printed(w, p, "tables");
   }
 };
 
