@@ -22,8 +22,8 @@ namespace {
                       " do not run on OpenCL devices yet; run them on host or cuda");
 }
 
-// Runs passes, one launch or two for each. Rows are their phases, and loops their steps, one pass
-// after another.
+// Runs work as a few launches of its text's kernels. Rows are their phases, and loops their steps,
+// one pass after another.
 class opencl_executor final : public executor {
  public:
   void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
