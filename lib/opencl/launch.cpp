@@ -75,8 +75,7 @@ void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool
 
 void plan_groups(dsl::plan& p, built_program& program, const kernel_launch& of) {
   p.block = static_cast<int>(
-      of.group != 0 ? of.group
-                    : static_cast<std::int64_t>(usual_group_of(program.at(of.number))));
+      of.group != 0 ? of.group : static_cast<std::int64_t>(usual_group_of(program.at(of.number))));
   p.grid = pieces(of.work_items, p.block);
 }
 

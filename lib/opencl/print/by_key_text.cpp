@@ -74,7 +74,6 @@ class by_key_printer {
   const std::string& pattern() const { return operands_.pattern(); }
 
  private:
-  static std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
   results_range range(int first, int end, const char* entries, const char* prefix) const {
     return {first, end, accumulators_of(view_, reductions_behind(results_, first, end)), entries,
             prefix};
@@ -97,9 +96,7 @@ class by_key_printer {
     // The distances between two values' accumulators, in elements.
     all.push_back(by_value("long", of_groups_.entries, padded(tables * groups)));
     all.push_back(by_value("long", of_all_.entries, padded(tables)));
-    parameter scratch{"", "_scratch", {kernel_argument::kind::scratch}};
-    scratch.argument.is_written = true;
-    all.push_back(scratch);
+    all.push_back(scratch_parameter());
     return all;
   }
 

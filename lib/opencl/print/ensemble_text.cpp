@@ -72,7 +72,8 @@ class ensemble_printer {
     for (int k = 0; k < code.scalars; ++k, ++next)
       all.push_back(next->kind == operand_kind::device_scalar
                         ? by_address("_" + name(code.variables + k), next->word[0], false)
-                        : scalar_parameter(*next, name(code.variables + k) + suffix(*next)));
+                        : by_literal(next->type, name(code.variables + k) + suffix(*next),
+                                     {next->word[0], next->word[1]}));
     int array = 0, kind = 0;
     for (; kind < code.read_kinds; ++kind)
       add_rows("_read", kind, request.rows[kind], array, code.read[kind].count, false);

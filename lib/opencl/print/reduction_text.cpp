@@ -75,8 +75,6 @@ class reduction_printer {
   }
 
  private:
-  static std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
-
   std::vector<parameter> parameters(const division& d) const {
     const geometry& g = operands_.space();
     std::vector<parameter> all = operands_.parameters();
@@ -86,9 +84,7 @@ class reduction_printer {
     all.push_back(by_value("long", "splits", d.splits));
     // The distance between two values' partial results, in elements.
     all.push_back(by_value("long", "partials", padded(g.results * d.splits)));
-    parameter scratch{"", "_scratch", {kernel_argument::kind::scratch}};
-    scratch.argument.is_written = true;
-    all.push_back(scratch);
+    all.push_back(scratch_parameter());
     return all;
   }
 
