@@ -63,8 +63,8 @@ void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool
       continue;
     }
     const bool is_scratch = a.what == kernel_argument::kind::scratch;
-    const memory_place place =
-        pool.at(is_scratch ? scratch : reinterpret_cast<const void*>(a.address));
+    const void* const at = is_scratch ? scratch : reinterpret_cast<const void*>(a.address);
+    const memory_place place = at == nullptr ? memory_place{} : pool.at(at);
     const auto offset = static_cast<cl_long>(place.offset);
     set(&place.memory, sizeof place.memory);
     set(&offset, sizeof offset);
@@ -72,6 +72,12 @@ void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool
 }
 
 }  // namespace
+
+void plan_groups(dsl::plan& p, built_program& program, const kernel_launch& of) {
+  p.block = static_cast<int>(
+      of.group != 0 ? of.group : static_cast<std::int64_t>(usual_group_of(program.at(of.number))));
+  p.grid = pieces(of.work_items, p.block);
+}
 
 reduction_plan plan_of(const bound_pass& pass) {
   device_state& on = device_state::of(pass.where().index);

@@ -14,6 +14,9 @@ namespace dsl::detail::opencl {
 void queue_launches(device_state& on, built_program& program, const kernel_launches& all,
                     const stream& on_stream, const std::function<std::string(const char*)>& spell);
 
+/// Gives a plan the groups of one of a program's launches.
+void plan_groups(dsl::plan& p, built_program& program, const kernel_launch& of);
+
 /// Builds a pass's kernels and plans their launches. Throws device_error for what the device cannot
 /// do, and opencl_error for a program that does not build.
 reduction_plan plan_of(const bound_pass& pass);

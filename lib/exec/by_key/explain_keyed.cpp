@@ -19,6 +19,8 @@ std::string spell_tables(const by_key_plan& p) {
   std::string s = counted(p.tables, "table") + " of " + counted(p.span, "group");
   if (p.where.kind == backend::host)
     return s + ", one for each chunk of the elements, joined in order";
+  if (p.where.kind == backend::opencl)
+    return s + " in device memory, one for each work-item, joined in order";
   s += " in a block's shared memory";
   if (p.log2_copies == 5) s += ", a copy for each lane";
   else if (p.log2_copies > 0)

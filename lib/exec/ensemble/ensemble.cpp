@@ -62,8 +62,9 @@ explanation ensemble_work::explain() const {
   explained_kernel k;
   k.formula = "ensemble of " + std::to_string(p.elements) + " systems, a step of which sets " +
               std::to_string(code_.main_phase().pass.target_count) + " variables";
-  k.path = p.where.kind == backend::host
-               ? "lanes of vectors take new elements as theirs end"
+  k.path = p.where.kind == backend::host ? "lanes of vectors take new elements as theirs end"
+           : p.where.kind == backend::opencl
+               ? "a work-item an element after another"
                : "a thread an element; lanes of a warp take new elements as theirs end";
   k.launch = spell_plan(p);
   k.predicted.why_none = "how many steps each element takes is not known";

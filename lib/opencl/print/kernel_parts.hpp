@@ -25,6 +25,7 @@ void complete(kernel_text& made, const std::string& comment, const std::string& 
               const abilities& can, const std::function<std::string()>& what);
 /// Add to the key of a text what it depends on.
 void add_program(word_key& key, const program_view& p);
+void add_pass(word_key& key, const pass_view& p);
 void add_text(word_key& key, const std::string& text);
 void add_abilities(word_key& key, const abilities& can);
 

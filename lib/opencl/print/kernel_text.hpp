@@ -29,7 +29,7 @@ struct kernel_text {
 struct kernel_argument {
   enum class kind : std::uint8_t {
     /// An address in device memory: two parameters, `__global uchar* mN` (the memory object) and
-    /// `long oN` (bytes from its beginning).
+    /// `long oN` (bytes from its beginning). 0: none, which the kernel does not read.
     address,
     /// The memory of partial results, `kernel_launches::scratch_bytes` long: two parameters as
     /// well.

@@ -26,13 +26,6 @@ parameter by_bytes(const char* type, std::string name, const void* from, std::si
   return p;
 }
 
-// The bytes of a scalar's value, as `stored_type` holds it.
-parameter scalar_parameter(const operand& o, std::string name) {
-  const dtype type = computed_in(o.type);
-  const auto size = static_cast<std::size_t>(size_of(type));
-  return by_bytes(stored_type(o.type), std::move(name), o.word, size);
-}
-
 }  // namespace
 
 parameter by_value(const char* type, std::string name, std::int64_t value) {
@@ -48,6 +41,12 @@ parameter by_address(const std::string& number, std::uint64_t address, bool is_w
   parameter p{"", number, {kernel_argument::kind::address}};
   p.argument.address = address;
   p.argument.is_written = is_written;
+  return p;
+}
+
+parameter scratch_parameter() {
+  parameter p{"", "_scratch", {kernel_argument::kind::scratch}};
+  p.argument.is_written = true;
   return p;
 }
 
@@ -149,7 +148,9 @@ void operand_texts::add_operand(int k, bool is_written) {
     pattern_ += static_cast<char>('b' + dimension_of_axis(space(), o, axis));
   pattern_ += ',';
   switch (o.kind) {
-    case operand_kind::value: parameters_.push_back(scalar_parameter(o, name(k))); return;
+    case operand_kind::value:
+      parameters_.push_back(by_literal(o.type, name(k), {o.word[0], o.word[1]}));
+      return;
     case operand_kind::step: {
       const int dimension = space().dimension[o.axis];
       const std::int64_t n = dimension < 0 ? 1 : space().extents[dimension];

@@ -23,9 +23,13 @@ struct parameter {
 std::string parameter_list(const std::vector<parameter>& all);
 /// A parameter by value.
 parameter by_value(const char* type, std::string name, std::int64_t value);
-/// The same, of a dtype.
+/// The same, of a dtype, held as `stored_type`.
 parameter by_literal(dtype type, std::string name, literal value);
 parameter by_address(const std::string& number, std::uint64_t address, bool is_written);
+/// The memory of partial results.
+parameter scratch_parameter();
+/// The length of a part of that memory, so that the next part is aligned.
+inline std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
 
 /// The text of an element's position along each dimension of the index space, outermost first.
 using position_text = std::vector<std::string>;

@@ -156,6 +156,20 @@ void add_program(word_key& key, const program_view& p) {
   for (int i = 0; i < p.output_count; ++i) key.add(p.outputs[i]);
 }
 
+void add_pass(word_key& key, const pass_view& p) {
+  key.add(static_cast<std::uint64_t>(p.reductions));
+  add_program(key, p.elements);
+  add_program(key, p.results);
+  const std::uint64_t* identity = p.identities;
+  for (int j = 0; j < p.reductions; ++j) {
+    add_program(key, p.rules[j]);
+    key.add(static_cast<std::uint64_t>(p.firsts[j]));
+    for (int i = 0; i < 2 * p.rules[j].output_count; ++i) key.add(*identity++);
+  }
+  for (int i = 0; i < p.target_count; ++i) key.add(p.targets[i]);
+  for (int i = 0; i < p.name_words; ++i) key.add(p.names[i]);
+}
+
 void add_text(word_key& key, const std::string& text) {
   key.add(text.size());
   for (const char c : text) key.add(static_cast<unsigned char>(c));
@@ -169,18 +183,8 @@ void add_abilities(word_key& key, const abilities& can) {
 
 std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   const program_code& code = pass.code();
-  const pass_view& p = code.pass.view;
-  word_key key{static_cast<std::uint64_t>(p.reductions)};
-  add_program(key, p.elements);
-  add_program(key, p.results);
-  const std::uint64_t* identity = p.identities;
-  for (int j = 0; j < p.reductions; ++j) {
-    add_program(key, p.rules[j]);
-    key.add(static_cast<std::uint64_t>(p.firsts[j]));
-    for (int i = 0; i < 2 * p.rules[j].output_count; ++i) key.add(*identity++);
-  }
-  for (int i = 0; i < p.target_count; ++i) key.add(p.targets[i]);
-  for (int i = 0; i < p.name_words; ++i) key.add(p.names[i]);
+  word_key key{0};
+  add_pass(key, code.pass.view);
   add_text(key, operand_texts(pass).pattern());
   add_text(key, kernel_name(code));
   key.add(static_cast<std::uint64_t>(code.inputs));

@@ -5,6 +5,7 @@
 // same bits in each run.
 #include <algorithm>
 
+#include "opencl/print/accumulator_text.hpp"
 #include "opencl/print/element_text.hpp"
 #include "opencl/print/kernel_parts.hpp"
 #include "opencl/print/types.hpp"
@@ -12,37 +13,6 @@
 namespace dsl::detail::opencl {
 
 namespace {
-
-// A value of an accumulator.
-struct accumulated {
-  int reduction, value;  // The number of the reduction, and of the value in its accumulator.
-  dtype type;
-  literal identity;
-  int output;  // The elements' output.
-  std::string name() const {
-    return "sum" + std::to_string(reduction) + "_" + std::to_string(value);
-  }
-  std::string local() const {
-    return "local" + std::to_string(reduction) + "_" + std::to_string(value);
-  }
-  int bytes() const { return size_of(computed_in(type)); }
-};
-
-std::vector<accumulated> accumulators_of(const pass_view& p) {
-  std::vector<accumulated> all;
-  const std::uint64_t* identity = p.identities;
-  for (int j = 0; j < p.reductions; ++j)
-    for (int k = 0; k < p.rules[j].output_count; ++k, identity += 2)
-      all.push_back(
-          {j, k, p.rules[j].output(k).type(), {identity[0], identity[1]}, p.firsts[j] + k});
-  return all;
-}
-
-std::int64_t bytes_of(const std::vector<accumulated>& all) {
-  std::int64_t bytes = 0;
-  for (const accumulated& a : all) bytes += a.bytes();
-  return bytes;
-}
 
 // A power of two. The accumulators of a work-group must fit into local memory.
 std::int64_t group_size(const std::vector<accumulated>& all, const abilities& can) {
@@ -105,8 +75,6 @@ class reduction_printer {
   }
 
  private:
-  static std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
-
   std::vector<parameter> parameters(const division& d) const {
     const geometry& g = operands_.space();
     std::vector<parameter> all = operands_.parameters();
@@ -116,26 +84,13 @@ class reduction_printer {
     all.push_back(by_value("long", "splits", d.splits));
     // The distance between two values' partial results, in elements.
     all.push_back(by_value("long", "partials", padded(g.results * d.splits)));
-    parameter scratch{"", "_scratch", {kernel_argument::kind::scratch}};
-    scratch.argument.is_written = true;
-    all.push_back(scratch);
+    all.push_back(scratch_parameter());
     return all;
   }
 
-  // Combines the accumulator with values that `value` spells, for each reduction.
   template <class Value>
   std::string combine(const std::string& indent, const Value& value) const {
-    std::string text;
-    for (int j = 0; j < view_.reductions; ++j) {
-      std::string given, arguments;
-      for (const accumulated& a : sums_) {
-        if (a.reduction != j) continue;
-        arguments += (arguments.empty() ? "&" : ", &") + a.name();
-        given += ", " + value(a);
-      }
-      text += indent + "combine" + std::to_string(j) + "(" + arguments + given + ");\n";
-    }
-    return text;
+    return combine_text(sums_, indent, value);
   }
 
   std::string begin(const std::string& name) const {
@@ -151,10 +106,7 @@ class reduction_printer {
             "  const long blocks = (results + across - 1) / across, group = get_group_id(0);\n"
             "  const long result = " +
             result_if_running() + "group % blocks * across + item % (int)across;\n";
-    for (const accumulated& a : sums_)
-      text += std::string("  ") + value_type(a.type) + " " + a.name() + " = " +
-              literal_text(a.type, a.identity) + ";\n";
-    return text;
+    return text + identities_text(sums_, "  ");
   }
 
   // Once a loop has ended, its kernels have no result left to compute. They do not return at once:
@@ -265,29 +217,6 @@ class reduction_printer {
 };
 
 }  // namespace
-
-std::string print_rule(const program_view& rule, int number, const abilities& can) {
-  const indexed_program p(rule);
-  const int values = p.outputs();
-  std::string text = "void combine" + std::to_string(number) + "(";
-  for (int k = 0; k < values; ++k)
-    text += std::string(k > 0 ? ", " : "") + value_type(rule.output(k).type()) + "* a" +
-            std::to_string(k);
-  for (int k = 0; k < values; ++k)
-    text += std::string(", const ") + value_type(rule.output(k).type()) + " b" + std::to_string(k);
-  text += ") {\n";
-  const input_printer input = [&](int node, std::string&) {
-    const auto of = static_cast<int>(p.payload(node));
-    if (of >= values) return input_text{"", "b" + std::to_string(of - values)};
-    return input_text{"v" + std::to_string(node), "*a" + std::to_string(of)};
-  };
-  const printed_program made = print_program(p, can, input, {}, "v", "  ");
-  text += made.text;
-  for (int k = 0; k < values; ++k)
-    text +=
-        "  *a" + std::to_string(k) + " = " + made.outputs[static_cast<std::size_t>(k)].text + ";\n";
-  return text + "}\n\n";
-}
 
 std::string print_reduction(const operand_texts& operands, const abilities& can) {
   return reduction_printer(operands, can).print();

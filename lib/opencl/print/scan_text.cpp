@@ -109,9 +109,7 @@ class scan_printer {
     all.push_back(by_value("long", "has_init", request.has_init ? 1 : 0));
     all.push_back(by_value("long", "exclusive", request.exclusive ? 1 : 0));
     all.push_back(by_literal(type_, "init", request.init));
-    parameter scratch{"", "_scratch", {kernel_argument::kind::scratch}};
-    scratch.argument.is_written = true;
-    all.push_back(scratch);
+    all.push_back(scratch_parameter());
     return all;
   }
 
@@ -255,14 +253,14 @@ class scan_printer {
 
 }  // namespace
 
-kernel_text print_scan(const scan_work& scan, const abilities& can) {
+kernel_text print(const scan_work& scan, const abilities& can) {
   return scan_printer(scan, can).print();
 }
-kernel_launches launches_of_scan(const scan_work& scan, const abilities& can) {
+kernel_launches launches_of(const scan_work& scan, const abilities& can) {
   if (scan.is_empty()) return {};
   return scan_printer(scan, can).launches();
 }
-std::uint64_t key_of_scan(const scan_work& scan, const abilities& can) {
+std::uint64_t text_key(const scan_work& scan, const abilities& can) {
   return scan_printer(scan, can).key();
 }
 

@@ -7,10 +7,10 @@
 namespace dsl::detail::opencl {
 
 /// Prints a scan that is laid out. Throws as `print_pass`.
-kernel_text print_scan(const scan_work& scan, const abilities& can);
+kernel_text print(const scan_work& scan, const abilities& can);
 /// The launches of that text. There are none if the scan is empty.
-kernel_launches launches_of_scan(const scan_work& scan, const abilities& can);
-/// What the text depends on, as `text_key`.
-std::uint64_t key_of_scan(const scan_work& scan, const abilities& can);
+kernel_launches launches_of(const scan_work& scan, const abilities& can);
+/// What the text depends on, as a hash.
+std::uint64_t text_key(const scan_work& scan, const abilities& can);
 
 }  // namespace dsl::detail::opencl

@@ -83,9 +83,7 @@ class selection_printer {
     all.push_back(by_value("long", "elements", operands_.space().elements));
     all.push_back(by_value("long", "capacity", capacity));
     all.push_back(by_value("long", "tiles", tiles()));
-    parameter scratch{"", "_scratch", {kernel_argument::kind::scratch}};
-    scratch.argument.is_written = true;
-    all.push_back(scratch);
+    all.push_back(scratch_parameter());
     return all;
   }
 
@@ -182,13 +180,13 @@ class selection_printer {
 
 }  // namespace
 
-kernel_text print_selection(const selection_work& selection, const abilities& can) {
+kernel_text print(const selection_work& selection, const abilities& can) {
   return selection_printer(selection, can).print();
 }
-kernel_launches launches_of_selection(const selection_work& selection, const abilities& can) {
+kernel_launches launches_of(const selection_work& selection, const abilities& can) {
   return selection_printer(selection, can).launches();
 }
-std::uint64_t key_of_selection(const selection_work& selection, const abilities& can) {
+std::uint64_t text_key(const selection_work& selection, const abilities& can) {
   return selection_printer(selection, can).key();
 }
 

@@ -80,7 +80,6 @@ class sort_printer {
   }
 
  private:
-  static std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
   bool has_order() const { return task_.order != nullptr; }
   std::int64_t key_bytes() const { return keys_.bytes <= 4 ? 4 : 8; }
   const char* key_type() const { return keys_.bytes <= 4 ? "uint" : "ulong"; }
@@ -105,9 +104,7 @@ class sort_printer {
     all.push_back(by_address("_elements", address(task_.elements), false));
     if (task_.sorted != nullptr) all.push_back(by_address("_sorted", address(task_.sorted), true));
     if (has_order()) all.push_back(by_address("_order", address(task_.order), true));
-    parameter scratch{"", "_scratch", {kernel_argument::kind::scratch}};
-    scratch.argument.is_written = true;
-    all.push_back(scratch);
+    all.push_back(scratch_parameter());
     all.push_back(by_value("long", "elements", task_.count));
     all.push_back(by_value("long", "tiles", tiles_));
     all.push_back(by_value("long", "shift", shift));

@@ -1,0 +1,38 @@
+// Accumulators of reductions as variables in OpenCL C.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <dsl/ir/literal.hpp>
+#include <dsl/ir/pass.hpp>
+
+namespace dsl::detail::opencl {
+
+/// A value of an accumulator.
+struct accumulated {
+  int reduction, value;  // The number of the reduction, and of the value in its accumulator.
+  dtype type;
+  literal identity;
+  int output;  // The elements' output.
+  std::string name(const char* prefix = "sum") const {
+    return prefix + std::to_string(reduction) + "_" + std::to_string(value);
+  }
+  std::string local() const { return name("local"); }
+  int bytes() const { return size_of(computed_in(type)); }
+};
+/// Those of the reductions whose bit is set.
+std::vector<accumulated> accumulators_of(const pass_view& p, std::uint32_t reductions = ~0u);
+std::int64_t bytes_of(const std::vector<accumulated>& all);
+
+/// Calls of the functions of `print_rule`, which combine accumulators with the values that `value`
+/// spells.
+std::string combine_text(const std::vector<accumulated>& all, const std::string& indent,
+                         const std::function<std::string(const accumulated&)>& value,
+                         const char* prefix = "sum");
+/// The declarations of accumulators, which are their identities.
+std::string identities_text(const std::vector<accumulated>& all, const std::string& indent,
+                            const char* prefix = "sum");
+
+}  // namespace dsl::detail::opencl
