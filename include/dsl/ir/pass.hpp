@@ -344,7 +344,7 @@ constexpr bool add_pass(const graph& g, Image& to, bool has_results) {
     }
   }
   if (to.nodes + static_cast<std::size_t>(f.heads.size()) > to.heads.size())
-    throw "a formula has too many distinct nodes: it may have 4096";
+    throw "a formula has too many distinct nodes";
   if (to.outputs + static_cast<std::size_t>(f.outputs.size()) > to.output_words.size())
     throw "a formula has too many reductions";
   for (int i = 0; i < f.ends.size(); ++i)

@@ -44,10 +44,6 @@ struct stochastic_method {
   }
 };
 
-template <class Method> inline constexpr bool is_stochastic = false;
-template <stochastic_scheme S, class G>
-inline constexpr bool is_stochastic<stochastic_method<S, G>> = true;
-
 /// Throws value_error for a span of time that is negative.
 void require_forward(const char* name, double span);
 

@@ -69,8 +69,6 @@ kernel_text print_pass(const bound_pass& pass, const abilities& can);
 /// The launches of that text for the pass's operands and sizes, and its arguments as they are now
 /// (`bound_pass::now`, the number of a loop's step). There are none if the pass is empty.
 kernel_launches launches_of(const bound_pass& pass, const abilities& can);
-/// The arguments of the first launch.
-std::vector<kernel_argument> arguments_of(const bound_pass& pass, const abilities& can);
 /// What the text depends on, as a hash: the key of a cache of kernels within a process, known
 /// without printing.
 std::uint64_t text_key(const bound_pass& pass, const abilities& can);

@@ -141,12 +141,6 @@ kernel_launches launches_of(const bound_pass& pass, const abilities& can) {
   return made;
 }
 
-std::vector<kernel_argument> arguments_of(const bound_pass& pass, const abilities& can) {
-  kernel_launches made = launches_of(pass, can);
-  return made.launches.empty() ? std::vector<kernel_argument>{}
-                               : std::move(made.launches[0].arguments);
-}
-
 void add_program(word_key& key, const program_view& p) {
   key.add(static_cast<std::uint64_t>(p.nodes) << 32 | static_cast<std::uint64_t>(p.output_count));
   for (int i = 0; i < p.nodes; ++i) {
