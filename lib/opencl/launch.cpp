@@ -66,7 +66,7 @@ void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool
     const void* const at = is_scratch ? scratch : reinterpret_cast<const void*>(a.address);
     const memory_place place = at == nullptr ? memory_place{} : pool.at(at);
     const auto offset = static_cast<cl_long>(place.offset);
-    set(&place.memory, sizeof place.memory);
+    set(&place.memory, sizeof(cl_mem));
     set(&offset, sizeof offset);
   }
 }

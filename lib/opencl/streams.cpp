@@ -12,7 +12,7 @@ void* opencl_back_end::create_stream(int index) { return device_state::of(index)
 int opencl_back_end::device_of_stream(void* stream) {
   cl_context context = nullptr;
   check(driver().clGetCommandQueueInfo(static_cast<cl_command_queue>(stream), CL_QUEUE_CONTEXT,
-                                       sizeof context, &context, nullptr),
+                                       sizeof(cl_context), &context, nullptr),
         "clGetCommandQueueInfo", "asking for a queue's context");
   for (int i = 0; i < device_count(); ++i)
     if (const device_state* const on = device_state::find(i); on != nullptr)
