@@ -1,6 +1,7 @@
 // Ensembles: the steps of `integrate`, the orders of the methods, stiff problems with published
 // answers, fields of any layout.
 #include "one_device.hpp"
+#include "problems.hpp"
 
 #include <dsl/ode.hpp>
 
@@ -101,65 +102,25 @@ TEST_P(ensemble, takes_steps_of_a_fixed_size_as_a_loop_does) {
   }
 }
 
-// E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, and the Test Set for IVP
-// Solvers: the problems and their solutions.
-template <class F, std::size_t... I>
-void expect_stiff(F f, double t1, const std::vector<double>& y0, const std::vector<double>& wanted,
-                  double absolute, double within, std::index_sequence<I...>) {
-  std::tuple y{((void)I, dsl::array<double>(dsl::full<double>(y0[I], 3)))...};
-  const auto got =
-      dsl::ode::ensemble(f, dsl::state(std::get<I>(y)...), 0.0, t1,
-                         {.relative = 1e-9, .absolute = absolute}, dsl::ode::method::rodas5p);
+template <class Problem, std::size_t... I>
+void expect_stiff(double within, std::index_sequence<I...>) {
+  std::tuple y{dsl::array<double>(dsl::full<double>(Problem::begin[I], 3))...};
+  const auto got = dsl::ode::ensemble(Problem::f, dsl::state(std::get<I>(y)...), 0.0, Problem::end,
+                                      {.relative = 1e-9, .absolute = 1e-9 * Problem::scale},
+                                      dsl::ode::method::rodas5p);
   EXPECT_TRUE(dsl::all(got.outcome == dsl::ode::outcome::reached).value());
   const std::vector<double> found{std::get<I>(y).copy_to_host()[2]...};
   for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i], wanted[i], within * std::abs(wanted[i])) << "component " << i;
+    EXPECT_NEAR(found[i], Problem::values[i], within * std::abs(Problem::values[i]))
+        << "component " << i;
 }
-template <std::size_t N, class F>
-void expect_stiff(F f, double t1, const std::vector<double>& y0, const std::vector<double>& wanted,
-                  double absolute, double within) {
-  expect_stiff(f, t1, y0, wanted, absolute, within, std::make_index_sequence<N>{});
+template <class Problem>
+void expect_stiff() {
+  expect_stiff<Problem>(1e-6, std::make_index_sequence<Problem::begin.size()>{});
 }
-
-TEST_P(ensemble, solves_robertsons_problem_to_its_end) {
-  expect_stiff<3>(
-      [](auto a, auto b, auto c) {
-        return std::tuple{-0.04 * a + 1e4 * b * c, 0.04 * a - 1e4 * b * c - 3e7 * b * b,
-                          3e7 * b * b};
-      },
-      1e11, {1, 0, 0}, {0.2083340149701255e-7, 0.8333360770334713e-13, 0.9999999791665050}, 1e-20,
-      1e-6);
-}
-TEST_P(ensemble, solves_van_der_pols_problem) {
-  expect_stiff<2>([](auto u, auto v) { return std::tuple{v, ((1 - u * u) * v - u) * 1e6}; }, 2.0,
-                  {2, 0}, {0.1706167732170483e1, -0.8928097010247975}, 1e-10, 1e-6);
-}
-TEST_P(ensemble, solves_orego) {
-  expect_stiff<3>(
-      [](auto a, auto b, auto c) {
-        return std::tuple{77.27 * (b + a * (1 - 8.375e-6 * a - b)), (c - (1 + a) * b) / 77.27,
-                          0.161 * (a - c)};
-      },
-      360, {1, 2, 3}, {0.1000814870318523e1, 0.1228178521549917e4, 0.1320554942846706e3}, 1e-10,
-      1e-6);
-}
-TEST_P(ensemble, solves_hires) {
-  expect_stiff<8>(
-      [](auto a, auto b, auto c, auto d, auto e, auto f, auto g, auto h) {
-        const auto fh = 280 * f * h;
-        return std::tuple{-1.71 * a + 0.43 * b + 8.32 * c + 0.0007,
-                          1.71 * a - 8.75 * b,
-                          -10.03 * c + 0.43 * d + 0.035 * e,
-                          8.32 * b + 1.71 * c - 1.12 * d,
-                          -1.745 * e + 0.43 * f + 0.43 * g,
-                          -fh + 0.69 * d + 1.71 * e - 0.43 * f + 0.69 * g,
-                          fh - 1.81 * g,
-                          -fh + 1.81 * g};
-      },
-      321.8122, {1, 0, 0, 0, 0, 0, 0, 0.0057},
-      {0.7371312573325668e-3, 0.1442485726316185e-3, 0.5888729740967575e-4, 0.1175651343283149e-2,
-       0.2386356198831331e-2, 0.6238968252742796e-2, 0.2849998395185769e-2, 0.2850001604814231e-2},
-      1e-12, 1e-6);
-}
+TEST_P(ensemble, solves_robertsons_problem_to_its_end) { expect_stiff<problems::robertson>(); }
+TEST_P(ensemble, solves_van_der_pols_problem) { expect_stiff<problems::van_der_pol>(); }
+TEST_P(ensemble, solves_orego) { expect_stiff<problems::orego>(); }
+TEST_P(ensemble, solves_hires) { expect_stiff<problems::hires>(); }
 
 }  // namespace

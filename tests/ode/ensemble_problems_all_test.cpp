@@ -1,20 +1,19 @@
 // Ensembles: problems with known answers. A pendulum's period, Lotka's and Volterra's equations,
 // Lorenz's, a driven bubble, a valve with impacts.
 #include "one_device.hpp"
+#include "problems.hpp"
 
 #include <dsl/ode.hpp>
 
 #include <cmath>
-#include <numbers>
 
 namespace {
 
-#include "../data/ensembles.inc"
+using namespace problems;
 
 struct problem : on_one_device {};
 ON_EVERY_DEVICE(problem);
 
-using std::numbers::pi;
 constexpr dsl::ode::tolerance fine{.relative = 1e-12, .absolute = 1e-13};
 
 // A column of a table, as an array.
@@ -47,36 +46,25 @@ void expect_times(const dsl::array<double, 2>& found, const double (&table)[Rows
 }
 constexpr auto nothing = [](auto... y) { return std::tuple{y...}; };
 
-// The period is 2 pi over the arithmetic-geometric mean of 1 and the cosine of half the amplitude.
 TEST_P(problem, a_pendulums_period) {
   const std::vector<double> amplitudes{0.01, 0.5, 1.5, 2.5, 3, 3.1, 3.14};
   auto angle = dsl::to_device(amplitudes);
   dsl::array<double> speed = dsl::zeros<double>(std::ssize(amplitudes));
   const auto lowest = dsl::ode::event([](auto a, auto) { return a; }, nothing, dsl::ode::falling,
                                       dsl::ode::keep_times(3));
-  const auto got = dsl::ode::ensemble([](auto a, auto w) { return std::tuple{w, -sin(a)}; },
-                                      dsl::state(angle, speed), 0.0, 80.0, fine, lowest);
+  const auto got = dsl::ode::ensemble(pendulum, dsl::state(angle, speed), 0.0, 80.0, fine, lowest);
   const auto times = got.event_times<0>().copy_to_host();
   for (std::size_t i = 0; i < amplitudes.size(); ++i) {
-    double mean = 1, other = std::cos(amplitudes[i] / 2);
-    while (mean - other > 1e-15) {
-      const double sum = mean + other;
-      other = std::sqrt(mean * other);
-      mean = sum / 2;
-    }
+    const double period = period_of_pendulum(amplitudes[i]);
     // An error grows where the pendulum stands nearly upside down.
     const double above = pi - amplitudes[i], within = 1e-10 * (1 + 1 / (above * above));
     for (std::size_t k = 0; k < 3; ++k)
-      EXPECT_NEAR(times[k * amplitudes.size() + i], (0.25 + static_cast<double>(k)) * 2 * pi / mean,
+      EXPECT_NEAR(times[k * amplitudes.size() + i], (0.25 + static_cast<double>(k)) * period,
                   within)
           << amplitudes[i] << ' ' << k;
   }
 }
 
-// x - 3 log x + y - 3/2 log y stays the same, and the solution is periodic.
-constexpr auto lotka_volterra = [](auto x, auto y) {
-  return std::tuple{x * (1.5 - y), y * (x - 3)};
-};
 constexpr auto invariant = [](const auto& x, const auto& y) {
   return dsl::eval(x - 3.0 * log(x) + y - 1.5 * log(y));
 };
@@ -93,9 +81,6 @@ TEST_P(problem, lotka_and_volterra) {
     expect_column(times(k) / static_cast<double>(k + 1), lotka_volterra_periods, 1, 1e-10);
 }
 
-constexpr auto lorenz = [](auto x, auto y, auto z, auto rho) {
-  return std::tuple{10 * (y - x), x * (rho - z) - y, x * y - 8.0 / 3 * z};
-};
 template <class Method>
 void expect_lorenz(const Method& method, double within) {
   const auto rho = column(lorenz_ends, 0);
@@ -110,43 +95,8 @@ TEST_P(problem, lorenzs_equations) {
   expect_lorenz(dsl::ode::method::vern7, 1e-9);
 }
 
-// The formula and the parameters of MPGOS (F. Hegedus), tutorial "Quasiperiodic forcing": Keller's
-// and Miksis's equation without units.
-constexpr auto keller_miksis =
-    dsl::ode::with_time([](auto t, auto r, auto v, auto c0, auto c1, auto c2, auto c3, auto c4,
-                           auto c5, auto c6, auto c7, auto c8, auto c9, auto ratio) {
-      const auto first = 2 * pi * t;
-      const auto second = 2 * pi * ratio * t;
-      const auto over = 1 / r, mach = c9 * v;
-      const auto above = (c0 + c1 * v) * pow(over, 4.2) - c2 * (1 + mach) - c3 * over -
-                         c4 * v * over - 1.5 * (1 - mach / 3) * v * v -
-                         (c5 * sin(first) + c6 * sin(second)) * (1 + mach) -
-                         r * (c7 * cos(first) + c8 * cos(second));
-      return std::tuple{v, above / (r - mach * r + c4 * c9)};
-    });
 TEST_P(problem, a_bubble_that_is_driven_at_two_frequencies) {
-  constexpr double density = 9.970639504998557e2, surface = 0.071977583160056,
-                   viscosity = 8.902125058209557e-4, sound = 1.497251785455527e3,
-                   vapour = 3.166775638952003e3, ambient = 1e5, rest = 1e-5;
-  std::vector<double> c[11];
-  for (const auto& [amplitude1, amplitude2, kilohertz1, kilohertz2, y1, y2, count, t1, t2] :
-       bubbles) {
-    const double w1 = 2000 * pi * kilohertz1, w2 = 2000 * pi * kilohertz2,
-                 unit = 2 * pi / (rest * w1), gas = 2 * surface / rest + ambient - vapour,
-                 p1 = 1e5 * amplitude1, p2 = 1e5 * amplitude2, squared = unit * unit / density;
-    const double all[] = {gas * squared,
-                          -3.2 * gas * unit / (sound * density),
-                          (ambient - vapour) * squared,
-                          2 * surface / rest * squared,
-                          4 * viscosity / (density * rest * rest) * 2 * pi / w1,
-                          p1 * squared,
-                          p2 * squared,
-                          rest * w1 * p1 / sound * squared,
-                          rest * w2 * p2 / sound * squared,
-                          rest * w1 / (2 * pi * sound),
-                          w2 / w1};
-    for (std::size_t k = 0; k < std::size(all); ++k) c[k].push_back(all[k]);
-  }
+  const auto c = bubble_coefficients();
   const auto largest =
       dsl::ode::event([](auto, auto v, auto...) { return v; },
                       [](auto radius, auto speed, auto...) { return std::tuple{radius, speed}; },
@@ -162,15 +112,8 @@ TEST_P(problem, a_bubble_that_is_driven_at_two_frequencies) {
   expect_times(got.event_times<0>(), bubbles, 6, 2, 1e-9);
 }
 
-// C. Hos, A. R. Champneys, Physica D 241, 2012, with the parameters of MPGOS's tutorial "Impact
-// dynamics".
-constexpr auto opens = [](auto y1, auto y2, auto y3, auto flow) {
-  return std::tuple{y2, -1.25 * y2 - (y1 + 10) + y3, 20 * (flow - y1 * sqrt(y3))};
-};
-constexpr auto impact =
-    dsl::ode::event([](auto y1, auto...) { return y1; },
-                    [](auto y1, auto y2, auto y3, auto) { return std::tuple{y1, -0.8 * y2, y3}; },
-                    dsl::ode::falling, dsl::ode::keep_times(8));
+constexpr auto impact = dsl::ode::event([](auto y1, auto...) { return y1; }, valve_impact,
+                                        dsl::ode::falling, dsl::ode::keep_times(8));
 constexpr auto widest =
     dsl::ode::event([](auto, auto y2, auto...) { return y2; },
                     [](auto y1, auto y2, auto y3, auto) { return std::tuple{y1, y2, y3}; },
@@ -180,7 +123,7 @@ TEST_P(problem, a_valve_with_impacts) {
   dsl::array<double> y1 = dsl::full<double>(0.2, flow.size()), y2 = dsl::zeros<double>(flow.size()),
                      y3 = dsl::ones<double>(flow.size());
   const auto got =
-      dsl::ode::ensemble(opens, dsl::state(y1, y2, y3), 0.0, 6.0, fine, flow, impact, widest);
+      dsl::ode::ensemble(valve, dsl::state(y1, y2, y3), 0.0, 6.0, fine, flow, impact, widest);
   expect_column(y1, valves, 1, 1e-9);
   expect_column(y2, valves, 2, 1e-9);
   expect_column(y3, valves, 3, 1e-9);
