@@ -40,6 +40,11 @@ class host_elements {
     eval::read(from);
     return from.value;
   }
+  template <class T> DSL_DETAIL_FN static const T& load(const T* from) { return *from; }
+  // GCC does not vectorise loops that load a bool.
+  DSL_DETAIL_FN static bool load(const bool* from) {
+    return *reinterpret_cast<const unsigned char*>(from) != 0;
+  }
   struct source {
     const void* const* in;
     std::int64_t at;
@@ -54,8 +59,9 @@ class host_elements {
       else if constexpr (shorts_in::has(Head))
         input_of<Head>(element) = wide.template at<Head>(lane);
       else
-        input_of<Head>(element) = static_cast<const T*>(
-            in[column_of<program, Code, N, Head>()])[Code <= op::index ? at : 0];
+        input_of<Head>(element) =
+            load(static_cast<const T*>(in[column_of<program, Code, N, Head>()]) +
+                 (Code <= op::index ? at : 0));
     }
   };
   DSL_DETAIL_FN static typename eval::results compute(const void* const* in, std::int64_t at,
