@@ -14,6 +14,9 @@ struct abilities {
   std::size_t local_memory;         ///< bytes of local memory of a work-group
   int float_vector, double_vector;  ///< elements of the preferred vectors; 0: none
   int int_vector, long_vector, half_vector;
+  /// Whether a work-item computes several elements at once: on a GPU. A processor's compiler makes
+  /// vectors of adjacent work-items.
+  bool takes_lanes;
   bool is_little_endian;
   bool rounds_divide_and_sqrt;  ///< CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 };

@@ -108,6 +108,7 @@ abilities read_abilities(cl_device_id id) {
   a.int_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT);
   a.long_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG);
   a.half_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF);
+  a.takes_lanes = (read<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) == 0;
   a.is_little_endian = read<cl_bool>(id, CL_DEVICE_ENDIAN_LITTLE) != 0;
   return a;
 }

@@ -145,7 +145,7 @@ class by_key_printer {
         store(of_groups_, "(table * groups + group)", indent, true) + "    }\n" +
         identities_text(of_all_.sums, "    ", of_all_.prefix) +
         "    for (long number = table; number < elements; number += tables) {\n" +
-        position_statements(operands_.space(), "number", ~0u, indent) + elements.text +
+        operands_.positions("number", ~0u, indent) + elements.text +
         combine_text(of_all_.sums, indent, value, of_all_.prefix) +
         "      const long group = " + elements.outputs[0].text +
         ";\n      if (group < 0 || group >= groups) continue;\n"

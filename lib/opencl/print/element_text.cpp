@@ -1,5 +1,7 @@
 #include "opencl/print/element_text.hpp"
 
+#include <algorithm>
+
 #include "opencl/print/types.hpp"
 
 namespace dsl::detail::opencl {
@@ -12,22 +14,25 @@ std::string load_text(dtype type, const std::string& number, const std::string& 
 
 class element_inputs {
  public:
-  element_inputs(const operand_texts& operands, const indexed_program& p, const std::string& indent)
-      : operands_(operands), p_(p), indent_(indent) {}
+  // `lane`: of `lanes` adjacent elements; otherwise `lanes` is 0.
+  element_inputs(const operand_texts& operands, const indexed_program& p, const std::string& indent,
+                 const position_text& here, int lane, int lanes)
+      : operands_(operands), p_(p), indent_(indent), here_(here), lane_(lane), lanes_(lanes) {}
 
   input_text input(int node, std::string& statements) const {
     const op code = p_.code(node);
     const dtype type = p_.at(node).type();
     const std::string own = "v" + std::to_string(node);
     const auto number = static_cast<int>(operand_read(p_.view(), node));
-    const position_text here = operands_.own_position();
     switch (code) {
       case op::load:
         return {operand_texts::name(number),
-                load_text(type, std::to_string(number), operands_.offset(number, here))};
-      case op::index: return {own, operands_.index(number, here)};
-      case op::address: return {own, operands_.offset(number, here)};
-      case op::coordinate: return {own, along(number, p_.field(node, 1), here)};
+                lanes_ > 0 && operands_.is_wide(number)
+                    ? array_vectors(type, lanes_).element(number, lane_)
+                    : load_text(type, std::to_string(number), operands_.offset(number, here_))};
+      case op::index: return {own, operands_.index(number, here_)};
+      case op::address: return {own, operands_.offset(number, here_)};
+      case op::coordinate: return {own, along(number, p_.field(node, 1), here_)};
       case op::neighbour:
       case op::inside: return neighbour(node, own, statements);
       default: return scalar_text(operands_, code, type, number);
@@ -52,11 +57,11 @@ class element_inputs {
   input_text neighbour(int node, const std::string& own, std::string& statements) const {
     const neighbour_path path = path_of(p_.view(), node);
     const operand& of = operands_.at(path.slot);
-    position_text at = operands_.own_position();
+    position_text at = here_;
     std::string exists;
     for (int s = 0; s < path.count; ++s) {
       path_step step = path.step[s];
-      std::string distance = std::to_string(step.distance) + "L";
+      std::string distance = std::to_string(step.distance);
       if (step.slot >= 0) {
         const operand& given = operands_.at(step.slot);
         step.axis = given.axis;
@@ -67,14 +72,15 @@ class element_inputs {
       }
       if (step.ends_inside && step.beyond == boundary::zero) step.beyond = boundary::clamp;
       const int d = dimension_of_axis(operands_.space(), of, step.axis);
-      const std::string before = d < 0 ? "0L" : at[static_cast<std::size_t>(d)],
-                        extent = d < 0 ? "1L" : "n" + std::to_string(d),
+      const std::string before = d < 0 ? "0" : at[static_cast<std::size_t>(d)],
+                        extent = d < 0 ? "1" : "n" + std::to_string(d),
                         moved = own + "_" + std::to_string(s);
       constexpr const char* names[] = {"zero", "wrap", "clamp", "reflect"};
       const bool may_end = step.beyond == boundary::zero;
-      statements += indent_ + (may_end ? "" : "const ") + "long " + moved + " = inside_" +
-                    names[static_cast<int>(step.beyond)] + "(" + before + " - " + distance + ", " +
-                    extent + ");\n";
+      const std::string type = operands_.position_type();
+      statements += indent_ + (may_end ? "" : "const ") + type + " " + moved + " = inside_" +
+                    names[static_cast<int>(step.beyond)] + (type == "int" ? "_int32(" : "_int64(") +
+                    before + " - " + distance + ", " + extent + ");\n";
       if (may_end) {
         statements += indent_ + "const bool " + moved + "_exists = " + moved + " >= 0;\n";
         statements += indent_ + "if (!" + moved + "_exists) " + moved + " = " + before + ";\n";
@@ -103,7 +109,22 @@ class element_inputs {
   const operand_texts& operands_;
   const indexed_program& p_;
   const std::string& indent_;
+  const position_text& here_;
+  int lane_, lanes_;
 };
+
+printed_program print_element(const operand_texts& operands, const abilities& can,
+                              const std::string& indent, const position_text& here, int lane,
+                              int lanes) {
+  const indexed_program p(operands.view().elements);
+  const element_inputs inputs(operands, p, indent, here, lane, lanes);
+  return print_program(
+      p, can, [&](int node, std::string& to) { return inputs.input(node, to); },
+      [&](int address, dtype type, const std::string& distance) {
+        return inputs.gather(address, type, distance);
+      },
+      "v", indent);
+}
 
 }  // namespace
 
@@ -116,15 +137,45 @@ input_text scalar_text(const operand_texts& operands, op code, dtype type, int n
 }
 
 printed_program print_elements(const operand_texts& operands, const abilities& can,
-                               const std::string& indent) {
-  const indexed_program p(operands.view().elements);
-  const element_inputs inputs(operands, p, indent);
-  return print_program(
-      p, can, [&](int node, std::string& to) { return inputs.input(node, to); },
-      [&](int address, dtype type, const std::string& distance) {
-        return inputs.gather(address, type, distance);
-      },
-      "v", indent);
+                               const std::string& indent, const position_text& here) {
+  return print_element(operands, can, indent, here, 0, 0);
+}
+printed_program print_lane(const operand_texts& operands, const abilities& can,
+                           const std::string& indent, const position_text& here, int lane,
+                           int lanes) {
+  return print_element(operands, can, indent, here, lane, lanes);
+}
+
+array_vectors::array_vectors(dtype of, int elements) : of_(of) {
+  lanes = std::min(elements, 16 / size_of(of));
+  count = elements / lanes;
+  const bool is_complex = kind_of(of) == kind::complex;
+  const int scalars = lanes * (is_complex ? 2 : 1);
+  type = is_complex ? value_type(real_of(of)) : is_narrow_real(of) ? "ushort" : stored_type(of);
+  if (scalars > 1) type += std::to_string(scalars);
+}
+std::string array_vectors::name(int k, int number) {
+  return "p" + std::to_string(k) + "_" + std::to_string(number);
+}
+std::string array_vectors::element(int k, int lane) const {
+  constexpr const char* digits = "0123456789abcdef";
+  const std::string from = name(k, lane / lanes);
+  const int at = lane % lanes;
+  if (kind_of(of_) == kind::complex)
+    return lanes == 1 ? from : from + ".s" + digits[2 * at] + digits[2 * at + 1];
+  const std::string scalar = lanes == 1 ? from : from + ".s" + digits[at];
+  if (of_ == dtype::boolean) return scalar + " != 0";
+  return is_narrow_real(of_) ? std::string("widen_") + dsl::name(of_) + "(" + scalar + ")" : scalar;
+}
+std::string array_vectors::of_values(const std::vector<std::string>& values) const {
+  std::string text;
+  for (const std::string& v : values) {
+    if (!text.empty()) text += ", ";
+    if (of_ == dtype::boolean) text += "(uchar)(" + v + ")";
+    else if (is_narrow_real(of_)) text += std::string("narrow_") + dsl::name(of_) + "(" + v + ")";
+    else text += v;
+  }
+  return values.size() == 1 ? text : "(" + type + ")(" + text + ")";
 }
 
 std::string store_text(const operand_texts& operands, int k, const position_text& at,

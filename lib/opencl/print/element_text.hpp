@@ -6,9 +6,36 @@
 
 namespace dsl::detail::opencl {
 
-/// Prints the elements' program for the element at x0, x1, ...
+/// Prints the elements' program for the element at a position.
 printed_program print_elements(const operand_texts& operands, const abilities& can,
-                               const std::string& indent);
+                               const std::string& indent, const position_text& here);
+/// The same at x0, x1, ...
+inline printed_program print_elements(const operand_texts& operands, const abilities& can,
+                                      const std::string& indent) {
+  return print_elements(operands, can, indent, operands.own_position());
+}
+/// The same for one of `lanes` adjacent elements. Elements of wide arrays are in `array_vectors`.
+printed_program print_lane(const operand_texts& operands, const abilities& can,
+                           const std::string& indent, const position_text& here, int lane,
+                           int lanes);
+
+/// Adjacent elements of an array as vectors in OpenCL C, which have 16 bytes, or fewer in all.
+struct array_vectors {
+  array_vectors(dtype type, int elements);
+  /// The name of a vector of operand k: "p0_1".
+  static std::string name(int k, int number);
+  /// The value of an element of operand k.
+  std::string element(int k, int lane) const;
+  /// The vector of values, `lanes` of them.
+  std::string of_values(const std::vector<std::string>& values) const;
+
+  int count, lanes;  ///< Vectors, and elements of each.
+  std::string type;  ///< "float4"
+
+ private:
+  dtype of_;
+};
+
 /// The text that reads a scalar by value or in device memory.
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number);
 /// The statement that stores a value: "store_float32(m2, o2 + x0 * 4, v3);"

@@ -10,10 +10,6 @@
 
 namespace dsl::detail::opencl {
 
-/// The statements that split a number among the dimensions whose bit in `among` is set (outermost
-/// first, row-major) into positions x0, x1, ...
-std::string position_statements(const geometry& g, const std::string& number, std::uint32_t among,
-                                const std::string& indent);
 /// "dsl_rk4_step", or "dsl_pass" for a pass without a name.
 std::string kernel_name(const program_code& code);
 

@@ -63,9 +63,24 @@ std::uint64_t operands_read(const program_view& p) {
   return all;
 }
 
+// Positions, and positions that differ from these by a step of the program, fit into 31 bits.
+bool fits_in_int(const geometry& g, const program_view& p) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  bool fits = g.elements < most;
+  for (int d = 0; d < g.rank; ++d) fits = fits && g.extents[d] < most;
+  for (int i = 0; i < p.nodes; ++i) {
+    const op code = head{p.heads[i]}.code();
+    if (!is_step(code)) continue;
+    const std::int64_t distance = step_of(code, p.payloads[i]).distance;
+    fits = fits && -most < distance && distance < most;
+  }
+  return fits;
+}
+
 }  // namespace
 
 void operand_texts::add_inputs() {
+  is_narrow_ = fits_in_int(space(), view().elements);
   const std::uint64_t read = operands_read(view().elements) | operands_read(view().results);
   add_extents();
   for (int k = 0; k < inputs(); ++k)
@@ -106,9 +121,43 @@ std::string operand_texts::name(int k) { return operand_names::letter(static_cas
 
 void operand_texts::add_extents() {
   const geometry& g = space();
-  pattern_ += "rank " + std::to_string(g.rank) + " kept " + std::to_string(g.kept);
+  pattern_ += position_type();
+  pattern_ += " rank " + std::to_string(g.rank) + " kept " + std::to_string(g.kept);
   for (int d = 0; d < g.rank; ++d)
-    parameters_.push_back(by_value("long", "n" + std::to_string(d), g.extents[d]));
+    parameters_.push_back(by_position("n" + std::to_string(d), g.extents[d]));
+}
+
+parameter operand_texts::by_position(std::string name, std::int64_t value) const {
+  if (!is_narrow_) return by_value("long", std::move(name), value);
+  return by_literal(dtype::int32, std::move(name), {static_cast<std::uint64_t>(value)});
+}
+
+std::string operand_texts::positions(const std::string& number, std::uint32_t among,
+                                     const std::string& indent) const {
+  const int rank = space().rank;
+  int first = -1, count = 0;
+  for (int d = rank - 1; d >= 0; --d)
+    if ((among >> d & 1) != 0) {
+      first = d;
+      ++count;
+    }
+  const auto position = [&](int d, const std::string& text) {
+    return indent + "const " + position_type() + " x" + std::to_string(d) + " = " + text + ";\n";
+  };
+  if (count == 0) return "";
+  if (count == 1) return position(first, number);
+  // Unsigned division is the faster one.
+  const std::string part = is_narrow_ ? "(uint)" : "";
+  std::string text, rest = part + number;
+  for (int d = rank - 1; d > first; --d) {
+    if ((among >> d & 1) == 0) continue;
+    const std::string n = part + "n" + std::to_string(d), above = "above" + std::to_string(d);
+    text += position(d, rest + " % " + n);
+    text += indent + "const " + (is_narrow_ ? "uint " : "long ") + above + " = " + rest + " / " +
+            n + ";\n";
+    rest = above;
+  }
+  return text + position(first, rest);
 }
 
 std::int64_t operand_texts::unit_of(int k) const {
@@ -155,7 +204,7 @@ void operand_texts::add_operand(int k, bool is_written) {
       const int dimension = space().dimension[o.axis];
       const std::int64_t n = dimension < 0 ? 1 : space().extents[dimension];
       pattern_ += std::to_string(o.axis) + "," + std::to_string(static_cast<int>(o.beyond));
-      parameters_.push_back(by_value("long", distance(k), least_distance(o.beyond, o.distance, n)));
+      parameters_.push_back(by_position(distance(k), least_distance(o.beyond, o.distance, n)));
       return;
     }
     case operand_kind::index:
@@ -168,8 +217,7 @@ void operand_texts::add_operand(int k, bool is_written) {
         const int dimension = dimension_of_axis(space(), o, o.axis);
         const std::int64_t n = dimension < 0 ? 1 : space().extents[dimension];
         pattern_ += std::to_string(o.axis) + "," + std::to_string(static_cast<int>(o.beyond));
-        parameters_.push_back(
-            by_value("long", distance(k), least_distance(o.beyond, o.distance, n)));
+        parameters_.push_back(by_position(distance(k), least_distance(o.beyond, o.distance, n)));
       }
       parameters_.push_back(by_address(std::to_string(k), o.word[0], is_written));
       add_strides(k, unit_of(k));
@@ -184,7 +232,7 @@ std::string operand_texts::sum_of_strides(int k, const position_text& position,
     if (each == 0) continue;
     text += " + " + position[static_cast<std::size_t>(d)];
     if (each != 1) text += " * s" + std::to_string(k) + "_" + std::to_string(d);
-    else if (unit != 1) text += " * " + std::to_string(unit);
+    else if (unit != 1) text += " * " + std::to_string(unit) + "L";
   }
   return text;
 }

@@ -46,6 +46,15 @@ class operand_texts {
   int inputs() const { return of_.inputs; }
   const operand& at(int k) const { return of_.operands[k]; }
   const geometry& space() const { return of_.space; }
+  /// The type of positions in the index space and of numbers of elements: int where 30 bits
+  /// suffice, for a GPU divides these faster, else long.
+  const char* position_type() const { return is_narrow_ ? "int" : "long"; }
+  /// A parameter of that type.
+  parameter by_position(std::string name, std::int64_t value) const;
+  /// The statements that split a number among the dimensions whose bit in `among` is set (outermost
+  /// first, row-major) into positions x0, x1, ...
+  std::string positions(const std::string& number, std::uint32_t among,
+                        const std::string& indent) const;
   /// Extents, and what each operand needs.
   const std::vector<parameter>& parameters() const { return parameters_; }
   /// The name of a scalar by value, or of an array's element: "a".
@@ -58,6 +67,11 @@ class operand_texts {
   static std::string distance(int k) { return "d" + std::to_string(k); }
   /// The position of each dimension by its own name: "x0".
   position_text own_position() const;
+  /// The distance between an operand's elements along a dimension; 0 where it is broadcast.
+  std::int64_t stride(int k, int dimension) const;
+  /// Whether the elements of an array along the last dimension are aligned vectors, of 16 bytes or
+  /// of as many elements as the pass has lanes.
+  bool is_wide(int k) const { return space().layouts[k].how == access::wide; }
   /// Whether a target is stored.
   bool is_stored(int target) const;
   /// Whether a target has a second address now (`pass_run::recorded`).
@@ -72,10 +86,10 @@ class operand_texts {
   void add_strides(int k, std::int64_t unit);
   std::string sum_of_strides(int k, const position_text& at, std::int64_t unit) const;
   std::int64_t unit_of(int k) const;
-  std::int64_t stride(int k, int dimension) const;
 
   const bound_pass* pass_;  // Null for other work.
   work_record of_;
+  bool is_narrow_ = false;
   std::vector<parameter> parameters_;
   std::string pattern_;
 };

@@ -2,36 +2,12 @@
 
 #include "exec/plan/text.hpp"
 #include "mem/text.hpp"
-#include "opencl/print/element_text.hpp"
 #include "opencl/print/kernel_parts.hpp"
 #include "opencl/print/kernel_text.hpp"
+#include "opencl/print/map_text.hpp"
 #include "opencl/print/prelude.hpp"
 
 namespace dsl::detail::opencl {
-
-std::string position_statements(const geometry& g, const std::string& number, std::uint32_t among,
-                                const std::string& indent) {
-  int first = -1, count = 0;
-  for (int d = g.rank - 1; d >= 0; --d)
-    if ((among >> d & 1) != 0) {
-      first = d;
-      ++count;
-    }
-  const auto position = [&](int d, const std::string& text) {
-    return indent + "const long x" + std::to_string(d) + " = " + text + ";\n";
-  };
-  if (count == 0) return "";
-  if (count == 1) return position(first, number);
-  std::string text, rest = number;
-  for (int d = g.rank - 1; d > first; --d) {
-    if ((among >> d & 1) == 0) continue;
-    const std::string n = "n" + std::to_string(d);
-    text += position(d, rest + " % " + n);
-    text += indent + "const long above" + std::to_string(d) + " = " + rest + " / " + n + ";\n";
-    rest = "above" + std::to_string(d);
-  }
-  return text + position(first, rest);
-}
 
 std::string kernel_name(const program_code& code) {
   std::string name = name_of_kernel(code.name);
@@ -41,36 +17,6 @@ std::string kernel_name(const program_code& code) {
 }
 
 namespace {
-
-constexpr std::uint32_t all_dimensions = ~std::uint32_t{0};
-
-std::vector<parameter> map_parameters(const operand_texts& operands) {
-  std::vector<parameter> all = operands.parameters();
-  all.push_back(by_value("long", "elements", operands.space().elements));
-  return all;
-}
-
-// Each work-item takes every n-th element, where n is the number of work-items.
-std::string print_map(const operand_texts& operands, const abilities& can) {
-  const program_code& code = operands.pass().code();
-  const std::string indent = "    ";
-  const printed_program elements = print_elements(operands, can, indent);
-  std::string text = "__kernel void " + kernel_name(code) + "(\n    " +
-                     parameter_list(map_parameters(operands)) + ") {\n";
-  text +=
-      "  for (long element = get_global_id(0); element < elements; element += get_global_size(0)) "
-      "{\n";
-  text += position_statements(operands.space(), "element", all_dimensions, indent);
-  text += elements.text;
-  for (int i = 0; i < code.outputs(); ++i)
-    if (operands.is_stored(i))
-      text += store_text(
-          operands, code.inputs + i, operands.own_position(),
-          elements
-              .outputs[static_cast<std::size_t>(target_word{code.pass.view.targets[i]}.output())],
-          indent);
-  return text + "  }\n}\n";
-}
 
 // The pass's formulas, a line each.
 std::string formulas(const program_code& code) {
@@ -134,11 +80,7 @@ kernel_launches launches_of(const bound_pass& pass, const abilities& can) {
   if (pass.is_empty()) return {};
   const operand_texts operands(pass);
   if (pass.code().reduces()) return launches_of_reduction(operands, can);
-  kernel_launches made;
-  made.launches.push_back({"first", {}, pass.space().elements, 0});
-  for (const parameter& p : map_parameters(operands))
-    made.launches[0].arguments.push_back(p.argument);
-  return made;
+  return launches_of_map(operands, can);
 }
 
 void add_program(word_key& key, const program_view& p) {
@@ -179,7 +121,10 @@ std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   const program_code& code = pass.code();
   word_key key{0};
   add_pass(key, code.pass.view);
-  add_text(key, operand_texts(pass).pattern());
+  const operand_texts operands(pass);
+  add_text(key, operands.pattern());
+  if (const item_lanes lanes = lanes_of(operands, can); lanes.count > 1)
+    key.add(static_cast<std::uint64_t>(lanes.is_adjacent ? -lanes.count : lanes.count));
   add_text(key, kernel_name(code));
   key.add(static_cast<std::uint64_t>(code.inputs));
   add_abilities(key, can);

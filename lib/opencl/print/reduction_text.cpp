@@ -143,8 +143,7 @@ class reduction_printer {
   static const char* partial_type(dtype type) { return name(computed_in(type)); }
 
   std::string store_results(const std::string& indent) const {
-    std::string text =
-        position_statements(operands_.space(), "result", operands_.space().kept, indent);
+    std::string text = operands_.positions("result", operands_.space().kept, indent);
     const indexed_program p(view_.results);
     const input_printer input = [&](int node, std::string&) {
       const op code = p.code(node);
@@ -177,10 +176,10 @@ class reduction_printer {
     const auto output = [&](int i) { return elements.outputs[static_cast<std::size_t>(i)]; };
     std::string text = begin(kernel_name(code_));
     text += "  const long split = group / blocks;\n  if (result < results) {\n";
-    text += position_statements(g, "result", g.kept, "    ");
+    text += operands_.positions("result", g.kept, "    ");
     text +=
         "    for (long number = split * rows + row; number < count; number += splits * rows) {\n";
-    text += position_statements(g, "number", ~g.kept, indent) + elements.text;
+    text += operands_.positions("number", ~g.kept, indent) + elements.text;
     for (int i = 0; i < code_.outputs(); ++i)
       if (const target_word t{view_.targets[i]}; !t.is_result() && operands_.is_stored(i))
         text += store_text(operands_, code_.inputs + i, operands_.own_position(),

@@ -153,8 +153,8 @@ class scan_printer {
            ";\n"
            "  for (long i = first; i < end; ++i) {\n"
            "    const long element = begin + i * columns;\n" +
-           position_statements(operands_.space(), "element", ~std::uint32_t{0}, indent) +
-           elements.text + indent + value() + " value = " + elements.outputs[0].text + ";\n" +
+           operands_.positions("element", ~std::uint32_t{0}, indent) + elements.text + indent +
+           value() + " value = " + elements.outputs[0].text + ";\n" +
            "    if (i == 0 && has_init != 0) {\n      " + value() + " both = " + init() +
            ";\n"
            "      combine0(&both, value);\n      value = both;\n    }\n"
@@ -231,8 +231,7 @@ class scan_printer {
     text +=
         "  for (long i = first; i < end; ++i) {\n"
         "    const long element = begin + i * columns, last = i - first - exclusive;\n" +
-        position_statements(operands_.space(), "element", ~std::uint32_t{0}, indent) + indent +
-        value() +
+        operands_.positions("element", ~std::uint32_t{0}, indent) + indent + value() +
         " sum = before;\n"
         "    if (last >= 0) {\n"
         "      if (follows) combine0(&sum, own[last]);\n"

@@ -111,8 +111,8 @@ class selection_printer {
     return "  const long first = (long)get_global_id(0) * " + run + ", end = min(first + " + run +
            ", elements);\n"
            "  for (long element = first; element < end; ++element) {\n" +
-           position_statements(operands_.space(), "element", ~std::uint32_t{0}, "    ") +
-           elements.text + use + "  }\n";
+           operands_.positions("element", ~std::uint32_t{0}, "    ") + elements.text + use +
+           "  }\n";
   }
 
   // Replaces the work-items' counts by those up to each of them.

@@ -21,6 +21,8 @@ class device {
 
   const dsl::detail::opencl::abilities& can() const { return can_; }
   const std::string& name() const { return name_; }
+  /// Whether its work-items compute several elements at once.
+  void take_lanes(bool several) { can_.takes_lanes = several; }
   /// Runs a pass on copies of the blocks of host memory in which its operands are.
   /// `blocks`: addresses and sizes. Throws std::runtime_error with the compiler's messages.
   void run(const dsl::detail::bound_pass& pass, const std::map<const void*, std::size_t>& blocks);

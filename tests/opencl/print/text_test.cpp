@@ -40,7 +40,7 @@ opencl::kernel_text printed(op code, dtype type, const opencl::abilities& can,
   code_of_pass.pass.view.elements = p.view();
   code_of_pass.pass.view.targets = &target;
   code_of_pass.pass.view.target_count = 1;
-  code_of_pass.pass.lanes = 1;
+  code_of_pass.pass.lanes = 16 / dsl::size_of(type);
   const bound_pass pass(code_of_pass, operands, {});
   return opencl::print_pass(pass, can);
 }
@@ -59,17 +59,57 @@ void store_float32(__global uchar* memory, long offset, float value) {
 }
 
 __kernel void dsl_pass(
-    const long n0,
+    const int n0,
     __global uchar* m0, const long o0,
     __global uchar* m1, const long o1,
     __global uchar* m2, const long o2,
-    const long elements) {
-  for (long element = get_global_id(0); element < elements; element += get_global_size(0)) {
-    const long x0 = element;
-    const float a = load_float32(m0, o0 + x0 * 4);
-    const float b = load_float32(m1, o1 + x0 * 4);
+    const int elements) {
+  for (int element = get_global_id(0); element < elements; element += get_global_size(0)) {
+    const int x0 = element;
+    const float a = load_float32(m0, o0 + x0 * 4L);
+    const float b = load_float32(m1, o1 + x0 * 4L);
     const float v2 = a + b;
-    store_float32(m2, o2 + x0 * 4, v2);
+    store_float32(m2, o2 + x0 * 4L, v2);
+  }
+}
+)");
+}
+
+// Two adjacent elements of a work-item.
+TEST(opencl_text, has_vectors_of_a_gpu) {
+  opencl::abilities can = everything();
+  can.takes_lanes = true;
+  const std::string text = printed(op::add, dtype::float64, can).text;
+  EXPECT_EQ(text.substr(text.find("    const int elements")), R"(    const int elements) {
+  const int apart = 1;
+  for (int first = get_global_id(0) * 2; first < elements; first += get_global_size(0) * 2) {
+    if (first + 1 * apart < elements) {
+      const int x0 = first;
+      const double2 p0_0 = *(const __global double2*)(m0 + o0 + x0 * 8L);
+      const double2 p1_0 = *(const __global double2*)(m1 + o1 + x0 * 8L);
+      double to2_0, to2_1;
+      {
+        const double a = p0_0.s0;
+        const double b = p1_0.s0;
+        const double v2 = a + b;
+        to2_0 = v2;
+      }
+      {
+        const double a = p0_0.s1;
+        const double b = p1_0.s1;
+        const double v2 = a + b;
+        to2_1 = v2;
+      }
+      *(__global double2*)(m2 + o2 + x0 * 8L) = (double2)(to2_0, to2_1);
+    } else {
+      for (int element = first; element < elements; element += apart) {
+        const int x0 = element;
+        const double a = load_float64(m0, o0 + x0 * 8L);
+        const double b = load_float64(m1, o1 + x0 * 8L);
+        const double v2 = a + b;
+        store_float64(m2, o2 + x0 * 8L, v2);
+      }
+    }
   }
 }
 )");
