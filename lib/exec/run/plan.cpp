@@ -331,13 +331,14 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
   const device_properties& device =
       properties_for(g.where, all, input_count + pass.view.target_count);
   const bool reduces = pass.view.reductions > 0;
+  const int warp = device.warp_size;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;
-  const bool fits = fixed.block % 32 == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
+  const bool fits = fixed.block % warp == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
   if (fixed.block < 0 || !fits || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) +
                         " threads was asked for; this kernel takes " +
-                        (reduces ? "powers of two from 32" : "multiples of 32") + " up to " +
-                        std::to_string(most) + ": " + spell_pass(pass.view));
+                        (reduces ? "powers of two from " : "multiples of ") + std::to_string(warp) +
+                        " up to " + std::to_string(most) + ": " + spell_pass(pass.view));
   p.block = fixed.block != 0        ? fixed.block
             : p.tile.patch_rows > 0 ? p.policy.patch_block
                                     : p.policy.block;
@@ -381,8 +382,8 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
       p.threads_a_result = p.block;
     }
   }
-  const bool combines_warps = p.threads_a_result > 1 && p.block > 32;
-  const int combined = g.linear || p.tile.displaced ? p.block / 32 * pass.accumulator_bytes
+  const bool combines_warps = p.threads_a_result > 1 && p.block > warp;
+  const int combined = g.linear || p.tile.displaced ? p.block / warp * pass.accumulator_bytes
                                                     : p.block * pass.state_bytes;
   p.shared_bytes = std::max(p.tile.shared_bytes, combines_warps ? combined : 0);
   require_grid(fixed, p.grid, pass.view);
