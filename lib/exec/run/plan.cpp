@@ -233,21 +233,20 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   p.path = "strided";
 }
 
-// Tiles with halos: two warps wide, or one if they have planes; in one dimension, several blocks
-// wide. As many planes and rows a thread as fit into shared memory. A row of threads is at least a
-// warp, because a thread's lanes are a warp apart.
+// Tiles with halos: twice as wide as a thread's lanes are apart, or as wide if they have planes; in
+// one dimension, several blocks wide. As many planes and rows a thread as fit into shared memory.
 void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiprocessors) {
   tile_plan& t = p.tile;
   found_halos& halos = *p.halos;
-  constexpr int warp = 32;
+  constexpr int least = halo_tiles::lane_step;
   const bool is_line = g.rank == 1;
   std::int64_t planes = 1;
   for (int i = 0; i < halos.count; ++i)
     if (halos.arrays[i].reach[2] > 0)
       planes = std::min<std::int64_t>(p.policy.halo_planes, g.extents[g.rank - 3]);
-  const int most_columns = is_line ? p.block : planes > 1 ? warp : 2 * warp;
+  const int most_columns = is_line ? p.block : planes > 1 ? least : 2 * least;
   t.columns =
-      std::max(warp, std::min(most_columns, columns_of(g.extents[g.rank - 1], p.lanes, p.block)));
+      std::max(least, std::min(most_columns, columns_of(g.extents[g.rank - 1], p.lanes, p.block)));
   t.rows = p.block / t.columns;
   const auto cut = [&](int rows_a_thread) {
     t.width = t.columns * p.lanes * (is_line ? rows_a_thread : 1);

@@ -280,6 +280,8 @@ struct halo_tile {
 /// displacement is known only at run time.
 struct halo_tiles {
   static constexpr int most = 6;
+  // Elements from a thread's lane to its next one, so that threads side by side write side by side.
+  static constexpr int lane_step = 32;
   halo_tile tile[most];
   std::int32_t count;
   // Elements by which the first tile of a row begins before the row, so that all tiles are written
