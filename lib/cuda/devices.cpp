@@ -74,6 +74,7 @@ device_properties read(int index) {
   d.memory = p.totalGlobalMem;
   d.l2 = static_cast<std::size_t>(p.l2CacheSize);
   d.shared_per_block = p.sharedMemPerBlockOptin;
+  d.warp_size = p.warpSize;
   DSL_CHECK(cudaDriverGetVersion(&d.driver));
   DSL_CHECK(cudaRuntimeGetVersion(&d.runtime));
   return d;

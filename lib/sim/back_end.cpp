@@ -39,6 +39,7 @@ class sim_executor final : public grid_executor {
                             k.name,
                             &k.pass,
                             k.operands_of_pass()};
+    launch.warp_size = simulator.chip().warp_size;
     for (int i = 0; i < k.inputs + k.outputs; ++i)
       if (const buffer* b = k.operands[i].memory; b != nullptr)
         launch.memory.push_back(

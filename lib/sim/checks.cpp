@@ -38,8 +38,8 @@ bool grid_run::is_before(moment past, const thread_run& t, bool read_then_write)
   if (past.who == t.who) return true;
   const block_run& b = *t.home;
   if (past.block() == t.who >> moment::thread_bits) {
-    const int warp = past.thread() / warp_size;
-    if (warp == t.thread / warp_size)
+    const int warp = warp_of(past.thread());
+    if (warp == warp_of(t.thread))
       return past.is_before(read_then_write ? t.warp->meeting : t.warp->barrier);
     return past.is_before(b.barrier) ||
            past.is_before(t.warp->seen[static_cast<std::size_t>(warp)]);
@@ -197,8 +197,7 @@ void grid_run::report_divergence(const block_run& b) const {
     }
   };
   for (const thread_run& other : b.threads)
-    if (other.state != first.state &&
-        (of_block || other.thread / warp_size == first.thread / warp_size))
+    if (other.state != first.state && (of_block || warp_of(other.thread) == warp_of(first.thread)))
       report(first, std::string(of_block ? "a barrier that not all threads of the block reach"
                                          : "a warp's operation that not all its lanes reach") +
                         ": thread " + std::to_string(other.thread) + " " + spell(other.state) +

@@ -9,7 +9,7 @@ namespace dsl::detail {
 namespace {
 
 template <class F>
-void each_bit(std::uint32_t bits, const F& f) {
+void each_bit(lane_bits bits, const F& f) {
   for (; bits != 0; bits &= bits - 1) f(std::countr_zero(bits));
 }
 
@@ -40,7 +40,6 @@ grid_run::grid_run(const simulated_launch& launch)
   clusters_.resize(static_cast<std::size_t>(
       launch.cooperative ? clusters : std::min<std::int64_t>(clusters, at_once)));
   places_.resize(clusters_.size() * static_cast<std::size_t>(launch.cluster));
-  const auto warps = static_cast<std::size_t>((launch.block + warp_size - 1) / warp_size);
   for (block_run& b : places_) {
     const std::size_t place = static_cast<std::size_t>(&b - places_.data()),
                       size = static_cast<std::size_t>(launch.cluster);
@@ -48,7 +47,7 @@ grid_run::grid_run(const simulated_launch& launch)
     b.cluster = &clusters_[place / size];
     if (place % size == 0) b.cluster->first_place = place;
     b.threads.resize(static_cast<std::size_t>(launch.block));
-    b.warps.resize(warps);
+    b.warps.resize(static_cast<std::size_t>(warp_of(launch.block - 1) + 1));
     for (int i = 0; i < launch.block; ++i) {
       thread_run& t = b.threads[static_cast<std::size_t>(i)];
       t.blocks = launch.grid;
@@ -56,13 +55,11 @@ grid_run::grid_run(const simulated_launch& launch)
       t.thread = i;
       t.threads = launch.block;
       t.home = &b;
-      t.warp = &b.warps[static_cast<std::size_t>(i / warp_size)];
-      t.lane = 1u << i % warp_size;
-    }
-    for (std::size_t i = 0; i < warps; ++i) {
-      const int lanes = launch.block - static_cast<int>(i) * warp_size;
-      b.warps[i].first = &b.threads[i * warp_size];
-      b.warps[i].lanes = lanes >= warp_size ? ~0u : (1u << lanes) - 1;
+      t.warp = &b.warps[static_cast<std::size_t>(warp_of(i))];
+      const int lane = i % launch.warp_size;
+      t.lane = lane_bits{1} << lane;
+      t.warp->lanes |= t.lane;
+      if (lane == 0) t.warp->first = &t;
     }
     static_cast<void>(
         shared_object(b.threads[0], nullptr, static_cast<std::size_t>(launch.shared_bytes)));
@@ -164,8 +161,8 @@ bool grid_run::run_block(block_run& b) {
     warp_run& w = b.warps[i];
     each_bit(w.polling, [&](int lane) {
       if (w.first[lane].published == published_) return;
-      w.polling &= ~(1u << lane);
-      w.ready |= 1u << lane;
+      w.polling &= ~w.first[lane].lane;
+      w.ready |= w.first[lane].lane;
     });
     while (thread_run* const t = w.take_ready()) {
       moved = true;
@@ -236,8 +233,8 @@ void grid_run::pass_turn(thread_run& t, int warp) {
   synchronize_warp(t);
   block_run& b = *t.home;
   warp_run& to = b.warps[static_cast<std::size_t>(warp)];
-  if (++to.given % warp_size != 0) return;
-  const auto mine = static_cast<std::size_t>(t.thread / warp_size);
+  if (++to.given % static_cast<unsigned>(launch_.warp_size) != 0) return;
+  const auto mine = static_cast<std::size_t>(warp_of(t.thread));
   for (std::size_t i = 0; i < b.warps.size(); ++i)
     to.seen_with_turn[i] = std::max(to.seen_with_turn[i], t.warp->seen[i]);
   to.seen_with_turn[mine] = t.warp->barrier;
@@ -247,7 +244,7 @@ void grid_run::pass_turn(thread_run& t, int warp) {
 
 void grid_run::await_turn(thread_run& t) {
   warp_run& w = *t.warp;
-  if (w.given < ++t.turns * warp_size) {
+  if (w.given < ++t.turns * static_cast<unsigned>(launch_.warp_size)) {
     w.at_turn |= t.lane;
     leave(t, thread_state::at_turn);
   }
@@ -267,7 +264,7 @@ void grid_run::exchange(thread_run& t, void* to, const void* value, std::size_t 
   w.ready |= w.lanes & ~t.lane;
   each_bit(w.lanes, [&](int i) {
     const thread_run& each = w.first[i];
-    const bool exists = each.wanted_lane >= 0 && each.wanted_lane < warp_size &&
+    const bool exists = each.wanted_lane >= 0 && each.wanted_lane < launch_.warp_size &&
                         (w.lanes >> each.wanted_lane & 1) != 0;
     const thread_run& giver = exists ? w.first[each.wanted_lane] : each;
     std::memcpy(each.wanted, giver.given, std::min(each.given_bytes, giver.given_bytes));

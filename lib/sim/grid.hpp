@@ -52,6 +52,7 @@ struct simulated_launch {
   // On a mesh: the end of each member's blocks.
   std::vector<std::int64_t> member_ends{};
   std::vector<const void*> of_member{};  // arguments of each member, if they differ
+  int warp_size = simulated_team::warp_size;
 };
 
 /// Runs a launch, and returns when all threads have ended. For a mesh it returns what each member

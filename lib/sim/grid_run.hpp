@@ -16,7 +16,7 @@
 
 namespace dsl::detail {
 
-inline constexpr int warp_size = 32;
+using lane_bits = std::uint64_t;
 
 struct region {
   std::uintptr_t begin = 0;
@@ -58,8 +58,8 @@ struct pending_copy {
 struct thread_run : simulated_thread {
   block_run* home;
   warp_run* warp;
-  fiber* on;           // its fiber, from its beginning to its end
-  std::uint32_t lane;  // a bit
+  fiber* on;  // its fiber, from its beginning to its end
+  lane_bits lane;
   std::uint32_t who;
   thread_state state;
   std::uint64_t turns;  // turns it has had
@@ -80,13 +80,13 @@ struct thread_run : simulated_thread {
 
 struct warp_run {
   thread_run* first;
-  std::uint32_t lanes, ready, polling, at_barrier, at_exchange;  // bits
+  lane_bits lanes, ready, polling, at_barrier, at_exchange;
   // The times of its lanes' last common barrier, and of their last exchange or barrier. After the
   // latter, a lane may write what another has read before.
   std::uint32_t barrier, meeting;
   // Number of lanes that have passed a turn to it, and its lanes that wait for a turn.
   std::uint64_t given;
-  std::uint32_t at_turn;
+  lane_bits at_turn;
   // For each other warp, the time up to which its work is visible here since the block's last
   // barrier, and the same after the next turn.
   std::vector<std::uint32_t> seen, seen_with_turn;
@@ -196,6 +196,8 @@ class grid_run {
                                 const region& r, std::size_t bytes) const;
   void report_divergence(const block_run& b) const;
   void report_endless_wait() const;
+
+  int warp_of(int thread) const { return thread / launch_.warp_size; }
 
   const simulated_launch& launch_;
   drawn_order order_;

@@ -1,5 +1,5 @@
 // Which threads' partial results make a result, and which thread owns it: rows shorter than a warp,
-// as long, and of many warps.
+// as long, and of many warps, in warps of 32 and of 64 threads.
 #include <gtest/gtest.h>
 
 #include <dsl/exec/reduce/reduction.hpp>
@@ -14,20 +14,20 @@ using parts = std::vector<std::uint64_t>;
 
 // A block combines as kernels do: lanes by halves, then the values of warps. A lane without a
 // partner receives its own value.
-parts combined(parts of, const sharing& threads) {
+parts combined(parts of, const sharing& threads, int warp) {
   const auto block = static_cast<int>(of.size());
-  for (int step = 16; step > 0; step /= 2) {
+  for (int step = warp / 2; step > 0; step /= 2) {
     if (!halves_at(step, threads)) continue;
     const parts before = of;
     for (int t = 0; t < block; ++t)
       of[static_cast<std::size_t>(t)] +=
-          before[static_cast<std::size_t>(t % 32 + step < 32 ? t + step : t)];
+          before[static_cast<std::size_t>(t % warp + step < warp ? t + step : t)];
   }
-  if (!goes_across_warps(threads)) return of;
+  if (!goes_across_warps(threads, warp)) return of;
   parts all = of;
   for (int t = 0; t < block; ++t) {
-    if (threads.owned_by(t, block) < 0) continue;
-    const warp_leaders from = leaders_of(t, threads);
+    if (threads.owned_by(t, block, warp) < 0) continue;
+    const warp_leaders from = leaders_of(t, threads, warp);
     std::uint64_t sum = 0;
     for (int i = 0; i < from.count; ++i)
       sum += of.at(static_cast<std::size_t>(from.first + i * from.step));
@@ -43,10 +43,11 @@ int result_of(int thread, const sharing& threads) {
 }
 
 template <class Visit> void for_each_sharing(const Visit& visit) {
-  for (int block = 32; block <= 1024; block *= 2)
-    for (int log2_distance = 0; 1 << log2_distance <= block; ++log2_distance)
-      for (int log2_threads = 0; 1 << (log2_distance + log2_threads) <= block; ++log2_threads)
-        visit(block, sharing{log2_distance, log2_threads});
+  for (const int warp : {32, 64})
+    for (int block = warp; block <= 1024; block *= 2)
+      for (int log2_distance = 0; 1 << log2_distance <= block; ++log2_distance)
+        for (int log2_threads = 0; 1 << (log2_distance + log2_threads) <= block; ++log2_threads)
+          visit(block, sharing{log2_distance, log2_threads}, warp);
 }
 
 std::string name_of(int block, const sharing& s) {
@@ -55,11 +56,11 @@ std::string name_of(int block, const sharing& s) {
 }
 
 TEST(sharing, has_one_owner_for_each_result) {
-  for_each_sharing([](int block, const sharing& s) {
+  for_each_sharing([](int block, const sharing& s, int warp) {
     std::vector<int> owners(static_cast<std::size_t>(s.owners(block)), 0);
     ASSERT_EQ(s.owners(block) * s.threads_a_result(), block);
     for (int t = 0; t < block; ++t) {
-      const int owned = s.owned_by(t, block);
+      const int owned = s.owned_by(t, block, warp);
       ASSERT_LT(owned, s.owners(block)) << name_of(block, s);
       if (owned >= 0) ++owners[static_cast<std::size_t>(owned)];
     }
@@ -71,15 +72,15 @@ TEST(sharing, has_one_owner_for_each_result) {
 // result changes the sum.
 TEST(sharing, owners_get_every_part_once) {
   std::mt19937_64 engine(5);
-  for_each_sharing([&](int block, const sharing& s) {
+  for_each_sharing([&](int block, const sharing& s, int warp) {
     parts of(static_cast<std::size_t>(block)), want(static_cast<std::size_t>(s.owners(block)), 0);
     for (int t = 0; t < block; ++t) {
       of[static_cast<std::size_t>(t)] = engine();
       want[static_cast<std::size_t>(result_of(t, s))] += of[static_cast<std::size_t>(t)];
     }
-    const parts got = combined(of, s);
+    const parts got = combined(of, s, warp);
     for (int t = 0; t < block; ++t)
-      if (const int owned = s.owned_by(t, block); owned >= 0) {
+      if (const int owned = s.owned_by(t, block, warp); owned >= 0) {
         ASSERT_EQ(got[static_cast<std::size_t>(t)], want[static_cast<std::size_t>(owned)])
             << name_of(block, s) << ", thread " << t;
       }
@@ -88,16 +89,16 @@ TEST(sharing, owners_get_every_part_once) {
 
 // Only the values of the warps' leaders are read, and no thread beyond the block's.
 TEST(sharing, leaders_are_the_first_of_their_warps) {
-  for_each_sharing([](int block, const sharing& s) {
-    if (!goes_across_warps(s)) return;
+  for_each_sharing([](int block, const sharing& s, int warp) {
+    if (!goes_across_warps(s, warp)) return;
     for (int t = 0; t < block; ++t) {
-      if (s.owned_by(t, block) < 0) continue;
-      const warp_leaders from = leaders_of(t, s);
+      if (s.owned_by(t, block, warp) < 0) continue;
+      const warp_leaders from = leaders_of(t, s, warp);
       ASSERT_EQ(from.count * from.step, s.span()) << name_of(block, s);
       for (int i = 0; i < from.count; ++i) {
         const int leader = from.first + i * from.step;
         ASSERT_LT(leader, block);
-        ASSERT_LT(leader % 32, std::min(32, s.distance())) << name_of(block, s);
+        ASSERT_LT(leader % warp, std::min(warp, s.distance())) << name_of(block, s);
         ASSERT_EQ(result_of(leader, s), result_of(from.first, s)) << name_of(block, s);
       }
     }

@@ -62,7 +62,7 @@ struct drawing {
     return all.begin()[below(static_cast<int64_t>(all.size()))];
   }
   dsl::launch blocks() {
-    return {.block = static_cast<int>(one_of({0, 32, 64, 96})),
+    return {.block = static_cast<int>(below(4)) * dsl::properties(dsl::device::current()).warp_size,
             .grid = static_cast<int>(one_of({1, 2, 3, 4, 6, 9, 12}))};
   }
 };

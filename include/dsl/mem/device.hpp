@@ -62,6 +62,7 @@ struct device_properties {
   /// Maximum bytes of shared memory of a block; for the simulator too.
   std::size_t shared_per_block;
   int driver, runtime;  ///< CUDA versions, 13000 for 13.0; 0 if there is none
+  int warp_size = 32;   ///< threads of a warp, if there are any
 };
 
 /// The properties of a device. Throws device_error if it does not exist.

@@ -24,18 +24,17 @@ struct table_plan {
   int warps() const { return tables * turns; }
 };
 
-constexpr int most_warps = by_key_threads / 32;
-
 // Tables of counters, to which warps add atomically. To reduce contention, each warp has its own
 // table if there is room, and an entry has as many copies for the lanes as leave room for 4 tables.
-table_plan plan_counters(std::int64_t groups, std::int64_t room) {
+table_plan plan_counters(std::int64_t groups, std::int64_t room, int warp) {
   constexpr std::int64_t bytes = sizeof(unsigned), enough_tables = 4;
   table_plan p{groups, 1, 1, 0, 0, 0};
-  for (p.log2_copies = 5; p.log2_copies > 0; --p.log2_copies)
-    if (room >= enough_tables * bytes * by_key_entries(groups, p.log2_copies)) break;
-  p.span = std::min(groups, room / bytes - by_key_entries(0, 0));
-  const std::int64_t table = bytes * by_key_entries(p.span, p.log2_copies);
-  p.tables = static_cast<int>(std::min<std::int64_t>(room / table, most_warps));
+  for (p.log2_copies = std::countr_zero(static_cast<unsigned>(warp)); p.log2_copies > 0;
+       --p.log2_copies)
+    if (room >= enough_tables * bytes * by_key_entries(groups, p.log2_copies, warp)) break;
+  p.span = std::min(groups, room / bytes - by_key_entries(0, 0, warp));
+  const std::int64_t table = bytes * by_key_entries(p.span, p.log2_copies, warp);
+  p.tables = static_cast<int>(std::min<std::int64_t>(room / table, by_key_threads / warp));
   p.shared_bytes = static_cast<int>(p.tables * table);
   return p;
 }
@@ -44,15 +43,16 @@ table_plan plan_counters(std::int64_t groups, std::int64_t room) {
 // never conflict. Otherwise the most copies that leave room for 8 tables, otherwise one copy. If
 // there are fewer tables than warps, warps take turns at a table.
 table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool quick,
-                       std::int64_t room) {
-  constexpr int enough_tables = 8, all_copies = 5;
+                       std::int64_t room, int warp) {
+  constexpr int enough_tables = 8;
+  const int all_copies = std::countr_zero(static_cast<unsigned>(warp));
   constexpr std::int64_t few_tags = 2048, most_tags = 4096, tag = sizeof(unsigned);
   const auto planned = [&](std::int64_t span, int log2_copies) {
-    const std::int64_t entries = by_key_entries(span, log2_copies),
+    const std::int64_t entries = by_key_entries(span, log2_copies, warp),
                        bytes = entries * accumulator_bytes,
                        each = std::bit_ceil(static_cast<std::uint64_t>(entries));
     const auto tables_with = [&](std::int64_t tags) {
-      return std::min<std::int64_t>(room / (bytes + tags * tag), most_warps);
+      return std::min<std::int64_t>(room / (bytes + tags * tag), by_key_threads / warp);
     };
     std::int64_t tags = 0;
     if (log2_copies < all_copies) {
@@ -77,7 +77,7 @@ table_plan plan_tables(std::int64_t groups, std::int64_t accumulator_bytes, bool
       return p;
   }
   const std::int64_t most = (room - few_tags * tag) / accumulator_bytes;
-  return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0)), 0);
+  return planned(std::max<std::int64_t>(1, most - by_key_entries(0, 0, warp)), 0);
 }
 
 // Plans a reduction by key, and holds what both the plan and the launches use.
@@ -121,7 +121,8 @@ class by_key_planner {
     if (fits || groups_ >= most || slots() >= most) {
       p.path = "tables";
       set_tables(p, tables);
-      p.grid = std::clamp<std::int64_t>(pieces(tiles_.count, p.block / 32), 1, multiprocessors());
+      p.grid =
+          std::clamp<std::int64_t>(pieces(tiles_.count, p.block / warp()), 1, multiprocessors());
     } else {
       p.path = "buckets";
       p.log2_bucket = log2_bucket(bits());
@@ -133,12 +134,13 @@ class by_key_planner {
   }
 
  protected:
-  std::int64_t slots() const { return tiles_.count * 32 * code_.lanes; }
+  std::int64_t slots() const { return tiles_.count * warp() * code_.lanes; }
   // Number of sorted pairs that a block reduces.
   std::int64_t slice() const {
     return std::max<std::int64_t>(
-        32, pieces(pieces(slots(), std::int64_t{multiprocessors()}), 32) * 32);
+        warp(), pieces(pieces(slots(), std::int64_t{multiprocessors()}), warp()) * warp());
   }
+  int warp() const { return device_.warp_size; }
   int multiprocessors() const { return std::max(1, device_.multiprocessors); }
   int bits() const { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups_))); }
   // Whether a pair needs no separate accumulator: it only counts, or its accumulator has 4 bytes
@@ -163,12 +165,12 @@ class by_key_planner {
     p.log2_copies = tables.log2_copies;
     p.tags = tables.tags;
     p.shared_bytes = tables.shared_bytes;
-    p.block = 32 * (code_.counts ? most_warps : tables.warps());
+    p.block = code_.counts ? by_key_threads : warp() * tables.warps();
   }
   table_plan plan_for(std::int64_t groups) const {
-    return code_.counts
-               ? plan_counters(groups, room_)
-               : plan_tables(groups, code_.accumulator_bytes, code_.combines_quickly, room_);
+    return code_.counts ? plan_counters(groups, room_, warp())
+                        : plan_tables(groups, code_.accumulator_bytes, code_.combines_quickly,
+                                      room_, warp());
   }
   // Log2 of the number of groups in a bucket. The sort gets the fewest passes, of 8 bits each,
   // after which a block has room for at least 4 tables of a bucket's groups.
@@ -213,7 +215,7 @@ class grid_by_key : by_key_planner {
       parameters_.span = static_cast<std::int32_t>(std::min(plan_.span, groups_ - first));
       parameters_.results = parameters_.span;
       others_[0].is_empty = true;
-      if (first == 0) leave_all(blocks * plan_.block / 32);
+      if (first == 0) leave_all(blocks * plan_.block / warp());
       launch(elements_, space_, by_key_step::tables, blocks, plan_.block, plan_.shared_bytes);
       launch_results(by_key_step::results, threads_of_results());
       parameters_.warps_of_all = -1;
@@ -226,7 +228,7 @@ class grid_by_key : by_key_planner {
     p.count = slots();
     p.buckets = plan_.buckets;
     p.slice = slice();
-    const std::int64_t blocks = plan_.grid, warps = by_key_finish_threads / 32;
+    const std::int64_t blocks = plan_.grid, warps = by_key_finish_threads / warp();
     parameters_.results = groups_;
     parameters_.partials = allocate((p.buckets + blocks) * plan_.span * code_.accumulator_bytes);
     p.bounds = static_cast<std::int64_t*>(
@@ -256,8 +258,8 @@ class grid_by_key : by_key_planner {
   // elements take one more warp.
   std::int64_t threads_of_results() const {
     const std::int64_t of_groups =
-        parameters_.results <= by_key_warps_to ? parameters_.results * 32 : parameters_.results;
-    return parameters_.warps_of_all < 0 ? of_groups : pieces(of_groups, 32) * 32 + 32;
+        parameters_.results <= by_key_warps_to ? parameters_.results * warp() : parameters_.results;
+    return parameters_.warps_of_all < 0 ? of_groups : pieces(of_groups, warp()) * warp() + warp();
   }
   void leave_all(std::int64_t warps) {
     if (code_.all_bytes == 0) return;

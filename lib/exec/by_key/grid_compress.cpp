@@ -26,8 +26,9 @@ dsl::plan selection_work::plan_for(const grid_executor& devices) const {
   p.elements = g.elements;
   p.lanes = code.lanes;
   p.block = scan_block_threads;
-  p.grid = std::max<std::int64_t>(1, pieces(tile_by_warps(g, code.lanes, code.view, operands).count,
-                                            p.block / 32 * code.tiles_a_warp));
+  p.grid = std::max<std::int64_t>(
+      1, pieces(tile_by_warps(g, code.lanes, code.view, operands).count,
+                p.block / properties(g.where).warp_size * code.tiles_a_warp));
   if (p.grid > 0x7fffffff)
     raise<shape_error>(std::to_string(g.elements) +
                        " elements need more blocks than a grid has: a selection of " +

@@ -12,7 +12,7 @@ namespace dsl::detail {
 
 warp_tiling tile_by_warps(const geometry& g, int lanes, const pass_view& pass,
                           const operand* operands) {
-  constexpr int threads = 32;
+  const int threads = properties(g.where).warp_size;
   warp_tiling made{};
   if (g.linear || g.elements == 0) {
     made.count = pieces(g.elements, std::int64_t{threads} * lanes);

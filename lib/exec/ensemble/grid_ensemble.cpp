@@ -19,8 +19,8 @@ const entry_points<1>& kernels_of(const grid_executor& devices, const ensemble_w
 }
 
 // Elements that a warp takes at a time: two for each lane, or one, so that all warps end together.
-constexpr std::int64_t chunk_of_warp(std::int64_t elements, std::int64_t warps) {
-  return elements < warps * 512 ? 32 : 64;
+constexpr std::int64_t chunk_of_warp(std::int64_t elements, std::int64_t threads, int warp_size) {
+  return elements < threads * 16 ? warp_size : 2 * warp_size;
 }
 
 }  // namespace
@@ -58,7 +58,8 @@ void ensemble_work::run_on(const grid_executor& devices, const stream& on) const
   const buffer_ref ticket = buffer_ref::allocate_briefly(bytes, p.where);
   stream_state& s = stream_state::of(on);
   s.on.set_zero(ticket.data(), bytes, s.index, s.native);
-  const std::int64_t chunk = chunk_of_warp(p.elements, p.grid * p.block / 32);
+  const std::int64_t chunk =
+      chunk_of_warp(p.elements, p.grid * p.block, properties(p.where).warp_size);
   ensemble_parameters parameters{static_cast<unsigned*>(ticket.data()),
                                  request_.entries(),
                                  request_.entry_count(),

@@ -15,10 +15,6 @@ namespace dsl::detail {
 
 namespace {
 
-int warps_from(std::int64_t threads) {
-  return static_cast<int>(std::max<std::int64_t>(1, pieces(threads, 32)) * 32);
-}
-
 kernel_entry entry_of(const grid_executor& devices, const loop& of, loop_kernel_number which) {
   const loop_kernels& kernels = *devices.compiled(of.compiled().kernels);
   return {kernels.kernel[static_cast<int>(which)], kernels.architectures, of.code().name,
@@ -57,15 +53,17 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   const kernel_attributes attributes = devices.attributes(
       entry_of(devices, of, loop_kernel_number::first), p.policy.block, p.where.index);
   const std::int64_t groups = pieces(p.elements, p.lanes);
+  const int warp = device.warp_size;
+  const auto warps_from = [warp](std::int64_t threads) { return whole_warps(threads, warp); };
   p.loop = how;
   p.registers = attributes.registers;
   p.blocks_per_multiprocessor = std::max(1, attributes.blocks_per_multiprocessor);
   const int most =
       attributes.max_block > 0 ? std::min(attributes.max_block, p.policy.block) : p.policy.block;
-  if (fixed.block < 0 || fixed.block % 32 != 0 || fixed.block > most)
+  if (fixed.block < 0 || fixed.block % warp != 0 || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) +
-                        " threads was asked for; this loop takes multiples of 32 up to " +
-                        std::to_string(most));
+                        " threads was asked for; this loop takes multiples of " +
+                        std::to_string(warp) + " up to " + std::to_string(most));
   if (how == strategy::elementwise) {
     p.block = fixed.block > 0 ? fixed.block
                               : std::min(p.policy.elementwise_block,
@@ -77,7 +75,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   // The threads of a block: enough that each reads one other block's accumulators. A warp alone,
   // which needs no barrier, reads two.
   const auto with_exchange = [&](int threads) {
-    const bool enough = !of.reduces() || (threads == 32 && p.grid <= 2 * threads);
+    const bool enough = !of.reduces() || (threads == warp && p.grid <= 2 * threads);
     return enough ? threads : std::max(threads, std::min(most, warps_from(p.grid)));
   };
   const auto keep_on_chip = [&] {
@@ -102,7 +100,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
     if (cut.count() == 0)
       cut = cut_for(fixed.grid > 0
                         ? fixed.grid
-                        : std::clamp<std::int64_t>(groups / 32, 1, device.multiprocessors));
+                        : std::clamp<std::int64_t>(groups / warp, 1, device.multiprocessors));
     std::copy_n(cut.tiles, 3, p.tiles);
     p.grid = cut.count();
     const tile_threads threads = tile_threads::of(
@@ -123,7 +121,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   const std::int64_t blocks =
       how == strategy::one_block ? 1
       : fixed.grid > 0 ? fixed.grid
-                       : std::min<std::int64_t>(device.multiprocessors, pieces(groups, 32));
+                       : std::min<std::int64_t>(device.multiprocessors, pieces(groups, warp));
   p.grid = std::max<std::int64_t>(1, blocks);
   require_grid(fixed, p.grid, step.pass.view);
   p.block_vectors = pieces(groups, p.grid);
@@ -160,7 +158,7 @@ loop_plan loop_launch::plan_for(const grid_executor& devices) const {
   };
   bool fits = cut();
   // A smaller block has more rows, and each row needs less room.
-  while (fixed.block == 0 && p.block > 32 && (!fits || (stream && p.streamed == 0))) {
+  while (fixed.block == 0 && p.block > warp && (!fits || (stream && p.streamed == 0))) {
     p.block = warps_from(p.block / 2);
     fits = cut();
   }

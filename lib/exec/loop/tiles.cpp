@@ -84,6 +84,7 @@ tile_cut cut_into_tiles(const geometry& g, const operand* operands, const tile_n
     for (int k = 0; k < 64 && needs.before[d] + needs.after[d] > 0; ++k)
       if ((needs.beside >> k & 1) != 0 && !is_near_axis(g, operands[k], d)) return best;
   }
+  const int warp = properties(g.where).warp_size;
   std::int64_t cost = 0;
   for (std::int64_t z = 1; z <= std::min(most, at_most[2]); ++z)
     for (std::int64_t y = 1; y <= std::min(most / z, at_most[1]); ++y) {
@@ -95,7 +96,7 @@ tile_cut cut_into_tiles(const geometry& g, const operand* operands, const tile_n
       const auto lines = static_cast<int>(pieces(height, rows) * depth);
       const tile_threads shared = tile_threads::of(static_cast<int>(width / lanes), threads);
       // All of a warp's threads compute.
-      const std::int64_t used = pieces(shared.across * std::min(shared.down, lines), 32) * 32,
+      const std::int64_t used = pieces(shared.across * std::min(shared.down, lines), warp) * warp,
                          computed = shared.rounds(lines) * used * rows * lanes,
                          halo = (needs.before[2] + depth + needs.after[2]) *
                                     (needs.before[1] + height + needs.after[1]) *

@@ -46,6 +46,11 @@ inline int power_of_two_from(std::int64_t n, int most = 1 << 30) {
       std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(n, 1, most))));
 }
 
+/// At least one thread, in whole warps.
+inline int whole_warps(std::int64_t threads, int warp_size) {
+  return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), warp_size) * warp_size);
+}
+
 /// Whether a reduction keeps a dimension.
 inline bool is_kept(const geometry& g, int d) { return (g.kept >> d & 1) != 0; }
 /// Columns of a transposed tile in shared memory: with leads, a vector before its own ones. A warp

@@ -20,10 +20,6 @@ namespace dsl::detail {
 
 namespace {
 
-int whole_warps(std::int64_t threads) {
-  return static_cast<int>(pieces(std::max<std::int64_t>(threads, 1), 32) * 32);
-}
-
 const device_properties& properties_of(const row_chain& rows) {
   return properties_for(rows.space().where, rows.operands(), rows.operand_count());
 }
@@ -45,7 +41,7 @@ bool plan_staged(row_plan& p, const row_chain& rows, std::int64_t inner, int blo
   if (!rows.lies_along_rows() || g.count > p.policy.staged_elements) return false;
   int bytes = 0;
   for (int k = 0; k < rows.operand_count(); ++k) bytes += staged_bytes(rows, k);
-  constexpr int warp = 32;
+  const int warp = properties_of(rows).warp_size;
   std::int64_t count = std::min<std::int64_t>(p.policy.staged_memory / std::max(1, bytes),
                                               pieces(inner, warp) * warp);
   count = count >= block ? count / block * block : count / warp * warp;
@@ -94,18 +90,20 @@ struct cluster_shape { int blocks, threads; };
 // as many threads as possible are resident on a multiprocessor, idle ones not counted. `widest`:
 // the most threads of a block.
 cluster_shape shape_of_cluster(std::int64_t rows, std::int64_t vectors, int held, int widest,
-                               int multiprocessors, const kernel_attributes& known) {
+                               const device_properties& device, int multiprocessors,
+                               const kernel_attributes& known) {
   const std::int64_t threads = pieces(vectors, held), least = pieces(threads, widest),
                      spread = std::min<std::int64_t>(multiprocessors / rows, known.largest_cluster);
   if (spread > least) {
     const std::int64_t blocks = std::min(spread, pieces(vectors, widest));
-    return {static_cast<int>(blocks), std::min(widest, whole_warps(pieces(vectors, blocks)))};
+    return {static_cast<int>(blocks),
+            std::min(widest, whole_warps(pieces(vectors, blocks), device.warp_size))};
   }
   const std::int64_t resident = std::int64_t{widest} * std::max(1, known.blocks_per_multiprocessor);
   cluster_shape best{static_cast<int>(least), widest};
   double most = 0;
   for (std::int64_t blocks = least; blocks <= known.largest_cluster; ++blocks) {
-    const int block = whole_warps(pieces(threads, blocks));
+    const int block = whole_warps(pieces(threads, blocks), device.warp_size);
     const std::int64_t resident_of_blocks = resident / block * block;
     const double used = static_cast<double>(threads) / static_cast<double>(blocks * block) *
                         static_cast<double>(resident_of_blocks);
@@ -156,14 +154,16 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     p.kernel = row_kernel::with_ends;
   }
   // On one device, since each row is on one device.
-  const int members = std::max(1, p.devices), multiprocessors = device.multiprocessors / members;
+  const int warp = device.warp_size, members = std::max(1, p.devices),
+            multiprocessors = device.multiprocessors / members;
   kernel_attributes known = attributes_of(static_cast<int>(p.kernel));
   const int most = known.max_block > 0 ? std::min(known.max_block, p.policy.block) : p.policy.block;
-  if (fixed.block < 0 || fixed.block % 32 != 0 || (fixed.block & (fixed.block - 1)) != 0 ||
+  if (fixed.block < 0 || fixed.block % warp != 0 || (fixed.block & (fixed.block - 1)) != 0 ||
       fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) +
-                        " threads was asked for; this kernel takes powers of two " +
-                        "from 32 up to " + std::to_string(most) + ": " + spell_pass(pass));
+                        " threads was asked for; this kernel takes powers of two " + "from " +
+                        std::to_string(warp) + " up to " + std::to_string(most) + ": " +
+                        spell_pass(pass));
 
   const std::int64_t length = length_in_vectors(rows, aligned),
                      vectors = pieces(length, elements_of_vector(p));
@@ -218,7 +218,7 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
     known = attributes_of(static_cast<int>(p.kernel));
     const std::int64_t threads =
         std::max<std::int64_t>(aligned.ends, threads_of_vectors(vectors, in_vectors));
-    p.threads_a_row = threads <= 32 ? power_of_two_from(threads) : whole_warps(threads);
+    p.threads_a_row = threads <= warp ? power_of_two_from(threads) : whole_warps(threads, warp);
   } else {
     int& side = p.rows_side_by_side;
     if (columns)
@@ -240,14 +240,14 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
       p.threads_a_row = (fits ? widest : usual) / side;
       if (fits && side == 1 && fixed.block == 0 && fixed.grid == 0) {
         const cluster_shape of =
-            shape_of_cluster(g.results, vectors, held, widest, multiprocessors, known);
+            shape_of_cluster(g.results, vectors, held, widest, device, multiprocessors, known);
         p.threads_a_row = of.threads;
         p.blocks_a_row = of.blocks;
       }
-    } else if (threads * side <= 32 || side > 1) {
+    } else if (threads * side <= warp || side > 1) {
       p.threads_a_row = std::min(widest / side, power_of_two_from(threads));
     } else {
-      p.threads_a_row = std::min(widest, whole_warps(threads));
+      p.threads_a_row = std::min(widest, whole_warps(threads, warp));
     }
   }
   // `known` may be the kernel for whole rows by now.
@@ -256,11 +256,11 @@ row_plan row_chain::plan_for(const grid_executor& devices) const {
   int groups = 1;
   const bool is_shared =
       p.in_registers && (p.blocks_a_row > 1 || vectors > std::int64_t{held} * p.threads_a_row);
-  if (!is_shared && (group_threads <= 32 || (group_threads & (group_threads - 1)) == 0)) {
+  if (!is_shared && (group_threads <= warp || (group_threads & (group_threads - 1)) == 0)) {
     groups = std::max(1, std::min<int>(usual / group_threads,
                                        power_of_two_from(pieces(
                                            g.results, p.rows_side_by_side * rows_of_vector(p)))));
-    if (group_threads * groups < 32) groups = 32 / group_threads;
+    if (group_threads * groups < warp) groups = warp / group_threads;
   }
   const auto vectors_of = [&](std::int64_t part) {
     return pieces(part, static_cast<std::int64_t>(p.threads_a_row) * elements_of_vector(p));

@@ -119,9 +119,10 @@ int elements_of_vector(const row_plan& p) { return p.kernel == row_kernel::colum
 
 int bytes_of_sums(const row_plan& p, int accumulator_bytes) {
   const int group_threads = p.threads_a_row * p.rows_side_by_side;
-  const int bytes = group_threads <= 32 ? 0
-                                        : 2 * (p.block / 32) * p.rows_side_by_side *
-                                              rows_of_vector(p) * accumulator_bytes;
+  const int warp = properties(p.where).warp_size;
+  const int bytes = group_threads <= warp ? 0
+                                          : 2 * (p.block / warp) * p.rows_side_by_side *
+                                                rows_of_vector(p) * accumulator_bytes;
   return (bytes + 15) / 16 * 16;
 }
 

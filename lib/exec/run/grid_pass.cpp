@@ -285,7 +285,7 @@ void launch_finish(const grid_executor& devices, const bound_pass& pass, const r
   kernel_launch k{{kernels.kernel[pass_finish], kernels.architectures, code.name, code.pass.view},
                   1,
                   finish_threads,
-                  finish_threads / 32 * code.pass.accumulator_bytes,
+                  finish_threads / properties(p.where).warp_size * code.pass.accumulator_bytes,
                   given.range(),
                   pass.operands(),
                   inputs,

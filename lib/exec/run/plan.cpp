@@ -233,21 +233,20 @@ void plan_tiles_of_patches(reduction_plan& p, const geometry& g) {
   p.path = "strided";
 }
 
-// Tiles with halos: two warps wide, or one if they have planes; in one dimension, several blocks
-// wide. As many planes and rows a thread as fit into shared memory. A row of threads is at least a
-// warp, because a thread's lanes are a warp apart.
+// Tiles with halos: twice as wide as a thread's lanes are apart, or as wide if they have planes; in
+// one dimension, several blocks wide. As many planes and rows a thread as fit into shared memory.
 void plan_tiles_with_halos(reduction_plan& p, const geometry& g, int multiprocessors) {
   tile_plan& t = p.tile;
   found_halos& halos = *p.halos;
-  constexpr int warp = 32;
+  constexpr int least = halo_tiles::lane_step;
   const bool is_line = g.rank == 1;
   std::int64_t planes = 1;
   for (int i = 0; i < halos.count; ++i)
     if (halos.arrays[i].reach[2] > 0)
       planes = std::min<std::int64_t>(p.policy.halo_planes, g.extents[g.rank - 3]);
-  const int most_columns = is_line ? p.block : planes > 1 ? warp : 2 * warp;
+  const int most_columns = is_line ? p.block : planes > 1 ? least : 2 * least;
   t.columns =
-      std::max(warp, std::min(most_columns, columns_of(g.extents[g.rank - 1], p.lanes, p.block)));
+      std::max(least, std::min(most_columns, columns_of(g.extents[g.rank - 1], p.lanes, p.block)));
   t.rows = p.block / t.columns;
   const auto cut = [&](int rows_a_thread) {
     t.width = t.columns * p.lanes * (is_line ? rows_a_thread : 1);
@@ -331,13 +330,14 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
   const device_properties& device =
       properties_for(g.where, all, input_count + pass.view.target_count);
   const bool reduces = pass.view.reductions > 0;
+  const int warp = device.warp_size;
   const int most = attributes.max_block > 0 ? attributes.max_block : 1024;
-  const bool fits = fixed.block % 32 == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
+  const bool fits = fixed.block % warp == 0 && (!reduces || (fixed.block & (fixed.block - 1)) == 0);
   if (fixed.block < 0 || !fits || fixed.block > most)
     raise<device_error>("a block of " + std::to_string(fixed.block) +
                         " threads was asked for; this kernel takes " +
-                        (reduces ? "powers of two from 32" : "multiples of 32") + " up to " +
-                        std::to_string(most) + ": " + spell_pass(pass.view));
+                        (reduces ? "powers of two from " : "multiples of ") + std::to_string(warp) +
+                        " up to " + std::to_string(most) + ": " + spell_pass(pass.view));
   p.block = fixed.block != 0        ? fixed.block
             : p.tile.patch_rows > 0 ? p.policy.patch_block
                                     : p.policy.block;
@@ -381,8 +381,8 @@ reduction_plan make_plan(reduction_plan found, const geometry& g, const operand*
       p.threads_a_result = p.block;
     }
   }
-  const bool combines_warps = p.threads_a_result > 1 && p.block > 32;
-  const int combined = g.linear || p.tile.displaced ? p.block / 32 * pass.accumulator_bytes
+  const bool combines_warps = p.threads_a_result > 1 && p.block > warp;
+  const int combined = g.linear || p.tile.displaced ? p.block / warp * pass.accumulator_bytes
                                                     : p.block * pass.state_bytes;
   p.shared_bytes = std::max(p.tile.shared_bytes, combines_warps ? combined : 0);
   require_grid(fixed, p.grid, pass.view);

@@ -4,8 +4,11 @@
 
 #include "exec/by_key/library_task.hpp"
 #include "exec/plan/text.hpp"
-#include "exec/run/grid_executor.hpp"
+#include "exec/rows/rows.hpp"
+#include "exec/run/executor.hpp"
 #include "mem/stream.hpp"
+#include "mem/text.hpp"
+#include "opencl/print/kernel_text.hpp"
 
 namespace printing {
 
@@ -14,6 +17,7 @@ namespace {
 using namespace dsl::detail;
 
 std::ostringstream out;
+std::string text;
 
 // Memory, streams and events are numbers; nothing is read or written.
 constexpr std::uintptr_t memory_end = std::uintptr_t{1} << 40;
@@ -24,34 +28,56 @@ std::string stream_name(void* stream) {
   return stream == nullptr ? "the default stream" : "stream " + std::to_string(number_of(stream));
 }
 
-class executor final : public grid_executor {
- public:
-  // Uses the simulator's entry points.
-  constexpr executor() : grid_executor(kernel_target::sim, true) {}
+// A device that can do everything, with groups of 256 work-items.
+constexpr opencl::abilities able{true, true, true, 32,   256, std::size_t{48} << 10, 1, 1,
+                                 1,    1,    1,    true, true};
 
-  kernel_attributes attributes(const kernel_entry&, int, int) const override {
-    return {32, 1024, 8, 0, 0};
+class executor final : public dsl::detail::executor {
+ public:
+  void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
+    if (g.kept != 0) order_for_rows(g, count);
   }
-  bool is_cooperative(int) const override { return true; }
-  void launch_kernel(const kernel_launch& k, const dsl::stream& on) const override {
-    out << "launch" << (k.cooperative ? " together" : "") << " on "
-        << stream_name(stream_state::of(on).native) << ": " << spell_pass(k.pass, k.operands)
-        << ", " << k.elements << " elements, grid " << k.grid << ", block " << k.block;
-    if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes of shared memory";
-    out << "; " << k.inputs + k.outputs << " operands";
-    for (int i = 0; i < k.other_count; ++i)
-      out << (i == 0 ? ", beside them " : " and ") << k.others[i].bytes << " bytes";
-    out << "\n";
+  std::string describe_launch(const dsl::plan&) const override { return "printed"; }
+
+  // Rows are their phases, which are passes.
+  void plan(const work& w) const override {
+    if (w.kind() == work_kind::pass) return static_cast<const bound_pass&>(w).set_plan({});
+    rows_of(w).set_plan({});
   }
-  using grid_executor::run;
+  void run(const work& w, const dsl::stream& on) const override {
+    if (w.kind() == work_kind::pass) return print(static_cast<const bound_pass&>(w), on);
+    for (int p = 0; p < rows_of(w).count(); ++p) print(rows_of(w).phases()[p], on);
+  }
   void run(const library_task& task, const dsl::stream&) const override {
     out << (std::holds_alternative<scatter_task>(task.is) ? "scatter\n" : "sort\n");
+  }
+
+  // A loop's steps are passes, one by one or in a graph.
+  loop_support supports(const loop&) const override {
+    loop_support graphs{};
+    graphs.graphs = true;
+    return graphs;
   }
   std::unique_ptr<kernel_graph> make_graph(const dsl::stream&) const override {
     return std::make_unique<graph>();
   }
 
  private:
+  static const row_chain& rows_of(const work& w) {
+    if (w.kind() != work_kind::rows) raise<dsl::device_error>("print: not a pass");
+    return static_cast<const row_chain&>(w);
+  }
+  static void print(const bound_pass& pass, const dsl::stream& on) {
+    const opencl::kernel_text kernels = opencl::print_pass(pass, able);
+    text = kernels.text;
+    const opencl::kernel_launches all = opencl::launches_of(pass, able);
+    if (all.scratch_bytes > 0) out << all.scratch_bytes << " bytes for partial results\n";
+    for (const opencl::kernel_launch& each : all.launches)
+      out << "launch " << (each.number == 0 ? kernels.name : kernels.finish) << " on "
+          << stream_name(stream_state::of(on).native) << ": "
+          << spell_pass(pass.code().pass.view, pass.operands()) << ", " << each.work_items
+          << " work-items, " << each.arguments.size() << " arguments\n";
+  }
   struct graph final : kernel_graph {
     void begin() override { out << "begin a graph\n"; }
     void end() noexcept override { out << "end the graph\n"; }
@@ -149,10 +175,11 @@ class devices final : public back_end {
 }  // namespace
 
 std::string printed() {
-  std::string text = out.str();
+  std::string calls = out.str();
   out.str("");
-  return text;
+  return calls;
 }
+std::string last_text() { return text; }
 
 void add_devices() {
   static devices& made = *new devices;  // never destroyed: arrays may outlive static objects

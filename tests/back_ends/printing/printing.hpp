@@ -6,8 +6,10 @@
 
 namespace printing {
 
-/// Returns what was printed since the last call.
+/// Returns the calls that were printed since the last call of this function.
 std::string printed();
+/// The OpenCL C of the pass that was run last.
+std::string last_text();
 
 /// Registers the devices "print", "print:0" and "print:1".
 void add_devices();

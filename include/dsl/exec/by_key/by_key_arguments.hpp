@@ -56,8 +56,9 @@ template <class Arguments> struct by_key_arguments : without_leads<Arguments> {
 };
 
 /// Table entries, including one dummy per lane for invalid keys.
-DSL_DETAIL_FN constexpr std::int64_t by_key_entries(std::int64_t span, int log2_copies) {
-  return (span << log2_copies) + 32;
+DSL_DETAIL_FN constexpr std::int64_t by_key_entries(std::int64_t span, int log2_copies,
+                                                    int warp_size) {
+  return (span << log2_copies) + warp_size;
 }
 
 /// Bytes of a block's tags, which precede its tables. Each table has none, or at least 4.

@@ -62,7 +62,7 @@ struct by_key_buckets {
   DSL_DETAIL_KERNEL_FN void add(table& t, std::int64_t first, std::int64_t last,
                                 unsigned first_group) const {
     const std::int64_t together = team.threads() * vectors;
-    std::int64_t at = first + team.warp() * 32 * vectors + team.lane();
+    std::int64_t at = first + team.warp() * Team::warp_size * vectors + team.lane();
     pair_words words;
     read(words, at, last);
     DSL_DETAIL_ROLLED
@@ -70,7 +70,7 @@ struct by_key_buckets {
       typename table::batch b;
       DSL_DETAIL_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        const bool exists = at + v * 32 < last && words.key[v] < given.groups;
+        const bool exists = at + v * Team::warp_size < last && words.key[v] < given.groups;
         t.put(b, v, exists, words.key[v] - first_group);
         if constexpr (!Counts) {
           b.element[v] = reductions::identities();
@@ -86,7 +86,7 @@ struct by_key_buckets {
   DSL_DETAIL_KERNEL_FN void read(pair_words& to, std::int64_t at, std::int64_t last) const {
     DSL_DETAIL_UNROLL
     for (int v = 0; v < vectors; ++v) {
-      const std::int64_t i = at + v * 32;
+      const std::int64_t i = at + v * Team::warp_size;
       to.key[v] = i < last ? memory.template load<std::uint32_t>(given.pairs.sorted_keys + i) : 0;
       if constexpr (!Counts)
         to.value[v] =

@@ -30,14 +30,15 @@ inline constexpr bool only_counts = [] {
 /// A pass whose first output is the key, int32 or int64, and whose first `Groups` results belong to
 /// groups; the others are reductions of all elements, whatever their keys.
 template <class Pass, int Inputs, int Groups, class Arguments, class Memory, class Team>
-struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
-  using base = warp_tiles<Pass, Inputs, Arguments, Memory>;
+struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory, Team::warp_size> {
+  using base = warp_tiles<Pass, Inputs, Arguments, Memory, Team::warp_size>;
   using group = typename base::group;
   using of_groups = results_of_groups<Pass, Groups>;
   using of_all = results_of_all<Pass, Groups>;
   using accumulators = typename of_groups::accumulators;
   using reductions = typename of_groups::reductions;
   using base::args, base::lanes, base::memory;
+  static constexpr int warp_size = Team::warp_size;
   static constexpr bool counts = only_counts<Pass, Groups>,
                         reduces_all = of_all::reductions::count > 0;
   // Whether an accumulator and its combining rule leave too few registers for four tiles.
@@ -61,7 +62,7 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     if (given.step == by_key_step::pairs) return make_pairs();
     table t(given, memory, team);
     t.clear();
-    const int warps = team.threads() / 32;
+    const int warps = team.threads() / warp_size;
     const std::int64_t apart = team.blocks() * warps, first = team.block() * warps;
     std::int64_t tile = first + team.warp();
     group g[together];
@@ -97,11 +98,12 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   DSL_DETAIL_KERNEL_FN void finish() {
     const bool by_warps = given.results <= by_key_warps_to;
     const std::int64_t number = team.block() * team.threads() + team.thread(),
-                       i = by_warps ? number / 32 : number;
+                       i = by_warps ? number / warp_size : number;
     // The warp after those that make groups' results.
     if constexpr (reduces_all) {
       if (given.warps_of_all >= 0 &&
-          number / 32 == (by_warps ? given.results : (given.results + 31) / 32))
+          number / warp_size ==
+              (by_warps ? given.results : (given.results + warp_size - 1) / warp_size))
         return finish_all();
     }
     if (i >= given.results) return;
@@ -116,7 +118,8 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     const accumulators* const from = static_cast<const accumulators*>(given.partials) + i;
     accumulators sum = reductions::identities();
     DSL_DETAIL_UNROLL_BY_4
-    for (std::int64_t b = by_warps ? first + team.lane() : first; b < end; b += by_warps ? 32 : 1)
+    for (std::int64_t b = by_warps ? first + team.lane() : first; b < end;
+         b += by_warps ? warp_size : 1)
       reductions::add(sum, memory.template load<accumulators>(from + b * given.span));
     if (by_warps) combine_warp<reductions>(sum, team);
     if (!by_warps || team.lane() == 0) store_results<of_groups>(sum, given.first_group + i);
@@ -127,7 +130,7 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     if constexpr (reduces_all) {
       if (given.warps_of_all < 0) return;
       combine_warp<typename of_all::reductions>(mine, team);
-      const std::int64_t warp = team.block() * (team.threads() / 32) + team.warp();
+      const std::int64_t warp = team.block() * (team.threads() / warp_size) + team.warp();
       if (team.lane() == 0)
         memory.store(static_cast<typename of_all::accumulators*>(given.of_all) + warp, mine);
     }
@@ -136,7 +139,7 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
     const auto* const from = static_cast<const typename of_all::accumulators*>(given.of_all);
     typename of_all::accumulators sum = of_all::reductions::identities();
     DSL_DETAIL_ROLLED
-    for (int w = team.lane(); w < given.warps_of_all; w += 32)
+    for (int w = team.lane(); w < given.warps_of_all; w += warp_size)
       of_all::reductions::add(sum, memory.template load<typename of_all::accumulators>(from + w));
     combine_warp<typename of_all::reductions>(sum, team);
     if (team.lane() == 0) store_results<of_all>(sum, 0);
@@ -147,16 +150,16 @@ struct by_key_body : warp_tiles<Pass, Inputs, Arguments, Memory> {
   };
 
   DSL_DETAIL_KERNEL_FN void make_pairs() {
-    const std::int64_t warps = team.blocks() * (team.threads() / 32);
+    const std::int64_t warps = team.blocks() * (team.threads() / warp_size);
     typename of_all::accumulators all = of_all::reductions::identities();
     DSL_DETAIL_ROLLED
-    for (std::int64_t tile = team.block() * (team.threads() / 32) + team.warp(); tile < args.tiles;
-         tile += warps) {
+    for (std::int64_t tile = team.block() * (team.threads() / warp_size) + team.warp();
+         tile < args.tiles; tile += warps) {
       group g;
       this->read(g, tile, team.lane());
       typename base::lane_results out;
       if (g.count > 0) out = this->compute_read(g);
-      const std::int64_t at = (tile * 32 + team.lane()) * lanes;
+      const std::int64_t at = (tile * warp_size + team.lane()) * lanes;
       lane_words keys, values;
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {

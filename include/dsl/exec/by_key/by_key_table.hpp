@@ -27,6 +27,9 @@ inline constexpr bool combines_quickly =
 template <class PassReductions, bool Counts, int Vectors, class Memory, class Team>
 class by_key_table {
   using reductions = reductions_of<PassReductions>;
+  using lane_mask = typename Team::lane_mask;
+  static constexpr int log2_warp = Team::warp_size == 64 ? 6 : 5;
+  static_assert(Team::warp_size == 1 << log2_warp);
   // Elements of a lane whose entries are read at once.
   static constexpr int together = !combines_quickly<PassReductions> ? 1 : Vectors < 8 ? Vectors : 8;
   static_assert(Vectors % together == 0);
@@ -50,7 +53,7 @@ class by_key_table {
       : given(p),
         memory(m),
         team(t),
-        entries(static_cast<int>(by_key_entries(p.span, p.log2_copies))),
+        entries(static_cast<int>(by_key_entries(p.span, p.log2_copies, Team::warp_size))),
         place_in_turn(t.warp() / p.tables << 8 | t.warp() % p.tables),
         // A value from another lane is not computed again, which it otherwise would be in the
         // table's turn.
@@ -113,7 +116,7 @@ class by_key_table {
     team.synchronize();
     const int all_copies = given.span << given.log2_copies;
     DSL_DETAIL_ROLLED
-    for (int first = 32 * team.warp(); first < all_copies; first += team.threads()) {
+    for (int first = Team::warp_size * team.warp(); first < all_copies; first += team.threads()) {
       const int at = first + team.lane();
       accumulators sum = reductions::identities();
       DSL_DETAIL_ROLLED
@@ -210,7 +213,7 @@ class by_key_table {
     bool same = true;
     DSL_DETAIL_UNROLL
     for (int l = 0; l < Tile; ++l) same = same && entry[l] - mine == group;
-    if (team.ballot(same) != ~0u) return;
+    if (team.ballot(same) != ~lane_mask{0}) return;
     accumulators all = element[0];
     DSL_DETAIL_UNROLL
     for (int l = 1; l < Tile; ++l) {
@@ -233,13 +236,14 @@ class by_key_table {
     DSL_DETAIL_UNROLL
     for (int v = 0; v < Vectors; ++v) {
       const unsigned mine =
-          (step + static_cast<unsigned>(v)) << 5 | static_cast<unsigned>(team.lane());
+          (step + static_cast<unsigned>(v)) << log2_warp | static_cast<unsigned>(team.lane());
       found[v] = team.atomic_exchange(
           tags + (b.entry[v] / sizeof(entry_type) & static_cast<unsigned>(given.tags - 1)), mine);
       team.synchronize_warp();
     }
     const auto meets = [&](int v) {
-      return team.ballot(found[v] >> 5 == ((step + static_cast<unsigned>(v)) & ~0u >> 5));
+      return team.ballot(found[v] >> log2_warp ==
+                         ((step + static_cast<unsigned>(v)) & ~0u >> log2_warp));
     };
     unsigned meet = 0;  // A bit for each vector.
     DSL_DETAIL_UNROLL
@@ -247,7 +251,9 @@ class by_key_table {
     DSL_DETAIL_UNROLL
     for (int v = 0; v < Vectors; ++v) {
       if ((meet >> v & 1) == 0) add_to(b.entry[v], b.element[v]);
-      else add_conflicting(b.entry[v], b.element[v], meets(v), static_cast<int>(found[v] & 31));
+      else
+        add_conflicting(b.entry[v], b.element[v], meets(v),
+                        static_cast<int>(found[v] & (Team::warp_size - 1)));
       team.synchronize_warp();
     }
   }
@@ -258,7 +264,7 @@ class by_key_table {
   }
   // The lanes in `meets` have found `other`. If none of these others has found one itself, at most
   // two lanes meet, and the second one adds the values of both.
-  DSL_DETAIL_KERNEL_FN void add_conflicting(unsigned entry, accumulators element, unsigned meets,
+  DSL_DETAIL_KERNEL_FN void add_conflicting(unsigned entry, accumulators element, lane_mask meets,
                                             int other) const {
     const int lane = team.lane();
     const bool has_met = (meets >> lane & 1) != 0;
@@ -284,10 +290,10 @@ class by_key_table {
   // Lanes with the same entry combine their values pairwise: the first with the second, the third
   // with the fourth, then the firsts of these pairs. Returns whether this lane has the combined
   // value.
-  DSL_DETAIL_KERNEL_FN bool combine_lanes(accumulators& mine, unsigned same) const {
+  DSL_DETAIL_KERNEL_FN bool combine_lanes(accumulators& mine, lane_mask same) const {
     const int lane = team.lane();
-    const unsigned before = same & ((1u << lane) - 1);
-    unsigned others = same & ~((2u << lane) - 1);
+    const lane_mask before = same & ((lane_mask{1} << lane) - 1);
+    lane_mask others = same & ~((lane_mask{2} << lane) - 1);
     int rank = count_bits(before);
     while (team.ballot(others != 0) != 0) {
       const accumulators other = team.from_lane(mine, others != 0 ? lowest_bit(others) : lane);

@@ -40,10 +40,11 @@ template <class Compress, class Arguments, class Memory, class Team>
 DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args, Memory memory,
                                        Team team) {
   using pass = typename Compress::pass;
-  using body = warp_tiles<pass, Compress::inputs, Arguments, Memory>;
+  using body = warp_tiles<pass, Compress::inputs, Arguments, Memory, Team::warp_size>;
   using eval = typename body::eval;
-  constexpr int lanes = body::lanes, rounds = Compress::rounds, warps = scan_block_threads / 32;
-  constexpr scan_policy policy = scan_policy_of<pass>(Memory::compute_capability);
+  constexpr int lanes = body::lanes, rounds = Compress::rounds,
+                warps = scan_block_threads / Team::warp_size;
+  constexpr scan_policy policy = scan_policy_of<pass>(Memory::compute_capability, Team::warp_size);
   constexpr int ahead = policy.vectors_ahead < rounds ? policy.vectors_ahead : rounds;
   static_assert(rounds * lanes <= 32 && rounds % ahead == 0);
 
@@ -90,7 +91,7 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
     };
     const unsigned mine = of_tile(r) | of_tile(r + 1) << 16;
     const unsigned sum = sum_up_to_lane(mine, team);
-    const unsigned all = team.from_lane(sum, 31);
+    const unsigned all = team.from_lane(sum, Team::warp_size - 1);
     before[r] = total + ((sum - mine) & 0xffff);
     total += all & 0xffff;
     if (r + 1 < rounds) before[r + 1] = total + ((sum - mine) >> 16);
@@ -104,7 +105,7 @@ DSL_DETAIL_KERNEL_FN void run_compress(const compress_arguments<Arguments>& args
     return scan.look_back(args.compress.scan, tile, tile == 0, all, policy.pause);
   });
   const std::int64_t place = team.from_lane(earlier.is_none() ? std::int64_t{0} : earlier.value, 0);
-  if (tile + 1 == team.blocks() && team.thread() == scan_block_threads - 32)
+  if (tile + 1 == team.blocks() && team.thread() == scan_block_threads - Team::warp_size)
     memory.store(args.compress.count, place + static_cast<std::int64_t>(total));
 
   DSL_DETAIL_UNROLL

@@ -5,9 +5,9 @@
 
 namespace dsl::detail {
 
-/// One thread of a pass whose tiles each belong to a warp: 32 groups of lanes, one for each lane of
-/// the warp. In a strided index space a tile is planned like that of a block of 32 threads.
-template <class Pass, int Inputs, class Arguments, class Memory>
+/// One thread of a pass whose tiles each belong to a warp: a group of lanes for each lane of the
+/// warp. In a strided index space a tile is planned like that of a block of a warp's threads.
+template <class Pass, int Inputs, class Arguments, class Memory, int WarpSize>
 struct warp_tiles : kernel_body<Pass, Inputs, without_leads<Arguments>, Memory> {
   using base = kernel_body<Pass, Inputs, without_leads<Arguments>, Memory>;
   using group = typename base::group;
@@ -24,7 +24,7 @@ struct warp_tiles : kernel_body<Pass, Inputs, without_leads<Arguments>, Memory> 
       this->place_in_tile(g, this->column_of(lane), this->row_of(lane));
       if (g.row >= height) g.count = 0;
     } else {
-      g.first = (tile * 32 + lane) * lanes;
+      g.first = (tile * WarpSize + lane) * lanes;
       g.count = this->lanes_from(g.first);
       g.in_vectors = false;
     }
@@ -34,7 +34,7 @@ struct warp_tiles : kernel_body<Pass, Inputs, without_leads<Arguments>, Memory> 
   }
   /// The same without a branch, if all tiles are whole and all arrays are read in whole vectors.
   DSL_DETAIL_KERNEL_FN void read_whole(group& g, std::int64_t tile, int lane) const {
-    g.first = (tile * 32 + lane) * lanes;
+    g.first = (tile * WarpSize + lane) * lanes;
     g.count = lanes;
     g.in_vectors = true;
     typename base::template reader<> from{*this, g};
@@ -52,7 +52,7 @@ struct warp_tiles : kernel_body<Pass, Inputs, without_leads<Arguments>, Memory> 
 
   /// Whether read_whole may read all tiles up to this one.
   DSL_DETAIL_KERNEL_FN bool are_whole_to(std::int64_t tile) const {
-    return !strided && this->reads_vectors() && (tile + 1) * 32 * lanes <= args.elements;
+    return !strided && this->reads_vectors() && (tile + 1) * WarpSize * lanes <= args.elements;
   }
 
  private:

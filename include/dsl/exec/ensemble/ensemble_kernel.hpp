@@ -218,9 +218,9 @@ struct element_queue {
 
   /// For a lane that is idle or not, an element, or -1. All lanes of the warp call it.
   template <class Memory, class Team>
-  DSL_DETAIL_SHARED_KERNEL_FN std::int64_t take(unsigned idle, const ensemble_parameters& p,
-                                                std::int64_t elements, const Memory&,
-                                                const Team& team) {
+  DSL_DETAIL_SHARED_KERNEL_FN std::int64_t take(typename Team::lane_mask idle,
+                                                const ensemble_parameters& p, std::int64_t elements,
+                                                const Memory&, const Team& team) {
     if (next == end) {
       unsigned ticket = 0;
       if (team.lane() == 0) ticket = team.next_ticket(p.ticket);
@@ -233,7 +233,7 @@ struct element_queue {
         return -1;
       }
     }
-    const unsigned mine = 1u << team.lane();
+    const auto mine = typename Team::lane_mask{1} << team.lane();
     const std::int64_t at = next + count_bits(idle & (mine - 1));
     const bool gets = (idle & mine) != 0 && at < end;
     next = next + count_bits(idle) < end ? next + count_bits(idle) : end;
@@ -248,7 +248,7 @@ DSL_DETAIL_KERNEL_FN void run_ensemble(const Arguments& args, Memory memory, Tea
   bool runs = false;
   DSL_DETAIL_ROLLED
   while (true) {
-    const unsigned idle = team.ballot(!runs);
+    const auto idle = team.ballot(!runs);
     if (!queue.is_empty && count_bits(idle) >= args.ensemble.refill) {
       const std::int64_t element = queue.take(idle, args.ensemble, args.elements, memory, team);
       if (element >= 0) {
@@ -256,7 +256,7 @@ DSL_DETAIL_KERNEL_FN void run_ensemble(const Arguments& args, Memory memory, Tea
         runs = mine.is_running();
         if (!runs) mine.end();
       }
-    } else if (idle == ~0u) {
+    } else if (idle == ~typename Team::lane_mask{0}) {
       return;
     }
     if (!runs) continue;

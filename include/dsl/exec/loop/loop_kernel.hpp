@@ -22,7 +22,7 @@ class step_reduction {
         team_(team),
         of_warp_(team.template shared<struct of_warp, accumulators, 2 * most_warps>()),
         of_reader_(team.template shared<struct of_reader, accumulators, most_warps>()),
-        warps_(team.threads() / 32) {
+        warps_(team.threads() / Team::warp_size) {
     if (team.thread() < most_warps) {
       const accumulators none = Reductions::identities();
       memory.store(of_warp_ + team.thread(), none);
@@ -88,11 +88,12 @@ class step_reduction {
     if (warps_ == 1) return team_.from_lane(read, 0);
     if (team_.lane() == 0) memory_.store(of_reader_ + team_.warp(), read);
     team_.synchronize();
-    return combine_warps(of_reader_, blocks >= threads ? warps_ : (blocks + 31) / 32);
+    return combine_warps(
+        of_reader_, blocks >= threads ? warps_ : (blocks + Team::warp_size - 1) / Team::warp_size);
   }
 
  private:
-  static constexpr int most_warps = 32;
+  static constexpr int most_warps = 1024 / Team::warp_size;
 
   // Combines the warps' values in shared memory, several reads at a time, because sequential reads
   // would each take the full latency. Identities follow the last value.

@@ -21,10 +21,12 @@ template <class Pass, int Inputs, class Arguments, class Memory>
 using operands_of_pass =
     operand_access<typename place_of_pass<Pass, Inputs, Arguments>::type, Memory>;
 template <class Pass, int Inputs, class Arguments, class Memory, int Lanes>
-using lanes_in_pass = tile_lanes<
-    operands_of_pass<Pass, Inputs, Arguments, Memory>, Lanes, takes_halos<Arguments> ? 32 : 1,
-    may_read_beyond_rows(
-        Pass::view(),
-        static_cast<int>(sizeof(typename reductions_of<typename Pass::reductions>::accumulators)))>;
+using lanes_in_pass =
+    tile_lanes<operands_of_pass<Pass, Inputs, Arguments, Memory>, Lanes,
+               takes_halos<Arguments> ? halo_tiles::lane_step : 1,
+               may_read_beyond_rows(
+                   Pass::view(),
+                   static_cast<int>(
+                       sizeof(typename reductions_of<typename Pass::reductions>::accumulators)))>;
 
 }  // namespace dsl::detail

@@ -23,8 +23,8 @@ DSL_DETAIL_KERNEL_FN accumulator_of<Reduction> combine_across_warps(accumulator_
   team.synchronize();
   memory.store(of_thread + thread, value);
   team.synchronize();
-  if (threads.owned_by(thread, team.threads()) < 0) return value;
-  const warp_leaders from = leaders_of(thread, threads);
+  if (threads.owned_by(thread, team.threads(), Team::warp_size) < 0) return value;
+  const warp_leaders from = leaders_of(thread, threads, Team::warp_size);
   value = memory.template load<state>(of_thread + from.first);
   // Unrolled by more, as nvcc would, it takes more registers in the whole kernel.
   DSL_DETAIL_UNROLL_BY_4
@@ -58,10 +58,10 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&su
   };
   if constexpr (Compact) {
     DSL_DETAIL_ROLLED
-    for (int step = 16; step > 0; step /= 2) combine_at(step);
+    for (int step = Team::warp_size / 2; step > 0; step /= 2) combine_at(step);
   } else {
-    for (int step = 16; step > 0; step /= 2) combine_at(step);
-    if (Sums <= 4 && !goes_across_warps(threads)) return leave(sums, count, 0);
+    for (int step = Team::warp_size / 2; step > 0; step /= 2) combine_at(step);
+    if (Sums <= 4 && !goes_across_warps(threads, Team::warp_size)) return leave(sums, count, 0);
   }
   DSL_DETAIL_ROLLED
   for (int result_index = 0; result_index < count; ++result_index) {
@@ -70,7 +70,7 @@ DSL_DETAIL_KERNEL_FN void combine_threads(typename Reductions::accumulators (&su
     // A variable index would put all accumulators into local memory.
     for (int s = 1; s < Sums; ++s)
       if (s == result_index) mine[0] = sums[s];
-    if (goes_across_warps(threads))
+    if (goes_across_warps(threads, Team::warp_size))
       combine_sums_across_warps<Reductions>(mine[0], threads, memory, team);
     leave(mine, 1, result_index);
   }
@@ -144,7 +144,8 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   if (steps != reduction_steps::of_partials)
     combine_threads<reductions, Compact>(
         left, results_a_thread, schedule.threads, memory, team,
-        result_writer<Body>{body, schedule, schedule.threads.owned_by(thread, threads),
+        result_writer<Body>{body, schedule,
+                            schedule.threads.owned_by(thread, threads, Team::warp_size),
                             first + split, owners, steps == reduction_steps::whole});
   if (steps == reduction_steps::whole || steps == reduction_steps::to_partials) return;
   // By then every block has read the scalars in device memory that a result may overwrite.
@@ -179,7 +180,8 @@ DSL_DETAIL_KERNEL_FN void reduce(Body& body, const reduction_schedule& schedule,
   }
   combine_threads<reductions, Compact>(
       left, results_a_thread, across, memory, team,
-      result_writer<Body>{body, schedule, across.owned_by(thread, threads), 0, owners, true});
+      result_writer<Body>{body, schedule, across.owned_by(thread, threads, Team::warp_size), 0,
+                          owners, true});
 }
 
 // Combines the accumulators of all threads of a block, in the order of combine_threads, through the
@@ -190,7 +192,7 @@ DSL_DETAIL_KERNEL_FN void combine_block(typename Reductions::accumulators& sums,
                                         const Memory& memory, const Team& team) {
   using accumulators = typename Reductions::accumulators;
   combine_warp<Reductions>(sums, team);
-  const int warps = team.threads() / 32;
+  const int warps = team.threads() / Team::warp_size;
   if (warps == 1) return;
   auto* const of_warp = reinterpret_cast<accumulators*>(memory.shared());
   if (team.lane() == 0) memory.store(of_warp + team.warp(), sums);

@@ -296,9 +296,12 @@ template <class Pass>
 constexpr loop_policy loop_policy_of(int states, int compute_capability) {
   return policy_of<Pass>::loop(traits_of(Pass::view(), states), compute_capability);
 }
+/// A warp takes as many elements in fewer rounds if it has more than 32 threads.
 template <class Pass>
-constexpr scan_policy scan_policy_of(int compute_capability) {
-  return policy_of<Pass>::scan(traits_of(Pass::view()), compute_capability);
+constexpr scan_policy scan_policy_of(int compute_capability, int warp_size) {
+  scan_policy p = policy_of<Pass>::scan(traits_of(Pass::view()), compute_capability);
+  if (warp_size > 32 && p.rounds > 1) p.rounds = p.rounds * 32 / warp_size;
+  return p;
 }
 
 }  // namespace detail

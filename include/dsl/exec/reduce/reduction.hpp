@@ -233,20 +233,20 @@ struct reductions_of<pass_reductions<F...>> {
 };
 
 /// Threads that share a result combine their accumulators in a fixed order: within a warp by
-/// halves, that is with the thread `step` further for step 16, 8, ..., then the warps' values one
-/// after another. `sharing::owned_by` says which thread has the result.
+/// halves, that is with the thread `step` further for half a warp, a quarter, ..., then the warps'
+/// values one after another. `sharing::owned_by` says which thread has the result.
 DSL_DETAIL_FN bool halves_at(int step, const sharing& threads) {
   return step >= threads.distance() && step < threads.span();
 }
-DSL_DETAIL_FN bool goes_across_warps(const sharing& threads) {
-  return threads.log2_threads > 0 && threads.span() > 32;
+DSL_DETAIL_FN bool goes_across_warps(const sharing& threads, int warp_size) {
+  return threads.log2_threads > 0 && threads.span() > warp_size;
 }
 
 /// After the halves: the threads whose values a result's owner combines: the first one, and `count`
 /// in all, `step` apart.
 struct warp_leaders { int first, step, count; };
-DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads) {
-  const int step = threads.distance() > 32 ? threads.distance() : 32;
+DSL_DETAIL_FN warp_leaders leaders_of(int owner, const sharing& threads, int warp_size) {
+  const int step = threads.distance() > warp_size ? threads.distance() : warp_size;
   return {(owner >> threads.log2_distance << (threads.log2_distance + threads.log2_threads)) +
               (owner & (threads.distance() - 1)),
           step, threads.span() / step};
@@ -275,7 +275,7 @@ DSL_DETAIL_KERNEL_FN typename Reductions::accumulators next_of_warp(
 template <class T, class Team>
 DSL_DETAIL_KERNEL_FN T sum_up_to_lane(T sum, const Team& team) {
   DSL_DETAIL_UNROLL
-  for (int step = 1; step < 32; step *= 2) {
+  for (int step = 1; step < Team::warp_size; step *= 2) {
     const T before = team.shift_up(sum, step);
     if (team.lane() >= step) sum += before;
   }
@@ -285,7 +285,8 @@ DSL_DETAIL_KERNEL_FN T sum_up_to_lane(T sum, const Team& team) {
 template <class Reductions, class Team>
 DSL_DETAIL_KERNEL_FN void combine_warp(typename Reductions::accumulators& sums, const Team& team) {
   DSL_DETAIL_UNROLL
-  for (int step = 16; step > 0; step /= 2) combine_with_lane<Reductions>(sums, step, team);
+  for (int step = Team::warp_size / 2; step > 0; step /= 2)
+    combine_with_lane<Reductions>(sums, step, team);
 }
 
 }  // namespace dsl::detail

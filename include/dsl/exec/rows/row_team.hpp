@@ -78,7 +78,7 @@ class row_team {
   }
 
  private:
-  static constexpr int inboxes = 2;
+  static constexpr int inboxes = 2, warp_size = Team::warp_size;
   DSL_DETAIL_KERNEL_FN int parts() const { return InOneBlock ? 1 : s_.parts; }
   DSL_DETAIL_KERNEL_FN int log2_across() const { return InOneBlock ? 0 : s_.log2_across; }
 
@@ -89,11 +89,11 @@ class row_team {
     const int rows = rows_a_group();
     if constexpr (sizeof(typename Reductions::accumulators) <= 16) {
       DSL_DETAIL_UNROLL
-      for (int step = 16; step > 0; step /= 2)
+      for (int step = warp_size / 2; step > 0; step /= 2)
         if (step >= rows && step < threads) combine_with_lane<Reductions>(mine, step, team_);
     } else {
       DSL_DETAIL_ROLLED
-      for (int step = threads >= 32 ? 16 : threads / 2; step >= rows; step /= 2)
+      for (int step = threads >= warp_size ? warp_size / 2 : threads / 2; step >= rows; step /= 2)
         combine_with_lane<Reductions>(mine, step, team_);
     }
   }
@@ -106,25 +106,25 @@ class row_team {
     const int lane = team_.lane(), rows = rows_a_group();
     combine_lanes<Reductions>(mine, s_.group_threads);
     int threads = s_.group_threads;
-    if (threads > 32) {
+    if (threads > warp_size) {
       // Each warp stores its own; a warp may be one turn ahead of another.
-      const int warps = threads / 32;
+      const int warps = threads / warp_size;
       accumulators* const of_warp = reinterpret_cast<accumulators*>(memory_.shared() + turn_);
       turn_ = s_.shared_sums / 2 - turn_;
       if (lane < rows) memory_.store(of_warp + team_.warp() * rows + lane, mine);
       team_.synchronize();
-      if (!InOneBlock && team_.warp() * 32 >= receivers) return mine;
+      if (!InOneBlock && team_.warp() * warp_size >= receivers) return mine;
       mine = Reductions::identities();
       const accumulators* const of_thread_group = of_warp + thread_group() * warps * rows;
-      if constexpr (InOneBlock) {  // A block has at most 32 warps.
+      if constexpr (InOneBlock) {  // A block has at most as many warps as a warp has lanes.
         if (lane < warps) mine = memory_.template load<accumulators>(of_thread_group + lane);
       } else {
         DSL_DETAIL_UNROLL_BY_4
-        for (int i = lane; i < warps * rows; i += 32)
+        for (int i = lane; i < warps * rows; i += warp_size)
           Reductions::add(mine, memory_.template load<accumulators>(of_thread_group + i));
       }
-      threads = 32;
-      combine_lanes<Reductions>(mine, 32);
+      threads = warp_size;
+      combine_lanes<Reductions>(mine, warp_size);
     }
     // The first lanes have the result.
     const int first = (lane & ~(threads - 1)) + row_in_group();

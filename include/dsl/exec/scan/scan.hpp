@@ -56,7 +56,8 @@ scan_kernels kernels_of_scan(scan_program<Pass, Operator, Target, Inputs>) {
   using linear = linear_arguments<Inputs + 1>;
   using strided = strided_arguments<Inputs + 1>;
   using elements = typename Pass::elements;
-  constexpr scan_policy policy = scan_policy_of<Pass>(capability_of<T>);
+  constexpr int warp_size = T == kernel_target::sim ? simulated_team::warp_size : 32;
+  constexpr scan_policy policy = scan_policy_of<Pass>(capability_of<T>, warp_size);
   using naming = named_by_scan<elements, Operator>;
   using totals = scan_totals_kernel<elements::output(0).type(), policy.totals_run,
                                     policy.totals_ahead, Operator>;

@@ -19,7 +19,7 @@ struct scan_program {
 };
 
 /// A warp's values of a tile in the block's shared memory, in groups of lanes: threads write some
-/// groups and read others.
+/// groups and read others. `Groups`: of the warp.
 template <class V, int Lanes, int Groups, class Memory>
 class warp_values {
   static constexpr int in_word = sizeof(V) * Lanes <= 16 ? Lanes : static_cast<int>(16 / sizeof(V));
@@ -28,7 +28,7 @@ class warp_values {
  public:
   using word = pack<V, in_word>;
   using group = pack<V, Lanes>;
-  static constexpr int word_count = 32 * Groups * words;
+  static constexpr int word_count = Groups * words;
 
   DSL_DETAIL_KERNEL_FN warp_values(word* first, Memory memory) : first_(first), memory_(memory) {}
 
@@ -77,17 +77,17 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
   using segment_type = std::conditional_t<Rows, segment<V>, row_segment<combine, V>>;
   static constexpr bool by_segments = std::is_same_v<segment_type, segment<V>>;
   static constexpr scan_policy policy =
-      scan_policy_of<typename Scan::pass>(Memory::compute_capability);
+      scan_policy_of<typename Scan::pass>(Memory::compute_capability, Team::warp_size);
   static constexpr int lanes = base::lanes;
   static constexpr int rounds = policy.rounds;
   static constexpr int ahead = policy.vectors_ahead < rounds ? policy.vectors_ahead : rounds;
-  static constexpr int own_elements = rounds * lanes;
+  static constexpr int own_elements = rounds * lanes, warp_groups = rounds * Team::warp_size;
   static constexpr int tile_groups = rounds * scan_block_threads,
                        tile_elements = tile_groups * lanes;
-  using values = warp_values<V, lanes, rounds, Memory>;
+  using values = warp_values<V, lanes, warp_groups, Memory>;
   using base::args, base::corner, base::height, base::memory, base::strided;
   static_assert(own_elements <= 32, "a thread has a bit for each of its elements");
-  static_assert((rounds & (rounds - 1)) == 0 && rounds <= 8,
+  static_assert((rounds & (rounds - 1)) == 0 && warp_groups <= scan_block_threads,
                 "a warp's groups are in one piece of the index space");
   static_assert(rounds % ahead == 0, "the vectors of a tile are read so many at a time");
 
@@ -119,11 +119,11 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
   DSL_DETAIL_KERNEL_FN void evaluate(const values& to) const {
     const bool whole = is_whole(), in_vectors = whole && this->reads_vectors();
     DSL_DETAIL_ROLLED
-    for (int first = first_of_warp() + team.lane(), end = first + rounds * 32; first < end;
-         first += ahead * 32) {
+    for (int first = first_of_warp() + team.lane(), end = first + warp_groups; first < end;
+         first += ahead * Team::warp_size) {
       group g[ahead];
       DSL_DETAIL_UNROLL
-      for (int k = 0; k < ahead; ++k) place_group(g[k], first + k * 32);
+      for (int k = 0; k < ahead; ++k) place_group(g[k], first + k * Team::warp_size);
       // No branch between the loads of a whole tile.
       const auto read_whole = [&](bool vectors) {
         DSL_DETAIL_UNROLL
@@ -150,7 +150,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
           DSL_DETAIL_UNROLL
           for (int l = 0; l < lanes; ++l) x.lane[l] = nth<0>(out.of[l]);
         }
-        to.store(first - first_of_warp() + k * 32, x);
+        to.store(first - first_of_warp() + k * Team::warp_size, x);
       }
     }
   }
@@ -193,7 +193,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
       DSL_DETAIL_ROLLED
       for (int k = 0; k < own_elements; ++k) {
         if ((m.heads >> k & 1) == 0 || (m.exist >> k & 1) == 0) continue;
-        V* const head = of.element(own_group(0) % (32 * rounds) * lanes + k);
+        V* const head = of.element(own_group(0) % warp_groups * lanes + k);
         memory.store(head, apply_operator<combine>(init(), memory.template load<V>(head)));
       }
     }
@@ -205,7 +205,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
     segment_type all{};
     DSL_DETAIL_UNROLL_BY_2
     for (int j = 0; j < rounds; ++j) {
-      const auto x = of.load(own_group(j) % (32 * rounds));
+      const auto x = of.load(own_group(j) % warp_groups);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
         const segment_type each = element(x.lane[l], m, j * lanes + l);
@@ -219,7 +219,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
   DSL_DETAIL_KERNEL_FN void scan_own(const values& of, const marks& m, segment_type before) const {
     DSL_DETAIL_UNROLL_BY_2
     for (int j = 0; j < rounds; ++j) {
-      auto x = of.load(own_group(j) % (32 * rounds));
+      auto x = of.load(own_group(j) % warp_groups);
       DSL_DETAIL_UNROLL
       for (int l = 0; l < lanes; ++l) {
         const segment_type each = element(x.lane[l], m, j * lanes + l);
@@ -227,7 +227,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
         before = join<combine>(before, each);
         x.lane[l] = scan.exclusive != 0 ? exclusive : before.value;
       }
-      of.store(own_group(j) % (32 * rounds), x);
+      of.store(own_group(j) % warp_groups, x);
     }
   }
 
@@ -236,9 +236,9 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
     const int first = first_of_warp() + team.lane();
     const auto write_group = [&](int r, bool in_vectors) {
       group g;
-      place_group(g, first + r * 32);
+      place_group(g, first + r * Team::warp_size);
       g.in_vectors = in_vectors;
-      if (in_vectors || g.count > 0) store(g, from.load(team.lane() + r * 32).lane);
+      if (in_vectors || g.count > 0) store(g, from.load(team.lane() + r * Team::warp_size).lane);
     };
     if (is_whole() && this->reads_vectors()) {
       DSL_DETAIL_UNROLL
@@ -250,10 +250,11 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
       const std::int64_t before =
           tile * tile_elements + static_cast<std::int64_t>(first_of_warp()) * lanes;
       T* const to = reinterpret_cast<T*>(args.operand[Scan::inputs].word) + before;
-      const int end = static_cast<int>(
-          args.elements - before < 32 * own_elements ? args.elements - before : 32 * own_elements);
+      const int end =
+          static_cast<int>(args.elements - before < warp_groups * lanes ? args.elements - before
+                                                                        : warp_groups * lanes);
       DSL_DETAIL_UNROLL_BY_4
-      for (int k = team.lane(); k < end; k += 32)
+      for (int k = team.lane(); k < end; k += Team::warp_size)
         memory.store(to + k, as_target(memory.template load<V>(from.element(k))));
     }
   }
@@ -331,7 +332,7 @@ struct scan_body : kernel_body<typename Scan::pass, Scan::inputs, without_leads<
 
   // Groups by their number in a tile: the first one of a thread's warp, and those whose elements a
   // thread scans.
-  DSL_DETAIL_KERNEL_FN int first_of_warp() const { return team.warp() * 32 * rounds; }
+  DSL_DETAIL_KERNEL_FN int first_of_warp() const { return team.warp() * warp_groups; }
   DSL_DETAIL_KERNEL_FN int own_group(int j) const { return team.thread() * rounds + j; }
   DSL_DETAIL_KERNEL_FN void place_group(group& g, int number) const {
     if constexpr (!strided) {

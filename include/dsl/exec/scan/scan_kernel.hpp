@@ -18,15 +18,17 @@ class segment_scan {
   DSL_DETAIL_KERNEL_FN segment_scan(Memory memory, Team team)
       : memory_(memory),
         team_(team),
-        of_warp_(team.template shared<struct of_warp, Segment, scan_block_threads / 32>()) {}
+        of_warp_(
+            team.template shared<struct of_warp, Segment, scan_block_threads / Team::warp_size>()) {
+  }
 
   /// The prefix of a thread's segment. `prefix(all)`, called by the first warp, returns the prefix
   /// of the block.
   template <class Prefix>
   DSL_DETAIL_KERNEL_FN Segment scan_block(const Segment& own, const Prefix& prefix) const {
-    constexpr int warps = scan_block_threads / 32;
+    constexpr int warps = scan_block_threads / Team::warp_size;
     const Segment scanned = scan_warp(own), before_in_warp = shift_up(scanned, 1);
-    if (team_.lane() == 31) memory_.store(of_warp_ + team_.warp(), scanned);
+    if (team_.lane() == Team::warp_size - 1) memory_.store(of_warp_ + team_.warp(), scanned);
     team_.synchronize();
     if (team_.warp() == 0) {
       Segment total{};
@@ -108,11 +110,11 @@ class segment_scan {
   }
   DSL_DETAIL_KERNEL_FN Segment scan_warp(Segment s) const {
     DSL_DETAIL_UNROLL
-    for (int step = 1; step < 32; step *= 2) s = join<Operator>(shift_up(s, step), s);
+    for (int step = 1; step < Team::warp_size; step *= 2) s = join<Operator>(shift_up(s, step), s);
     return s;
   }
 
-  // At most 32 cells, one for each lane of the first warp.
+  // At most `scan_groups` cells, one for each lane of the first warp.
   struct request {
     const cell* from;
     unsigned count;
@@ -173,7 +175,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_rows(const scan_arguments<Arguments>& args, M
   using values = typename body::values;
   constexpr int words = values::word_count;
   const values of_warp(team.template shared<struct words_of_tile, typename values::word,
-                                            scan_block_threads / 32 * words>() +
+                                            scan_block_threads / Team::warp_size * words>() +
                            team.warp() * words,
                        memory);
   thread.evaluate(of_warp);
@@ -253,7 +255,7 @@ DSL_DETAIL_KERNEL_FN void run_scan_column_totals(const scan_totals_arguments& ar
 
 #if defined(__CUDACC__)
 template <class Scan> inline constexpr scan_policy device_scan_policy =
-    scan_policy_of<typename Scan::pass>(lowest_capability());
+    scan_policy_of<typename Scan::pass>(lowest_capability(), device_team::warp_size);
 #endif
 
 }  // namespace dsl::detail

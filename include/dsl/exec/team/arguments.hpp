@@ -57,8 +57,8 @@ struct sharing {
   DSL_DETAIL_FN int span() const { return 1 << (log2_distance + log2_threads); }
   DSL_DETAIL_FN int owners(int block) const { return block >> log2_threads; }
   /// The result that a thread holds after its threads have combined theirs, or -1.
-  DSL_DETAIL_FN int owned_by(int thread, int block) const {
-    if (span() > 32) return thread < owners(block) ? thread : -1;
+  DSL_DETAIL_FN int owned_by(int thread, int block, int warp_size) const {
+    if (span() > warp_size) return thread < owners(block) ? thread : -1;
     const int first = thread & (span() - 1);
     return first < distance() ? (thread >> (log2_distance + log2_threads) << log2_distance) + first
                               : -1;
@@ -280,6 +280,8 @@ struct halo_tile {
 /// displacement is known only at run time.
 struct halo_tiles {
   static constexpr int most = 6;
+  // Elements from a thread's lane to its next one, so that threads side by side write side by side.
+  static constexpr int lane_step = 32;
   halo_tile tile[most];
   std::int32_t count;
   // Elements by which the first tile of a row begins before the row, so that all tiles are written

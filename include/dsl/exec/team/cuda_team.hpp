@@ -144,16 +144,18 @@ struct device_memory {
       : "memory")
 
 struct device_team {
+  static constexpr int warp_size = 32;
+  using lane_mask = unsigned;
   const block_range& range;  // In the kernel's parameters.
 
   friend DSL_DETAIL_FN device_team team_of_launch(const block_range& of);
   DSL_DETAIL_FN int thread() const { return static_cast<int>(threadIdx.x); }
   DSL_DETAIL_FN int threads() const { return static_cast<int>(blockDim.x); }
   DSL_DETAIL_FN int lane() const {
-    // Unsigned % 32: the signed one takes more registers.
-    return static_cast<int>(threadIdx.x % 32);
+    // Unsigned %: the signed one takes more registers.
+    return static_cast<int>(threadIdx.x % warp_size);
   }
-  DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / 32); }
+  DSL_DETAIL_FN int warp() const { return static_cast<int>(threadIdx.x / warp_size); }
   DSL_DETAIL_FN std::int64_t block() const { return range.first + blockIdx.x; }
   DSL_DETAIL_FN std::int64_t blocks() const { return range.blocks; }
   DSL_DETAIL_FN int member() const { return range.member; }
@@ -188,10 +190,10 @@ struct device_team {
       return __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(step));
     });
   }
-  DSL_DETAIL_FN unsigned match(unsigned number) const {
+  DSL_DETAIL_FN lane_mask match(unsigned number) const {
     return __match_any_sync(0xffffffffu, number);
   }
-  DSL_DETAIL_FN unsigned ballot(bool mine) const { return __ballot_sync(0xffffffffu, mine); }
+  DSL_DETAIL_FN lane_mask ballot(bool mine) const { return __ballot_sync(0xffffffffu, mine); }
 
   DSL_DETAIL_FN unsigned atomic_add(unsigned* at, unsigned value) const {
     return atomicAdd(at, value);
@@ -386,6 +388,8 @@ struct device_team {
 
 // Declarations for nvcc's host pass, which parses the kernels but does not compile them.
 struct device_team {
+  static constexpr int warp_size = 32;
+  using lane_mask = unsigned;
   const block_range& range;
   friend DSL_DETAIL_FN device_team team_of_launch(const block_range& of);
   DSL_FN int thread() const;
@@ -405,8 +409,8 @@ struct device_team {
   template <class T> DSL_FN T from_lane(const T& value, int lane) const;
   template <class T> DSL_FN T shift_down(const T& value, int step) const;
   template <class T> DSL_FN T shift_up(const T& value, int step) const;
-  DSL_FN unsigned match(unsigned number) const;
-  DSL_FN unsigned ballot(bool mine) const;
+  DSL_FN lane_mask match(unsigned number) const;
+  DSL_FN lane_mask ballot(bool mine) const;
   DSL_FN unsigned atomic_add(unsigned* at, unsigned value) const;
   DSL_FN unsigned atomic_exchange(unsigned* at, unsigned value) const;
   DSL_FN void refuse_key(std::int64_t key, std::int64_t groups) const;

@@ -4,6 +4,14 @@
 
 #include <dsl/exec/team/team.hpp>
 
+#include <type_traits>
+
+// The threads of a simulated warp, 32 or 64. `device_properties::warp_size` says so to the plans,
+// and a test that compiles its kernels for 64 sets both.
+#if !defined(DSL_DETAIL_SIM_WARP_SIZE)
+#define DSL_DETAIL_SIM_WARP_SIZE 32
+#endif
+
 namespace dsl::detail {
 
 /// A thread of a kernel in the simulator.
@@ -87,13 +95,15 @@ struct simulated_memory {
 /// Tells one kernel's shared objects from another's.
 template <class Tag, class T, int N> inline constexpr char shared_object_key = 0;
 
-struct simulated_team {
+template <int WarpSize> struct simulated_team_of {
+  static constexpr int warp_size = WarpSize;
+  using lane_mask = std::conditional_t<WarpSize == 64, std::uint64_t, std::uint32_t>;
   simulated_thread* self;
 
   DSL_DETAIL_FN int thread() const { return self->thread; }
   DSL_DETAIL_FN int threads() const { return self->threads; }
-  DSL_DETAIL_FN int lane() const { return self->thread % 32; }
-  DSL_DETAIL_FN int warp() const { return self->thread / 32; }
+  DSL_DETAIL_FN int lane() const { return self->thread % warp_size; }
+  DSL_DETAIL_FN int warp() const { return self->thread / warp_size; }
   DSL_DETAIL_FN std::int64_t block() const { return self->block; }
   DSL_DETAIL_FN std::int64_t blocks() const { return self->blocks; }
 
@@ -109,25 +119,26 @@ struct simulated_team {
 
   template <class T> DSL_DETAIL_FN T from_lane(const T& value, int lane) const {
     T result;
-    exchange(*self, &result, &value, sizeof(T), lane & 31);
+    exchange(*self, &result, &value, sizeof(T), lane & (warp_size - 1));
     return result;
   }
   template <class T> DSL_DETAIL_FN T shift_down(const T& value, int step) const {
-    return from(value, (self->thread & 31) + step);
+    return from(value, lane() + step);
   }
   template <class T> DSL_DETAIL_FN T shift_up(const T& value, int step) const {
-    return from(value, (self->thread & 31) - step);
+    return from(value, lane() - step);
   }
 
-  DSL_DETAIL_FN unsigned match(unsigned number) const {
+  DSL_DETAIL_FN lane_mask match(unsigned number) const {
     const auto all = of_warp(number);
-    unsigned same = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) same |= (all.lane[lane] == number ? 1u : 0u) << lane;
+    lane_mask same = 0;
+    for (int lane = 0; lane < warp_size; ++lane)
+      same |= lane_mask{all.lane[lane] == number} << lane;
     return same;
   }
-  DSL_DETAIL_FN unsigned ballot(bool mine) const {
-    unsigned bits = (mine ? 1u : 0u) << lane();
-    for (int step = 1; step < 32; step *= 2) bits |= from_lane(bits, lane() ^ step);
+  DSL_DETAIL_FN lane_mask ballot(bool mine) const {
+    lane_mask bits = lane_mask{mine} << lane();
+    for (int step = 1; step < warp_size; step *= 2) bits |= from_lane(bits, lane() ^ step);
     return bits;
   }
 
@@ -197,12 +208,12 @@ struct simulated_team {
   }
 
  private:
-  // The numbers of all lanes, in five exchanges: each doubles the lanes that a lane knows.
-  struct lane_numbers { unsigned lane[32]; };
+  // The numbers of all lanes: each exchange doubles the lanes that a lane knows.
+  struct lane_numbers { unsigned lane[warp_size]; };
   DSL_DETAIL_FN lane_numbers of_warp(unsigned number) const {
     lane_numbers known{};
     known.lane[lane()] = number;
-    for (int step = 1; step < 32; step *= 2) {
+    for (int step = 1; step < warp_size; step *= 2) {
       const lane_numbers other = from_lane(known, lane() ^ step);
       const int first = (lane() ^ step) & ~(step - 1);
       for (int i = first; i < first + step; ++i) known.lane[i] = other.lane[i];
@@ -215,6 +226,8 @@ struct simulated_team {
     return result;
   }
 };
+
+using simulated_team = simulated_team_of<DSL_DETAIL_SIM_WARP_SIZE>;
 
 static_assert(kernel_memory<simulated_memory> && kernel_team<simulated_team>);
 

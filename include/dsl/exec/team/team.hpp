@@ -61,7 +61,10 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   /// The thread's number in its block, and the block's thread count.
   { t.thread() } -> std::same_as<int>;
   { t.threads() } -> std::same_as<int>;
-  /// The thread's number in its warp of 32 threads, and the warp's number in the block.
+  /// The threads of a warp, a power of two, and a type with a bit for each.
+  { T::warp_size } -> std::convertible_to<int>;
+  requires sizeof(typename T::lane_mask) * 8 == T::warp_size;
+  /// The thread's number in its warp, and the warp's number in the block.
   { t.lane() } -> std::same_as<int>;
   { t.warp() } -> std::same_as<int>;
   /// The block's number in the grid, and the grid's block count.
@@ -86,17 +89,17 @@ concept kernel_team = requires(const T t, float value, float* address, unsigned*
   t.pass_turn(0);
   t.await_turn();
 
-  /// The value of another lane of the warp; the lane number is taken modulo 32. All lanes call it,
-  /// as they do the next two. These order a lane's reads before other lanes' writes, and nothing
-  /// else.
+  /// The value of another lane of the warp; the lane number is taken modulo `warp_size`. All lanes
+  /// call it, as they do the next two. These order a lane's reads before other lanes' writes, and
+  /// nothing else.
   { t.from_lane(value, 0) } -> std::same_as<float>;
   /// The value of the lane `step` further up, or down; the lane's own value where there is none.
   { t.shift_down(value, 1) } -> std::same_as<float>;
   { t.shift_up(value, 1) } -> std::same_as<float>;
   /// Bit masks of lanes: those that passed the same number, and those that passed true. All lanes
   /// call them; they order nothing.
-  { t.match(1u) } -> std::same_as<unsigned>;
-  { t.ballot(true) } -> std::same_as<unsigned>;
+  { t.match(1u) } -> std::same_as<typename T::lane_mask>;
+  { t.ballot(true) } -> std::same_as<typename T::lane_mask>;
 
   /// The number of earlier calls for this counter. Called by one thread.
   { t.next_ticket(counter) } -> std::same_as<unsigned>;
@@ -158,12 +161,19 @@ DSL_DETAIL_FN int count_bits(unsigned bits) {
   return __builtin_popcount(bits);
 #endif
 }
+DSL_DETAIL_FN int count_bits(std::uint64_t bits) {
+  return count_bits(static_cast<unsigned>(bits)) + count_bits(static_cast<unsigned>(bits >> 32));
+}
 DSL_DETAIL_FN int lowest_bit(unsigned bits) {
 #if DSL_DETAIL_ON_DEVICE
   return __ffs(static_cast<int>(bits)) - 1;
 #else
   return __builtin_ctz(bits);
 #endif
+}
+DSL_DETAIL_FN int lowest_bit(std::uint64_t bits) {
+  const auto low = static_cast<unsigned>(bits);
+  return low != 0 ? lowest_bit(low) : 32 + lowest_bit(static_cast<unsigned>(bits >> 32));
 }
 
 }  // namespace dsl::detail
