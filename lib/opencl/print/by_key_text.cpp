@@ -101,8 +101,7 @@ class by_key_printer {
   }
 
   std::string begin(const char* name) const {
-    return std::string("__kernel void ") + name + "(\n    " + parameter_list(parameters()) +
-           ") {\n";
+    return begin_kernel(name, parameters(), can_);
   }
 
   // The arguments that are the place of a value of accumulator `number`.

@@ -55,8 +55,7 @@ std::string print_map(const operand_texts& operands, const abilities& can) {
   const program_code& code = operands.pass().code();
   const std::string indent = "    ";
   const printed_program elements = print_elements(operands, can, indent);
-  std::string text = "__kernel void " + kernel_name(code) + "(\n    " +
-                     parameter_list(map_parameters(operands)) + ") {\n";
+  std::string text = begin_kernel(kernel_name(code), map_parameters(operands), can);
   text +=
       "  for (long element = get_global_id(0); element < elements; element += get_global_size(0)) "
       "{\n";
@@ -173,6 +172,7 @@ void add_abilities(word_key& key, const abilities& can) {
   key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
   key.add(can.largest_work_group);
   key.add(can.local_memory);
+  key.add(can.parameter_bytes);
 }
 
 std::uint64_t text_key(const bound_pass& pass, const abilities& can) {

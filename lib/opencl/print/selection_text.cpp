@@ -89,9 +89,8 @@ class selection_printer {
 
   std::string begin(const std::string& name) const {
     const std::string size = std::to_string(group_);
-    return "__attribute__((reqd_work_group_size(" + size + ", 1, 1)))\n__kernel void " + name +
-           "(\n    " + parameter_list(parameters()) +
-           ") {\n"
+    return "__attribute__((reqd_work_group_size(" + size + ", 1, 1)))\n" +
+           begin_kernel(name, parameters(), can_) +
            "  __local long counts[" +
            size +
            "];\n"
