@@ -59,7 +59,8 @@ device_list list_devices() {
       if (found.all.size() < back_end::max_devices) found.all.push_back({platform, id});
   }
   if (found.all.empty())
-    found.why_none = "the drivers have none (clGetDeviceIDs returned " + name_of_status(status) + ")";
+    found.why_none =
+        "the drivers have none (clGetDeviceIDs returned " + name_of_status(status) + ")";
   return found;
 }
 

@@ -58,7 +58,8 @@ class device_state {
   /// A new queue, whose commands run in order.
   cl_command_queue create_queue();
   void destroy_queue(cl_command_queue queue) noexcept;
-  /// A marker behind all commands of a queue, which begin now at the latest. The caller releases it.
+  /// A marker behind all commands of a queue, which begin now at the latest. The caller releases
+  /// it.
   cl_event record_marker(cl_command_queue queue) const;
   /// Makes `queue`'s next commands wait for all that `other` has been given.
   void order(cl_command_queue queue, cl_command_queue other) const;

@@ -110,16 +110,17 @@ void opencl_back_end::copy(void* to, const void* from, std::size_t bytes, direct
     }
     case direction::to_host: {
       const memory_place source = on.pool().at(from);
-      on.check(call.clEnqueueReadBuffer(queue, source.memory, is_page_locked(to) ? CL_FALSE : CL_TRUE,
-                                     source.offset, bytes, to, 0, nullptr, nullptr),
-            "clEnqueueReadBuffer", asked);
+      on.check(
+          call.clEnqueueReadBuffer(queue, source.memory, is_page_locked(to) ? CL_FALSE : CL_TRUE,
+                                   source.offset, bytes, to, 0, nullptr, nullptr),
+          "clEnqueueReadBuffer", asked);
       break;
     }
     case direction::on_device: {
       const memory_place source = on.pool().at(from), target = on.pool().at(to);
       on.check(call.clEnqueueCopyBuffer(queue, source.memory, target.memory, source.offset,
-                                     target.offset, bytes, 0, nullptr, nullptr),
-            "clEnqueueCopyBuffer", asked);
+                                        target.offset, bytes, 0, nullptr, nullptr),
+               "clEnqueueCopyBuffer", asked);
       break;
     }
   }
@@ -137,10 +138,11 @@ void opencl_back_end::fill(void* at, const void* value, std::size_t size, std::i
   device_state& on = device_state::of(index);
   const cl_command_queue queue = on.queue_of(stream);
   const memory_place target = on.pool().at(at);
-  on.check(driver().clEnqueueFillBuffer(queue, target.memory, value, size, target.offset,
-                                     static_cast<std::size_t>(count) * size, 0, nullptr, nullptr),
-        "clEnqueueFillBuffer",
-        [count] { return "a fill of " + std::to_string(count) + " elements"; });
+  on.check(
+      driver().clEnqueueFillBuffer(queue, target.memory, value, size, target.offset,
+                                   static_cast<std::size_t>(count) * size, 0, nullptr, nullptr),
+      "clEnqueueFillBuffer",
+      [count] { return "a fill of " + std::to_string(count) + " elements"; });
   begin_work(on, queue);
 }
 

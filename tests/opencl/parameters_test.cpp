@@ -100,9 +100,8 @@ TEST_F(opencl_parameters, of_every_kind_of_work) {
     return of(std::complex<double>(1, 2), std::complex<float>(3, 4), 5.0, std::int8_t{6}, true);
   });
   same("a strided formula", [&] { return dsl::eval(dsl::transpose(m) * 2 + 1).copy_to_host(); });
-  same("neighbours", [&] {
-    return dsl::eval(dsl::shift(m, 1, dsl::boundary::wrap, 0) - m).copy_to_host();
-  });
+  same("neighbours",
+       [&] { return dsl::eval(dsl::shift(m, 1, dsl::boundary::wrap, 0) - m).copy_to_host(); });
   same("a sum", [&] { return dsl::sum(x).value(); });
   same("sums of rows", [&] { return dsl::eval(dsl::sum(m, dsl::axis(1))).copy_to_host(); });
   same("sums of columns", [&] { return dsl::eval(dsl::sum(m, dsl::axis(0))).copy_to_host(); });
@@ -114,9 +113,8 @@ TEST_F(opencl_parameters, of_every_kind_of_work) {
     dsl::put(to, dsl::eval(dsl::arange<std::int64_t>(3001) * 2 % 3001), x);
     return to.copy_to_host();
   });
-  same("sums by key", [&] {
-    return dsl::eval(dsl::sum_by(dsl::eval(x % 7 + 6), x, 13)).copy_to_host();
-  });
+  same("sums by key",
+       [&] { return dsl::eval(dsl::sum_by(dsl::eval(x % 7 + 6), x, 13)).copy_to_host(); });
   same("a loop", [&] {
     dsl::array<std::int32_t> y = dsl::eval(x + 0);
     dsl::iterate(5, dsl::vectorize([](auto v, auto k) { return v + k; }), dsl::state(y), dsl::step);

@@ -70,7 +70,8 @@ std::string begin_kernel(const std::string& name, const std::vector<parameter>& 
       raise<device_error>(name + " would have " + std::to_string(packed.bytes) +
                           " bytes of parameters for the memory of its operands alone, and this "
                           "OpenCL device takes " +
-                          std::to_string(can.parameter_bytes) + ": compute it in several statements");
+                          std::to_string(can.parameter_bytes) +
+                          ": compute it in several statements");
     return "// All values as parameters would be more than the " +
            std::to_string(can.parameter_bytes) + " bytes that the device takes.\n" + head +
            packed.objects + ") {\n" + packed.statements;

@@ -20,8 +20,8 @@ struct parameter {
   kernel_argument argument;
 };
 /// The beginning of a kernel, up to where all parameters can be read under their names:
-/// "__kernel void f(__global uchar* m0, const long o0, const float b) {". Throws device_error if the
-/// memory objects alone exceed what the device takes as parameters.
+/// "__kernel void f(__global uchar* m0, const long o0, const float b) {". Throws device_error if
+/// the memory objects alone exceed what the device takes as parameters.
 std::string begin_kernel(const std::string& name, const std::vector<parameter>& all,
                          const abilities& can);
 /// A parameter by value.

@@ -23,7 +23,8 @@ using faulty_driver::lasting;
 
 faulty_driver::control* driver = nullptr;
 
-// Of a function in a piece of work; and how many calls of a new process lie between those that fail.
+// Of a function in a piece of work; and how many calls of a new process lie between those that
+// fail.
 #ifdef DSL_TEST_ALL
 constexpr long most_calls = 1000, step_of_calls = 1;
 #else
@@ -98,21 +99,20 @@ std::vector<failure> failures_of(std::string_view function) {
       all.push_back({CL_MEM_OBJECT_ALLOCATION_FAILURE, how_long});
   if (function == "clFinish") all.push_back({CL_OUT_OF_RESOURCES});
   if (function.starts_with("clEnqueue")) all.push_back({CL_INVALID_COMMAND_QUEUE});
-  if (function == "clWaitForEvents")
-    all.push_back({CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST});
+  if (function == "clWaitForEvents") all.push_back({CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST});
   return all;
 }
 
 // Whether the failure may have no effect: objects are released anyway, without a program's file the
 // text is compiled, memory of a queue that cannot be kept is given back, an allocation is tried
-// twice, without a callback a copy waits, and if one queue cannot be ordered after another, the host
-// waits before memory is freed.
+// twice, without a callback a copy waits, and if one queue cannot be ordered after another, the
+// host waits before memory is freed.
 bool may_be_harmless(std::string_view function, const failure& how) {
   if (function.starts_with("clRelease")) return true;
-  for (const char* const each : {"clCreateProgramWithBinary", "clBuildProgram", "clGetProgramInfo",
-                                 "clGetDeviceInfo", "clRetainCommandQueue", "clSetEventCallback",
-                                 "clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList",
-                                 "clFlush"})
+  for (const char* const each :
+       {"clCreateProgramWithBinary", "clBuildProgram", "clGetProgramInfo", "clGetDeviceInfo",
+        "clRetainCommandQueue", "clSetEventCallback", "clEnqueueMarkerWithWaitList",
+        "clEnqueueBarrierWithWaitList", "clFlush"})
     if (function == each) return true;
   return function == "clCreateBuffer" && how.status == CL_MEM_OBJECT_ALLOCATION_FAILURE &&
          how.how_long == lasting::once;
@@ -226,9 +226,8 @@ pause::pause() { driver->pause(1); }
 pause::~pause() { driver->pause(-1); }
 bool is_emulated() { return false; }
 std::vector<work> own_work() {
-  return {{"page-locked copies", pinned_copies},
-          {"large copies", large_copies},
-          {"streams", streams}};
+  return {
+      {"page-locked copies", pinned_copies}, {"large copies", large_copies}, {"streams", streams}};
 }
 }  // namespace faults
 
@@ -236,8 +235,8 @@ int main(int, char** arguments) {
   setenv("DSL_OPENCL_LIBRARY", arguments[1], 1);
   void* const library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::printf("%s\n", dlerror()), 1;
-  driver = reinterpret_cast<decltype(&faulty_driver_control)>(
-      dlsym(library, "faulty_driver_control"))();
+  driver =
+      reinterpret_cast<decltype(&faulty_driver_control)>(dlsym(library, "faulty_driver_control"))();
   const long alone = fail_new_processes(lasting::once),
              lost = fail_new_processes(lasting::of_device);
   counts all;
@@ -250,8 +249,9 @@ int main(int, char** arguments) {
     ++mistakes;
     std::printf("WRONG: too few calls were made to fail\n");
   }
-  std::printf("%ld calls of new processes, and %ld after these, of which %ld ended in an error; "
-              "%d mistakes\n",
-              alone, all.calls, all.errors, mistakes);
+  std::printf(
+      "%ld calls of new processes, and %ld after these, of which %ld ended in an error; "
+      "%d mistakes\n",
+      alone, all.calls, all.errors, mistakes);
   return mistakes == 0 ? 0 : 1;
 }

@@ -69,8 +69,8 @@ struct state final : control {
   // "clRetainCommandQueue" is one more command queue.
   void count(std::string_view called) {
     if (called.starts_with("clCreateProgram")) called = "clCreateProgram";
-    for (const auto& [prefix, change] : {std::pair("clCreate", 1L), std::pair("clRetain", 1L),
-                                         std::pair("clRelease", -1L)})
+    for (const auto& [prefix, change] :
+         {std::pair("clCreate", 1L), std::pair("clRetain", 1L), std::pair("clRelease", -1L)})
       if (called.starts_with(prefix)) {
         std::string kind(called.substr(std::strlen(prefix)));
         if (kind == "Buffer") kind = "MemObject";
@@ -163,15 +163,13 @@ struct replacement<Name, Result(Parameters...)> {
 faulty_driver::control* faulty_driver_control() { return &faulty_driver::now(); }
 
 // Each function under its own name, resolved to its replacement when it is looked up.
-#define DSL_DETAIL_FUNCTION(function)                                                  \
-  namespace {                                                                          \
-  struct name_of_##function {                                                          \
-    static constexpr const char* text = #function;                                     \
-  };                                                                                   \
-  }                                                                                    \
-  extern "C" decltype(&function) resolve_##function() {                                \
+#define DSL_DETAIL_FUNCTION(function)                                                   \
+  namespace {                                                                           \
+  struct name_of_##function { static constexpr const char* text = #function; };         \
+  }                                                                                     \
+  extern "C" decltype(&function) resolve_##function() {                                 \
     return &faulty_driver::replacement<name_of_##function, decltype(::function)>::call; \
-  }                                                                                    \
+  }                                                                                     \
   extern "C" decltype(function) function __attribute__((ifunc("resolve_" #function)));
 #include "opencl/functions.inc"
 #undef DSL_DETAIL_FUNCTION
