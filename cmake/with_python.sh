@@ -7,13 +7,13 @@ requirements=$1
 shift
 command -v python3 >/dev/null || { echo "there is no python3: nothing is done" >&2; exit 77; }
 kept=$(cd "$(dirname "$0")/.." && pwd)/build/python
-folder=$kept/$( (python3 --version; cat "$requirements") | cksum | tr ' ' -)
+folder=$kept/prefix-$( (python3 --version; cat "$requirements") | cksum | tr ' ' -)
 if [ ! -d "$folder" ]; then
   mkdir -p "$kept"
   made=$(mktemp -d "$kept/XXXXXX")
   trap 'rm -rf "$made"' EXIT
   if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check \
-    --retries 1 --timeout 10 --no-deps --only-binary :all: --target "$made/packages" \
+    --retries 1 --timeout 10 --no-deps --only-binary :all: --prefix "$made/packages" \
     --requirement "$requirements"; then
     echo "the packages of $requirements cannot be installed from PyPI: nothing is done" >&2
     exit 77
@@ -23,4 +23,5 @@ if [ ! -d "$folder" ]; then
   rm -rf "$made"
   trap - EXIT
 fi
-PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} exec python3 "$@"
+modules=$(find "$folder" -name site-packages -o -name dist-packages)
+PYTHONPATH=$modules${PYTHONPATH:+:$PYTHONPATH} exec python3 "$@"

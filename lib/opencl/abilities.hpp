@@ -12,6 +12,7 @@ struct abilities {
   std::size_t work_group_multiple;  ///< work-groups should be multiples of this
   std::size_t largest_work_group;
   std::size_t local_memory;         ///< bytes of local memory of a work-group
+  std::size_t parameter_bytes;      ///< of all parameters of a kernel together
   int float_vector, double_vector;  ///< elements of the preferred vectors; 0: none
   int int_vector, long_vector, half_vector;
   /// Whether a work-item computes several elements at once: on a GPU. A processor's compiler makes

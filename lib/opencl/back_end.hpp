@@ -33,7 +33,7 @@ class opencl_back_end final : public back_end {
   bool is_page_locked(const void* address) override;
   std::optional<address_home> find_memory(const void* address) override;
 
-  // A stream is a cl_command_queue, an event a cl_event.
+  // A stream is a cl_command_queue.
   void* create_stream(int index) override;
   /// Throws device_error for a queue of a context that is not the library's: the device's arrays
   /// belong to the library's.

@@ -90,13 +90,13 @@ std::optional<owned_program> from_binary(const device_state& on, const kernel_te
 owned_program from_source(const device_state& on, const kernel_text& text) {
   const char* source = text.text.data();
   const std::size_t bytes = text.text.size();
-  const auto building = [&] { return "building kernel " + text.name + " for " + on.name(); };
+  const std::string building = "building kernel " + text.name;
   cl_int status = CL_SUCCESS;
   owned_program made(driver().clCreateProgramWithSource(on.context(), 1, &source, &bytes, &status));
-  check(status, "clCreateProgramWithSource", building);
+  on.check(status, "clCreateProgramWithSource", building);
   status = driver().clBuildProgram(made.get(), 1, &on.id, text.options.c_str(), nullptr, nullptr);
-  check(status, "clBuildProgram", [&] {
-    return building() + ", whose text DSL_OPENCL_SOURCE=1 shows (" +
+  on.check(status, "clBuildProgram", [&] {
+    return building + ", whose text DSL_OPENCL_SOURCE=1 shows (" +
            first_lines(log_of(made.get(), on.id)) + "),";
   });
   return made;
@@ -126,10 +126,10 @@ owned_program made_for(const device_state& on, const kernel_text& text) {
   return made;
 }
 
-std::size_t read(cl_kernel kernel, cl_device_id id, cl_kernel_work_group_info what) {
+std::size_t read(cl_kernel kernel, const device_state& on, cl_kernel_work_group_info what) {
   std::size_t value = 0;
-  check(driver().clGetKernelWorkGroupInfo(kernel, id, what, sizeof value, &value, nullptr),
-        "clGetKernelWorkGroupInfo", "reading a kernel's properties");
+  on.check(driver().clGetKernelWorkGroupInfo(kernel, on.id, what, sizeof value, &value, nullptr),
+           "clGetKernelWorkGroupInfo", "reading a kernel's properties");
   return std::max<std::size_t>(value, 1);
 }
 
@@ -137,9 +137,9 @@ void make_kernel(built_kernel& made, cl_program program, const std::string& name
                  const device_state& on) {
   cl_int status = CL_SUCCESS;
   made.kernel = driver().clCreateKernel(program, name.c_str(), &status);
-  check(status, "clCreateKernel", [&] { return "making kernel " + name + " for " + on.name(); });
-  made.largest_work_group = read(made.kernel, on.id, CL_KERNEL_WORK_GROUP_SIZE);
-  made.work_group_multiple = read(made.kernel, on.id, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+  on.check(status, "clCreateKernel", [&] { return "making kernel " + name; });
+  made.largest_work_group = read(made.kernel, on, CL_KERNEL_WORK_GROUP_SIZE);
+  made.work_group_multiple = read(made.kernel, on, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
 }
 
 struct program_table {

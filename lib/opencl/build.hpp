@@ -14,6 +14,11 @@ namespace dsl::detail::opencl {
 
 /// A kernel of a device.
 struct built_kernel {
+  built_kernel() = default;
+  built_kernel(const built_kernel&) = delete;
+  ~built_kernel() {
+    if (kernel != nullptr) driver().clReleaseKernel(kernel);
+  }
   cl_kernel kernel = nullptr;
   std::size_t largest_work_group = 0;
   std::size_t work_group_multiple = 0;  ///< work-groups should be multiples of this
@@ -21,7 +26,7 @@ struct built_kernel {
   std::mutex mutex{};
 };
 
-/// The kernels of a text. They live until the program ends.
+/// The kernels of a text. They live until the program ends, unless one of them cannot be made.
 struct built_program {
   built_kernel first{};
   built_kernel finish{};  ///< if the text has one

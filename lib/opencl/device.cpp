@@ -20,31 +20,47 @@ struct device_list {
   std::string why_none{};
 };
 
+// Platforms or devices, which a driver gives in two calls: their number, then they themselves.
+template <class Each, class Get>
+cl_int list(std::vector<Each>& all, const Get& get) {
+  cl_uint count = 0;
+  cl_int status = get(0, nullptr, &count);
+  if (status != CL_SUCCESS) return status;
+  all.resize(count);
+  status = get(count, all.data(), nullptr);
+  if (status != CL_SUCCESS) all.clear();
+  return status;
+}
+
 device_list list_devices() {
   device_list found;
   const driver_functions* const call = find_driver();
   if (call == nullptr) {
-    found.why_none = "no OpenCL device was found: " + why_no_driver();
+    found.why_none = why_no_driver();
     return found;
   }
-  cl_uint count = 0;
-  const cl_int status = call->clGetPlatformIDs(0, nullptr, &count);
-  std::vector<cl_platform_id> platforms(status == CL_SUCCESS ? count : 0);
+  std::vector<cl_platform_id> platforms;
+  cl_int status = list(platforms, [call](cl_uint count, cl_platform_id* to, cl_uint* needed) {
+    return call->clGetPlatformIDs(count, to, needed);
+  });
   if (platforms.empty()) {
-    found.why_none = "no OpenCL device was found: no driver is installed (clGetPlatformIDs: " +
-                     name_of_status(status) + ")";
+    found.why_none =
+        "no driver is installed (clGetPlatformIDs returned " + name_of_status(status) + ")";
     return found;
   }
-  call->clGetPlatformIDs(count, platforms.data(), nullptr);
+  // A driver without a device, or one that does not start, leaves the others' devices.
   for (const cl_platform_id platform : platforms) {
-    if (call->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS)
-      continue;  // a driver without a device, or one that does not start
-    std::vector<cl_device_id> ids(count);
-    call->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr);
+    std::vector<cl_device_id> ids;
+    const cl_int now = list(ids, [&](cl_uint count, cl_device_id* to, cl_uint* needed) {
+      return call->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, to, needed);
+    });
+    if (now != CL_SUCCESS) status = now;
     for (const cl_device_id id : ids)
       if (found.all.size() < back_end::max_devices) found.all.push_back({platform, id});
   }
-  if (found.all.empty()) found.why_none = "no OpenCL device was found: the drivers have none";
+  if (found.all.empty())
+    found.why_none =
+        "the drivers have none (clGetDeviceIDs returned " + name_of_status(status) + ")";
   return found;
 }
 
@@ -53,76 +69,96 @@ const device_list& listed() {
   return once;
 }
 
-constexpr const char* reading = "reading a device's properties";
+// Reads properties. Throws opencl_error.
+class property_reader {
+ public:
+  property_reader(int number, cl_platform_id platform, cl_device_id id)
+      : name_("opencl:" + std::to_string(number)), platform_(platform), id_(id) {}
 
-template <class Value>
-Value read(cl_device_id id, cl_device_info what) {
-  Value value{};
-  check(driver().clGetDeviceInfo(id, what, sizeof value, &value, nullptr), "clGetDeviceInfo",
-        reading);
-  return value;
-}
+  template <class Value>
+  Value value(cl_device_info what) const {
+    Value read{};
+    check(driver().clGetDeviceInfo(id_, what, sizeof read, &read, nullptr), "clGetDeviceInfo");
+    return read;
+  }
+  std::string text(cl_device_info what) const {
+    return read_text("clGetDeviceInfo", [&](std::size_t bytes, char* to, std::size_t* needed) {
+      return driver().clGetDeviceInfo(id_, what, bytes, to, needed);
+    });
+  }
+  std::string text_of_platform(cl_platform_info what) const {
+    return read_text("clGetPlatformInfo", [&](std::size_t bytes, char* to, std::size_t* needed) {
+      return driver().clGetPlatformInfo(platform_, what, bytes, to, needed);
+    });
+  }
 
-// Text that a driver gives in two calls: its length, then its characters and a zero.
-template <class Get>
-std::string read_text(const char* call, const Get& get) {
-  std::size_t bytes = 0;
-  check(get(0, nullptr, &bytes), call, reading);
-  std::string text(bytes, '\0');
-  check(get(bytes, text.data(), nullptr), call, reading);
-  text.resize(text.find_last_not_of('\0') + 1);
-  return text;
-}
-std::string read_text(cl_device_id id, cl_device_info what) {
-  return read_text("clGetDeviceInfo", [&](std::size_t bytes, char* text, std::size_t* needed) {
-    return driver().clGetDeviceInfo(id, what, bytes, text, needed);
-  });
-}
+  device_properties properties() const;
+  opencl::abilities abilities() const;
 
-// A device of OpenCL 3.0 says it; before, only kernels do. All GPUs' own widths divide 64.
-std::size_t read_work_group_multiple(cl_device_id id) {
-  constexpr cl_device_info preferred_multiple = 0x1067;
-  std::size_t multiple = 0;
-  const cl_int status =
-      driver().clGetDeviceInfo(id, preferred_multiple, sizeof multiple, &multiple, nullptr);
-  return status == CL_SUCCESS && multiple > 0 ? multiple : 64;
-}
+ private:
+  void check(cl_int status, const char* call) const {
+    if (status != CL_SUCCESS) raise_failure(status, call, "reading properties", name_);
+  }
+  // A driver gives text in two calls: its length, then its characters and a zero.
+  template <class Get>
+  std::string read_text(const char* call, const Get& get) const {
+    std::size_t bytes = 0;
+    check(get(0, nullptr, &bytes), call);
+    std::string read(bytes, '\0');
+    check(get(bytes, read.data(), nullptr), call);
+    read.resize(read.find_last_not_of('\0') + 1);
+    return read;
+  }
+  // A device of OpenCL 3.0 says it; before, only kernels do. All GPUs' own widths divide 64.
+  std::size_t work_group_multiple() const {
+    constexpr cl_device_info preferred_multiple = 0x1067;
+    std::size_t multiple = 0;
+    const cl_int status =
+        driver().clGetDeviceInfo(id_, preferred_multiple, sizeof multiple, &multiple, nullptr);
+    return status == CL_SUCCESS && multiple > 0 ? multiple : 64;
+  }
 
-abilities read_abilities(cl_device_id id) {
-  const std::string extensions = " " + read_text(id, CL_DEVICE_EXTENSIONS) + " ";
+  std::string name_;
+  cl_platform_id platform_;
+  cl_device_id id_;
+};
+
+abilities property_reader::abilities() const {
+  const std::string extensions = " " + text(CL_DEVICE_EXTENSIONS) + " ";
   const auto has = [&](const char* name) {
     return extensions.find(" " + std::string(name) + " ") != std::string::npos;
   };
-  const auto vector_of = [id](cl_device_info type) {
-    return static_cast<int>(read<cl_uint>(id, type));
+  const auto vector_of = [this](cl_device_info type) {
+    return static_cast<int>(value<cl_uint>(type));
   };
-  abilities a{};
-  a.has_double = read<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+  opencl::abilities a{};
+  a.has_double = value<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   a.has_half = has("cl_khr_fp16");
   a.has_int64_atomics = has("cl_khr_int64_base_atomics");
-  a.work_group_multiple = read_work_group_multiple(id);
-  a.largest_work_group = read<std::size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  a.local_memory = static_cast<std::size_t>(read<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE));
+  a.work_group_multiple = work_group_multiple();
+  a.largest_work_group = value<std::size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  a.local_memory = static_cast<std::size_t>(value<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE));
+  a.parameter_bytes = value<std::size_t>(CL_DEVICE_MAX_PARAMETER_SIZE);
   a.float_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
   a.double_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE);
   a.int_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT);
   a.long_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG);
   a.half_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF);
-  a.takes_lanes = (read<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) == 0;
-  a.is_little_endian = read<cl_bool>(id, CL_DEVICE_ENDIAN_LITTLE) != 0;
+  a.takes_lanes = (value<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) == 0;
+  a.is_little_endian = value<cl_bool>(CL_DEVICE_ENDIAN_LITTLE) != 0;
   return a;
 }
 
-device_properties read_properties(cl_device_id id) {
+device_properties property_reader::properties() const {
   device_properties d{};
-  std::snprintf(d.name, sizeof d.name, "%s", read_text(id, CL_DEVICE_NAME).c_str());
-  d.multiprocessors = static_cast<int>(read<cl_uint>(id, CL_DEVICE_MAX_COMPUTE_UNITS));
+  std::snprintf(d.name, sizeof d.name, "%s", text(CL_DEVICE_NAME).c_str());
+  d.multiprocessors = static_cast<int>(value<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS));
   // OpenCL does not say how many work-items a compute unit holds; a work-group fits in one.
   d.threads_per_multiprocessor =
-      static_cast<int>(read<std::size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE));
-  d.memory = static_cast<std::size_t>(read<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE));
-  d.l2 = static_cast<std::size_t>(read<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE));
-  d.shared_per_block = static_cast<std::size_t>(read<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE));
+      static_cast<int>(value<std::size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE));
+  d.memory = static_cast<std::size_t>(value<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE));
+  d.l2 = static_cast<std::size_t>(value<cl_ulong>(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE));
+  d.shared_per_block = static_cast<std::size_t>(value<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE));
   return d;
 }
 
@@ -133,7 +169,7 @@ constinit std::mutex use_mutex;
 }  // namespace
 
 int count_devices() { return static_cast<int>(listed().all.size()); }
-const std::string& why_no_device() { return listed().why_none; }
+std::string why_no_device() { return "no OpenCL device was found: " + listed().why_none; }
 
 device_state& device_state::of(int index) {
   if (device_state* const known = find(index)) return *known;
@@ -148,28 +184,32 @@ device_state* device_state::find(int index) noexcept {
   return used[index].load(std::memory_order_acquire);
 }
 
+device_state* device_state::find(cl_context context) noexcept {
+  for (int i = 0; i < back_end::max_devices; ++i)
+    if (device_state* const on = find(i); on != nullptr && on->context() == context) return on;
+  return nullptr;
+}
+
 device_state::device_state(int number, cl_platform_id platform, cl_device_id of)
-    : index(number),
-      id(of),
-      properties(read_properties(of)),
-      can(read_abilities(of)),
-      driver_version(read_text(of, CL_DRIVER_VERSION)),
-      platform_version(read_text("clGetPlatformInfo",
-                                 [platform](std::size_t bytes, char* text, std::size_t* needed) {
-                                   return driver().clGetPlatformInfo(platform, CL_PLATFORM_VERSION,
-                                                                     bytes, text, needed);
-                                 })),
-      largest_allocation(
-          static_cast<std::size_t>(read<cl_ulong>(of, CL_DEVICE_MAX_MEM_ALLOC_SIZE))),
-      pool_(std::make_unique<memory_pool>(*this)) {
-  const auto opening = [this] { return "opening " + name(); };
+    : index(number), id(of), pool_(std::make_unique<memory_pool>(*this)) {
+  const property_reader read(number, platform, of);
+  properties = read.properties();
+  can = read.abilities();
+  driver_version = read.text(CL_DRIVER_VERSION);
+  platform_version = read.text_of_platform(CL_PLATFORM_VERSION);
+  largest_allocation = static_cast<std::size_t>(read.value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  pool_->set_release_threshold(release_threshold_from_environment());
   const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
                                           reinterpret_cast<cl_context_properties>(platform), 0};
   cl_int status = CL_SUCCESS;
   context_ = driver().clCreateContext(wanted, 1, &id, nullptr, nullptr, &status);
-  check(status, "clCreateContext", opening);
-  default_queue_ = create_queue();
-  pool_->set_release_threshold(release_threshold_from_environment());
+  check(status, "clCreateContext", "making a context");
+  try {
+    default_queue_ = create_queue();
+  } catch (...) {
+    driver().clReleaseContext(context_);
+    throw;
+  }
 }
 
 std::string device_state::name() const {
@@ -179,7 +219,7 @@ std::string device_state::name() const {
 cl_command_queue device_state::create_queue() {
   cl_int status = CL_SUCCESS;
   const cl_command_queue made = driver().clCreateCommandQueue(context_, id, 0, &status);
-  check(status, "clCreateCommandQueue", [this] { return "making a queue of " + name(); });
+  check(status, "clCreateCommandQueue", "making a queue");
   const std::lock_guard lock(mutex_);
   queues_.insert(made);
   return made;
@@ -192,11 +232,13 @@ void device_state::destroy_queue(cl_command_queue queue) noexcept {
   driver().clReleaseCommandQueue(queue);
 }
 
-cl_event record_marker(cl_command_queue queue) {
+cl_event device_state::record_marker(cl_command_queue queue) const {
   cl_event made = nullptr;
   check(driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &made),
         "clEnqueueMarkerWithWaitList", "recording an event");
-  check(driver().clFlush(queue), "clFlush", "recording an event");
+  const cl_int status = driver().clFlush(queue);
+  if (status != CL_SUCCESS) driver().clReleaseEvent(made);
+  check(status, "clFlush", "recording an event");
   return made;
 }
 
@@ -209,17 +251,20 @@ void device_state::order(cl_command_queue queue, cl_command_queue other) const {
 
 void device_state::finish() {
   std::vector<cl_command_queue> all;
+  cl_int retained = CL_SUCCESS, finished = CL_SUCCESS;
   {
     const std::lock_guard lock(mutex_);
-    all.assign(queues_.begin(), queues_.end());
-    for (const cl_command_queue each : all) driver().clRetainCommandQueue(each);
+    for (const cl_command_queue each : queues_)
+      if (const cl_int now = driver().clRetainCommandQueue(each); now == CL_SUCCESS)
+        all.push_back(each);
+      else retained = now;
   }
-  cl_int status = CL_SUCCESS;
   for (const cl_command_queue each : all) {
-    if (const cl_int now = driver().clFinish(each); now != CL_SUCCESS) status = now;
+    if (const cl_int now = driver().clFinish(each); now != CL_SUCCESS) finished = now;
     driver().clReleaseCommandQueue(each);
   }
-  check(status, "clFinish", [this] { return "waiting for " + name(); });
+  check(retained, "clRetainCommandQueue", "waiting for all queues");
+  check(finished, "clFinish", "waiting for all queues");
 }
 
 }  // namespace dsl::detail::opencl

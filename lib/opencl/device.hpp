@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <dsl/mem/device.hpp>
@@ -27,6 +28,8 @@ class device_state {
   static device_state& of(int index);
   /// The same, or null if the program has not used the device yet.
   static device_state* find(int index) noexcept;
+  /// The device with this context, or null.
+  static device_state* find(cl_context context) noexcept;
 
   const int index;
   const cl_device_id id;
@@ -38,6 +41,13 @@ class device_state {
 
   /// "opencl:0 (NVIDIA H200)"
   std::string name() const;
+  /// Throws opencl_error if a call failed. `asked`: text, or a function that makes it.
+  template <class Asked>
+  void check(cl_int status, const char* call, const Asked& asked) const {
+    if (status == CL_SUCCESS) return;
+    if constexpr (std::is_invocable_v<Asked>) raise_failure(status, call, asked(), name());
+    else raise_failure(status, call, asked, name());
+  }
   cl_context context() const noexcept { return context_; }
   memory_pool& pool() noexcept { return *pool_; }
 
@@ -48,6 +58,9 @@ class device_state {
   /// A new queue, whose commands run in order.
   cl_command_queue create_queue();
   void destroy_queue(cl_command_queue queue) noexcept;
+  /// A marker behind all commands of a queue, which begin now at the latest. The caller releases
+  /// it.
+  cl_event record_marker(cl_command_queue queue) const;
   /// Makes `queue`'s next commands wait for all that `other` has been given.
   void order(cl_command_queue queue, cl_command_queue other) const;
   /// Waits for all queues.
@@ -61,12 +74,9 @@ class device_state {
   std::set<cl_command_queue> queues_{};
 };
 
-/// A marker behind all commands of a queue, which begin now at the latest. The caller releases it.
-cl_event record_marker(cl_command_queue queue);
-
 /// The number of devices; 0 also if there is no driver or it fails.
 int count_devices();
 /// The reason why there is none.
-const std::string& why_no_device();
+std::string why_no_device();
 
 }  // namespace dsl::detail::opencl

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <type_traits>
 
 #include "mem/text.hpp"
 
@@ -50,7 +51,8 @@ struct named_status {
   const char* name;
 };
 #define DSL_DETAIL_STATUS(name) {name, #name}
-constexpr named_status known[] = {DSL_DETAIL_STATUS(CL_DEVICE_NOT_FOUND),
+constexpr named_status known[] = {DSL_DETAIL_STATUS(CL_SUCCESS),
+                                  DSL_DETAIL_STATUS(CL_DEVICE_NOT_FOUND),
                                   DSL_DETAIL_STATUS(CL_DEVICE_NOT_AVAILABLE),
                                   DSL_DETAIL_STATUS(CL_COMPILER_NOT_AVAILABLE),
                                   DSL_DETAIL_STATUS(CL_MEM_OBJECT_ALLOCATION_FAILURE),
@@ -108,8 +110,10 @@ std::string name_of_status(cl_int status) {
   return "error " + std::to_string(status);
 }
 
-void raise_failure(cl_int status, const char* call, const std::string& asked) {
-  raise<opencl_error>(asked + " failed: " + call + " returned " + name_of_status(status));
+void raise_failure(cl_int status, const char* call, const std::string& asked,
+                   const std::string& device) {
+  raise<opencl_error>(asked + " failed on " + device + ": " + call + " returned " +
+                      name_of_status(status));
 }
 
 }  // namespace dsl::detail::opencl

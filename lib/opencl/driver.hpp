@@ -6,7 +6,6 @@
 #include <CL/cl.h>
 
 #include <string>
-#include <type_traits>
 
 namespace dsl::detail::opencl {
 
@@ -26,15 +25,8 @@ inline const driver_functions& driver() { return *find_driver(); }
 
 /// "CL_OUT_OF_RESOURCES"
 std::string name_of_status(cl_int status);
-/// Throws opencl_error, which names the call, OpenCL's error and what was asked for.
-[[noreturn]] void raise_failure(cl_int status, const char* call, const std::string& asked);
-
-/// Throws opencl_error if a call failed. `asked`: text, or a function that makes it.
-template <class Asked>
-void check(cl_int status, const char* call, const Asked& asked) {
-  if (status == CL_SUCCESS) return;
-  if constexpr (std::is_invocable_v<Asked>) raise_failure(status, call, asked());
-  else raise_failure(status, call, asked);
-}
+/// Throws opencl_error, which names the call, OpenCL's error, the device and what was asked for.
+[[noreturn]] void raise_failure(cl_int status, const char* call, const std::string& asked,
+                                const std::string& device);
 
 }  // namespace dsl::detail::opencl

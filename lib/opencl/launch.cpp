@@ -1,6 +1,8 @@
 #include "opencl/launch.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
@@ -47,28 +49,62 @@ std::size_t group_for(const bound_pass& pass, const built_kernel& kernel) {
   return usual_group_of(kernel);
 }
 
-void set_arguments(cl_kernel kernel, const kernel_launch& now, const memory_pool& pool,
-                   const void* scratch) {
+// Values that a kernel reads from memory. Once the launch is queued, the driver keeps them until it
+// has run.
+class packed_values {
+ public:
+  packed_values() = default;
+  packed_values(const packed_values&) = delete;
+  ~packed_values() {
+    if (memory_ != nullptr) driver().clReleaseMemObject(memory_);
+  }
+
+  void add(const void* bytes, std::size_t size) {
+    bytes_.resize(bytes_.size() + packed_value_bytes);
+    std::memcpy(bytes_.data() + bytes_.size() - packed_value_bytes, bytes, size);
+  }
+  const cl_mem& copy_to(const device_state& on) {
+    cl_int status = CL_SUCCESS;
+    memory_ = driver().clCreateBuffer(on.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                      bytes_.size(), bytes_.data(), &status);
+    on.check(status, "clCreateBuffer", "copying a kernel's values");
+    return memory_;
+  }
+
+ private:
+  std::vector<unsigned char> bytes_{};
+  cl_mem memory_ = nullptr;
+};
+
+// `packed` must live until the launch is queued.
+void set_arguments(device_state& on, cl_kernel kernel, const kernel_launch& now,
+                   const void* scratch, packed_values& packed) {
   cl_uint number = 0;
   const auto set = [&](const void* bytes, std::size_t size) {
-    check(driver().clSetKernelArg(kernel, number, size, bytes), "clSetKernelArg", [&] {
+    on.check(driver().clSetKernelArg(kernel, number, size, bytes), "clSetKernelArg", [&] {
       return "argument " + std::to_string(number) + " of a kernel, " + std::to_string(size) +
              " bytes,";
     });
     ++number;
   };
+  const bool packs = packs_values(now.arguments, on.can);
+  const auto set_value = [&](const void* bytes, std::size_t size) {
+    if (packs) packed.add(bytes, size);
+    else set(bytes, size);
+  };
   for (const kernel_argument& a : now.arguments) {
     if (a.what == kernel_argument::kind::value) {
-      set(a.bytes, a.size);
+      set_value(a.bytes, a.size);
       continue;
     }
     const bool is_scratch = a.what == kernel_argument::kind::scratch;
     const void* const at = is_scratch ? scratch : reinterpret_cast<const void*>(a.address);
-    const memory_place place = at == nullptr ? memory_place{} : pool.at(at);
+    const memory_place place = at == nullptr ? memory_place{} : on.pool().at(at);
     const auto offset = static_cast<cl_long>(place.offset);
     set(&place.memory, sizeof(cl_mem));
-    set(&offset, sizeof offset);
+    set_value(&offset, sizeof offset);
   }
+  if (packs) set(&packed.copy_to(on), sizeof(cl_mem));
 }
 
 }  // namespace
@@ -116,12 +152,13 @@ void queue_launches(device_state& on, built_program& program, const kernel_launc
     const std::size_t work_items =
         group * static_cast<std::size_t>(pieces(now.work_items, static_cast<std::int64_t>(group)));
     const std::lock_guard one_at_a_time(kernel.mutex);
-    set_arguments(kernel.kernel, now, on.pool(), scratch.data());
-    check(driver().clEnqueueNDRangeKernel(queue, kernel.kernel, 1, nullptr, &work_items, &group, 0,
-                                          nullptr, nullptr),
-          "clEnqueueNDRangeKernel", [&] { return spell(now.which); });
+    packed_values packed;
+    set_arguments(on, kernel.kernel, now, scratch.data(), packed);
+    on.check(driver().clEnqueueNDRangeKernel(queue, kernel.kernel, 1, nullptr, &work_items, &group,
+                                             0, nullptr, nullptr),
+             "clEnqueueNDRangeKernel", [&] { return spell(now.which); });
   }
-  check(driver().clFlush(queue), "clFlush", [&] { return spell("last"); });
+  on.check(driver().clFlush(queue), "clFlush", [&] { return spell("last"); });
 }
 
 void launch(const bound_pass& pass, const reduction_plan& planned, const stream& on_stream) {

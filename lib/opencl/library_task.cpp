@@ -20,7 +20,7 @@ void launch_task(const sort_task& task, const stream& on_stream) {
 void launch_task(const scatter_task& task, const stream& on_stream) {
   device_state& on = device_state::of(on_stream.where().index);
   built_program& program =
-      build(on, key_of_scatter(task), [&] { return print_scatter(task, on.can); });
+      build(on, key_of_scatter(task, on.can), [&] { return print_scatter(task, on.can); });
   queue_launches(on, program, launches_of_scatter(task), on_stream, [&](const char*) {
     return "launching the kernel that writes " + std::to_string(task.count) +
            " values to positions";

@@ -64,23 +64,26 @@ pinned_ranges& pinned() {
 
 // A copy to the device that does not wait: it reads a copy of the host's memory, which the driver
 // lets go when it has.
-void write_staged(cl_command_queue queue, const memory_place& to, const void* from,
-                  std::size_t bytes) {
+void write_staged(const device_state& on, cl_command_queue queue, const memory_place& to,
+                  const void* from, std::size_t bytes) {
   host_bytes staged(1, bytes);
   std::memcpy(staged.data(), from, bytes);
   cl_event written = nullptr;
-  check(driver().clEnqueueWriteBuffer(queue, to.memory, CL_FALSE, to.offset, bytes, staged.data(),
-                                      0, nullptr, &written),
-        "clEnqueueWriteBuffer", "a copy to the device");
+  on.check(driver().clEnqueueWriteBuffer(queue, to.memory, CL_FALSE, to.offset, bytes,
+                                         staged.data(), 0, nullptr, &written),
+           "clEnqueueWriteBuffer", "a copy to the device");
   const auto let_go = [](cl_event, cl_int, void* memory) { std::free(memory); };
-  const cl_int status = driver().clSetEventCallback(written, CL_COMPLETE, let_go, staged.data());
-  if (status == CL_SUCCESS) staged.release();
-  else driver().clWaitForEvents(1, &written);
+  // Where neither the driver nor a wait says when, the copy is never freed.
+  if (driver().clSetEventCallback(written, CL_COMPLETE, let_go, staged.data()) == CL_SUCCESS ||
+      driver().clWaitForEvents(1, &written) != CL_SUCCESS)
+    staged.release();
   driver().clReleaseEvent(written);
 }
 
-void begin_work(cl_command_queue queue) {
-  check(driver().clFlush(queue), "clFlush", "beginning the work of a stream");
+void begin_work(const device_state& on, cl_command_queue queue) {
+  const cl_int status = driver().clFlush(queue);
+  if (status != CL_SUCCESS) driver().clFinish(queue);  // The caller may free what a copy uses.
+  on.check(status, "clFlush", "beginning the work of a stream");
 }
 
 }  // namespace
@@ -91,38 +94,37 @@ void opencl_back_end::copy(void* to, const void* from, std::size_t bytes, direct
   device_state& on = device_state::of(index);
   const cl_command_queue queue = on.queue_of(stream);
   const driver_functions& call = driver();
-  const auto asked = [&] {
-    return "a copy of " + spell_bytes(static_cast<double>(bytes)) + " on " + on.name();
-  };
+  const auto asked = [bytes] { return "a copy of " + spell_bytes(static_cast<double>(bytes)); };
   switch (way) {
     case direction::to_device: {
       const memory_place target = on.pool().at(to);
       const bool lasts = is_page_locked(from);
       if (!lasts && bytes <= copied_at_once) {
-        write_staged(queue, target, from, bytes);
+        write_staged(on, queue, target, from, bytes);
         break;
       }
-      check(call.clEnqueueWriteBuffer(queue, target.memory, lasts ? CL_FALSE : CL_TRUE,
-                                      target.offset, bytes, from, 0, nullptr, nullptr),
-            "clEnqueueWriteBuffer", asked);
+      on.check(call.clEnqueueWriteBuffer(queue, target.memory, lasts ? CL_FALSE : CL_TRUE,
+                                         target.offset, bytes, from, 0, nullptr, nullptr),
+               "clEnqueueWriteBuffer", asked);
       break;
     }
     case direction::to_host: {
       const memory_place source = on.pool().at(from);
-      check(call.clEnqueueReadBuffer(queue, source.memory, is_page_locked(to) ? CL_FALSE : CL_TRUE,
-                                     source.offset, bytes, to, 0, nullptr, nullptr),
-            "clEnqueueReadBuffer", asked);
+      on.check(
+          call.clEnqueueReadBuffer(queue, source.memory, is_page_locked(to) ? CL_FALSE : CL_TRUE,
+                                   source.offset, bytes, to, 0, nullptr, nullptr),
+          "clEnqueueReadBuffer", asked);
       break;
     }
     case direction::on_device: {
       const memory_place source = on.pool().at(from), target = on.pool().at(to);
-      check(call.clEnqueueCopyBuffer(queue, source.memory, target.memory, source.offset,
-                                     target.offset, bytes, 0, nullptr, nullptr),
-            "clEnqueueCopyBuffer", asked);
+      on.check(call.clEnqueueCopyBuffer(queue, source.memory, target.memory, source.offset,
+                                        target.offset, bytes, 0, nullptr, nullptr),
+               "clEnqueueCopyBuffer", asked);
       break;
     }
   }
-  begin_work(queue);
+  begin_work(on, queue);
 }
 
 void opencl_back_end::set_zero(void* at, std::size_t bytes, int index, void* stream) {
@@ -136,11 +138,12 @@ void opencl_back_end::fill(void* at, const void* value, std::size_t size, std::i
   device_state& on = device_state::of(index);
   const cl_command_queue queue = on.queue_of(stream);
   const memory_place target = on.pool().at(at);
-  check(driver().clEnqueueFillBuffer(queue, target.memory, value, size, target.offset,
-                                     static_cast<std::size_t>(count) * size, 0, nullptr, nullptr),
-        "clEnqueueFillBuffer",
-        [&] { return "a fill of " + std::to_string(count) + " elements on " + on.name(); });
-  begin_work(queue);
+  on.check(
+      driver().clEnqueueFillBuffer(queue, target.memory, value, size, target.offset,
+                                   static_cast<std::size_t>(count) * size, 0, nullptr, nullptr),
+      "clEnqueueFillBuffer",
+      [count] { return "a fill of " + std::to_string(count) + " elements"; });
+  begin_work(on, queue);
 }
 
 void* opencl_back_end::allocate_pinned(std::size_t bytes, int index) {

@@ -92,15 +92,14 @@ std::optional<memory_pool::block> memory_pool::create(std::size_t bytes) {
   const cl_mem memory =
       driver().clCreateBuffer(device_.context(), CL_MEM_READ_WRITE, bytes, nullptr, &status);
   if (is_lack_of_memory(status)) return {};
-  check(status, "clCreateBuffer",
-        [&] { return "an allocation of " + spell(bytes) + " on " + device_.name(); });
+  device_.check(status, "clCreateBuffer", [bytes] { return "an allocation of " + spell(bytes); });
   reserved_bytes_ += bytes;
   return block{std::move(addresses), bytes, memory};
 }
 
 void memory_pool::drop(block& unused) noexcept {
   driver().clReleaseMemObject(unused.memory);
-  driver().clReleaseCommandQueue(unused.freed_on);
+  if (unused.freed_on != nullptr) driver().clReleaseCommandQueue(unused.freed_on);
   reserved_bytes_ -= unused.bytes;
 }
 
@@ -118,9 +117,10 @@ void memory_pool::release(void* memory, cl_command_queue on) noexcept {
   const std::lock_guard lock(mutex_);
   auto freed = used_.extract(static_cast<const std::byte*>(memory));
   block& of = freed.mapped();
-  driver().clRetainCommandQueue(on);
-  of.freed_on = on;
   used_bytes_ -= of.bytes;
+  // Memory of a queue that is lost is not used again.
+  if (driver().clRetainCommandQueue(on) != CL_SUCCESS) return drop(of);
+  of.freed_on = on;
   std::vector<block>& all = free_[of.bytes];
   all.push_back(std::move(of));
   trim(threshold_);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime.hpp"
+#include "pause.hpp"
 #include "work.hpp"
 
 namespace faults {

@@ -4,52 +4,18 @@
 // then not checked.
 #include <dsl/dsl.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attempt.hpp"
 #include "runtime.hpp"
-#include "work.hpp"
 
 namespace {
 
-using faults::work;
-
-int mistakes = 0;
-void report(const work& w, const std::string& where, const std::string& what) {
-  if (++mistakes <= 40) std::printf("WRONG: %s, %s: %s\n", w.name, where.c_str(), what.c_str());
-}
-
-// Outcome of a piece of work: success, an error of the library's, or a failure of the test.
-struct outcome {
-  bool is_error = false;
-  std::string error, wrong;
-};
-outcome attempt(const work& w) {
-  try {
-    w.run();
-    return {};
-  } catch (const faults::wrong_result& e) {
-    return {false, "", std::string("a wrong result: ") + e.what()};
-  } catch (const dsl::error& e) {
-    return {true, e.what(), ""};
-  } catch (const std::exception& e) {
-    return {false, "", std::string("not a dsl::error: ") + e.what()};
-  } catch (...) {
-    return {false, "", "not an exception"};
-  }
-}
-
-void must_succeed(const work& w, const std::string& where) {
-  const outcome o = attempt(w);
-  if (o.is_error) report(w, where, o.error);
-  if (!o.wrong.empty()) report(w, where, o.wrong);
-}
+using namespace faults;
 
 // Resources alive and pool memory in use after all queued work is done.
 struct in_use {
@@ -148,21 +114,6 @@ counts fail_each_call() {
     report(faults::all_work()[0], "at last",
            std::to_string(faults::strangers()) + " things were given back that were not alive");
   return all;
-}
-
-// Runs `body` in a child process, forked before this one has initialised CUDA. Returns its exit
-// code.
-template <class Body> int in_child(const Body& body) {
-  std::fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    const int code = body();
-    std::fflush(stdout);
-    std::_Exit(code);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
 int count_of_gpus() {

@@ -207,7 +207,7 @@ void threads() {
 
 }  // namespace
 
-std::vector<work> loop_work() {
+std::vector<work> own_work() {
   return {
       {"a loop by itself", loop_by_itself},
       {"a loop of launches", loop_of_launches},

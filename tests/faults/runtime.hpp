@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "pause.hpp"
+
 namespace faults {
 
 /// Resources acquired from the runtime and not yet released.
@@ -50,18 +52,8 @@ const char* failed();
 void stop_streams(long after);
 void resume_streams();
 
-/// During its lifetime the calling thread's calls are not counted and do not fail.
-class pause {
- public:
-  pause();
-  ~pause();
-  pause(const pause&) = delete;
-  pause& operator=(const pause&) = delete;
-};
-
 /// From here on the runtime is emulated: one GPU, whose memory is the host's and whose kernels do
 /// nothing.
 void emulate();
-bool is_emulated();
 
 }  // namespace faults

@@ -15,7 +15,8 @@ struct work {
   void (*run)();  // throws dsl::error if a call fails, and wrong_result
 };
 const std::vector<work>& all_work();
-std::vector<work> loop_work();  // a subset
+/// Pieces that only one back end has, a subset.
+std::vector<work> own_work();
 /// A small piece, for a process that does nothing else.
 const work& first_work();
 

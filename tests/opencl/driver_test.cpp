@@ -23,6 +23,7 @@ struct opencl_driver : testing::Test {
   // gives the reason.
   [[noreturn]] static void expect_none(const char* variable, const char* value,
                                        const std::string& reason) {
+    unsetenv("DSL_OPENCL_LIBRARY");
     setenv(variable, value, 1);
     for (const dsl::device each : dsl::devices())
       if (each.kind == dsl::backend::opencl) std::exit(2);

@@ -325,7 +325,8 @@ void loop::run_steps(const loop_steps& steps) {
     };
     std::uint64_t recorded[max_operands];
     for (int i = 0; i < outputs; ++i) recorded[i] = place(i);
-    if (end_ != nullptr && end_->is_here()) return;  // Elsewhere the kernels test the condition.
+    // Kernels that reduce test the condition themselves.
+    if (end_ != nullptr && (reduces() ? end_->is_here() : end_->wait_and_look())) return;
     run_step(steps.all.first + k, recorded, stop);
     for (int i = 0; i < outputs; ++i) {
       if (recorded[i] == 0 || is_reduction(static_cast<std::size_t>(i))) continue;

@@ -39,6 +39,16 @@ void loop_end::note(std::int64_t steps, std::int64_t left) {
   looks_.push_back({groups_, marker(on_), to});
 }
 
+bool loop_end::wait_and_look() {
+  if (!is_asynchronous_) return is_here();
+  bool condition = false;
+  stream_state& s = stream_state::of(on_);
+  use(memory_, on_, false);
+  s.on.copy(&condition, at_, sizeof(bool), direction::to_host, s.index, s.native);
+  s.synchronize();
+  return condition;
+}
+
 bool loop_end::has_come() {
   if (is_here()) return true;
   while (!looks_.empty() && looks_.front().group < groups_ && !has_come_) {

@@ -33,6 +33,8 @@ class loop_end {
   bool has_come();
   /// The same of all steps so far, on a device that completes work at once; otherwise false.
   bool is_here() const { return !is_asynchronous_ && *at_; }
+  /// The same on any device; waits for all steps so far.
+  bool wait_and_look();
 
  private:
   struct look {

@@ -100,10 +100,7 @@ class by_key_printer {
     return all;
   }
 
-  std::string begin(const char* name) const {
-    return std::string("__kernel void ") + name + "(\n    " + parameter_list(parameters()) +
-           ") {\n";
-  }
+  std::string begin(const char* name) const { return begin_kernel(name, parameters(), can_); }
 
   // The arguments that are the place of a value of accumulator `number`.
   std::string place(const results_range& of, std::size_t value, const std::string& number) const {

@@ -29,8 +29,7 @@ class ensemble_printer {
   }
 
   std::string kernel() const {
-    std::string text =
-        "__kernel void dsl_ensemble(\n    " + parameter_list(parameters(w_)) + ") {\n";
+    std::string text = begin_kernel("dsl_ensemble", parameters(w_), can_);
     for (int k = 0; k < code_.scalars; ++k) text += load_scalar(k);
     text +=
         "  for (long element = get_global_id(0); element < elements; element += "

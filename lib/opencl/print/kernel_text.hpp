@@ -44,6 +44,13 @@ struct kernel_argument {
   unsigned char bytes[16]{};  ///< value
 };
 
+/// Whether a kernel reads its values from memory, because all its parameters together exceed what
+/// the device takes. Values are then those by value and the bytes from the beginning of each memory
+/// object, in the parameters' order, and each takes `packed_value_bytes`. The parameters are the
+/// memory objects and, last, the one that holds the values.
+bool packs_values(const std::vector<kernel_argument>& all, const abilities& can);
+constexpr std::size_t packed_value_bytes = 16;
+
 /// One launch of one of the text's kernels.
 struct kernel_launch {
   const char* which;  ///< "first" or "finish", for messages.

@@ -1,20 +1,88 @@
 #include "opencl/print/operand_text.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "exec/plan/text.hpp"
+#include "mem/text.hpp"
 #include "opencl/print/types.hpp"
 
 namespace dsl::detail::opencl {
 
-std::string parameter_list(const std::vector<parameter>& all) {
+namespace {
+
+constexpr std::size_t pointer_bytes = 8;
+
+std::size_t bytes_as_parameters(const kernel_argument& a) {
+  return a.what == kernel_argument::kind::value ? std::max<std::size_t>(a.size, 8)
+                                                : pointer_bytes + sizeof(std::int64_t);
+}
+
+std::vector<kernel_argument> arguments_of(const std::vector<parameter>& all) {
+  std::vector<kernel_argument> arguments;
+  for (const parameter& p : all) arguments.push_back(p.argument);
+  return arguments;
+}
+
+// The memory objects, and statements that read the values.
+struct packed_parameters {
+  std::string objects, statements;
+  std::size_t bytes = 0;
+};
+packed_parameters pack(const std::vector<parameter>& all) {
+  packed_parameters made;
+  std::size_t at = 0;
+  const auto add_object = [&](const std::string& parameter) {
+    made.objects += parameter;
+    made.bytes += pointer_bytes;
+  };
+  const auto add_value = [&](const std::string& type, const std::string& name) {
+    made.statements += "  const " + type + " " + name + " = *(const __global " + type +
+                       "*)(m_values + " + std::to_string(at) + ");\n";
+    at += packed_value_bytes;
+  };
+  for (const parameter& p : all) {
+    if (p.argument.what == kernel_argument::kind::value) {
+      add_value(p.type, p.name);
+    } else {
+      add_object("__global uchar* m" + p.name + ",\n    ");
+      add_value("long", "o" + p.name);
+    }
+  }
+  add_object("const __global uchar* m_values");
+  return made;
+}
+
+}  // namespace
+
+bool packs_values(const std::vector<kernel_argument>& all, const abilities& can) {
+  std::size_t bytes = 0;
+  for (const kernel_argument& a : all) bytes += bytes_as_parameters(a);
+  return bytes > can.parameter_bytes;
+}
+
+std::string begin_kernel(const std::string& name, const std::vector<parameter>& all,
+                         const abilities& can) {
+  const std::string head = "__kernel void " + name + "(\n    ";
+  if (packs_values(arguments_of(all), can)) {
+    const packed_parameters packed = pack(all);
+    if (packed.bytes > can.parameter_bytes)
+      raise<device_error>(name + " would have " + std::to_string(packed.bytes) +
+                          " bytes of parameters for the memory of its operands alone, and this "
+                          "OpenCL device takes " +
+                          std::to_string(can.parameter_bytes) +
+                          ": compute it in several statements");
+    return "// All values as parameters would be more than the " +
+           std::to_string(can.parameter_bytes) + " bytes that the device takes.\n" + head +
+           packed.objects + ") {\n" + packed.statements;
+  }
   std::string text;
   for (const parameter& p : all) {
     if (!text.empty()) text += ",\n    ";
     if (p.argument.what == kernel_argument::kind::value) text += "const " + p.type + " " + p.name;
     else text += "__global uchar* m" + p.name + ", const long o" + p.name;
   }
-  return text;
+  return head + text + ") {\n";
 }
 
 namespace {

@@ -19,8 +19,11 @@ struct parameter {
   std::string type, name;
   kernel_argument argument;
 };
-/// "__global uchar* m0, long o0, const float b"
-std::string parameter_list(const std::vector<parameter>& all);
+/// The beginning of a kernel, up to where all parameters can be read under their names:
+/// "__kernel void f(__global uchar* m0, const long o0, const float b) {". Throws device_error if
+/// the memory objects alone exceed what the device takes as parameters.
+std::string begin_kernel(const std::string& name, const std::vector<parameter>& all,
+                         const abilities& can);
 /// A parameter by value.
 parameter by_value(const char* type, std::string name, std::int64_t value);
 /// The same, of a dtype, held as `stored_type`.

@@ -115,6 +115,7 @@ void add_abilities(word_key& key, const abilities& can) {
   key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
   key.add(can.largest_work_group);
   key.add(can.local_memory);
+  key.add(can.parameter_bytes);
 }
 
 std::uint64_t text_key(const bound_pass& pass, const abilities& can) {

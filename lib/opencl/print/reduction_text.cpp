@@ -95,8 +95,8 @@ class reduction_printer {
 
   std::string begin(const std::string& name) const {
     std::string text = "__attribute__((reqd_work_group_size(" + std::to_string(group_) +
-                       ", 1, 1)))\n__kernel void " + name + "(\n    " +
-                       parameter_list(parameters(division_of(operands_.space(), group_))) + ") {\n";
+                       ", 1, 1)))\n" +
+                       begin_kernel(name, parameters(division_of(operands_.space(), group_)), can_);
     for (const accumulated& a : sums_)
       text += std::string("  __local ") + stored_type(a.type) + " " + a.local() + "[" +
               std::to_string(group_) + "];\n";

@@ -128,9 +128,9 @@ class scan_printer {
   }
 
   std::string begin(const std::string& name) const {
-    return "__attribute__((reqd_work_group_size(" + size() + ", 1, 1)))\n__kernel void " + name +
-           "(\n    " + parameter_list(parameters()) + ") {\n  __local " + stored_type(type_) +
-           " totals[" + size() + "];\n  const int item = get_local_id(0);\n";
+    return "__attribute__((reqd_work_group_size(" + size() + ", 1, 1)))\n" +
+           begin_kernel(name, parameters(), can_) + "  __local " + stored_type(type_) + " totals[" +
+           size() + "];\n  const int item = get_local_id(0);\n";
   }
 
   // The work-item's place, and the total of its elements. `after_each` follows each of them.

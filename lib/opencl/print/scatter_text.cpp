@@ -37,8 +37,7 @@ kernel_text print_scatter(const scatter_task& task, const abilities& can) {
   made.name = "dsl_put";
   complete(
       made, "// target[positions] = values, elements of " + bytes + " bytes\n",
-      "__kernel void dsl_put(\n    " + parameter_list(parameters_of(task)) +
-          ") {\n"
+      begin_kernel("dsl_put", parameters_of(task), can) +
           "  const __global long* positions = (const __global long*)(m_positions + "
           "o_positions);\n"
           "  for (long i = get_global_id(0); i < count; i += get_global_size(0)) {\n"
@@ -59,9 +58,10 @@ kernel_launches launches_of_scatter(const scatter_task& task) {
   return made;
 }
 
-std::uint64_t key_of_scatter(const scatter_task& task) {
+std::uint64_t key_of_scatter(const scatter_task& task, const abilities& can) {
   word_key key{0x5ca7};
   key.add(task.bytes);
+  add_abilities(key, can);
   return key.value;
 }
 

@@ -11,6 +11,6 @@ kernel_text print_scatter(const scatter_task& task, const abilities& can);
 /// The launch of that text.
 kernel_launches launches_of_scatter(const scatter_task& task);
 /// What the text depends on, as `text_key`.
-std::uint64_t key_of_scatter(const scatter_task& task);
+std::uint64_t key_of_scatter(const scatter_task& task, const abilities& can);
 
 }  // namespace dsl::detail::opencl

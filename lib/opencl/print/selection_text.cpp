@@ -89,11 +89,8 @@ class selection_printer {
 
   std::string begin(const std::string& name) const {
     const std::string size = std::to_string(group_);
-    return "__attribute__((reqd_work_group_size(" + size + ", 1, 1)))\n__kernel void " + name +
-           "(\n    " + parameter_list(parameters()) +
-           ") {\n"
-           "  __local long counts[" +
-           size +
+    return "__attribute__((reqd_work_group_size(" + size + ", 1, 1)))\n" +
+           begin_kernel(name, parameters(), can_) + "  __local long counts[" + size +
            "];\n"
            "  __global long* places = (__global long*)(m_scratch + o_scratch);\n"
            "  const int item = get_local_id(0);\n";

@@ -121,9 +121,9 @@ class sort_printer {
     const std::string type = key_type();
     std::string text;
     if (in_groups) text = "__attribute__((reqd_work_group_size(" + size + ", 1, 1)))\n";
-    text += std::string("__kernel void ") + name + "(\n    " + parameter_list(parameters(0)) +
-            ") {\n  __global uchar* const scratch = m_scratch + o_scratch;\n" + "  __global " +
-            type + "* const keys = (__global " + type + "*)(scratch + keys_at);\n";
+    text += begin_kernel(name, parameters(0), can_) +
+            "  __global uchar* const scratch = m_scratch + o_scratch;\n  __global " + type +
+            "* const keys = (__global " + type + "*)(scratch + keys_at);\n";
     if (has_order())
       text += "  __global uint* const positions = (__global uint*)(scratch + positions_at);\n";
     if (in_groups)

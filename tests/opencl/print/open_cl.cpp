@@ -1,6 +1,7 @@
 #include "open_cl.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <stdexcept>
 #include <utility>
@@ -32,19 +33,37 @@ std::string asked_text(cl_device_id id, cl_device_info what) {
 // Sets the arguments of a kernel, in order.
 class argument_setter {
  public:
-  explicit argument_setter(cl_kernel kernel) : kernel_(kernel) {}
+  argument_setter(cl_kernel kernel, bool packs) : kernel_(kernel), packs_(packs) {}
+  void set_value(std::size_t size, const void* value) {
+    if (!packs_) return set(size, value);
+    values_.resize(values_.size() + opencl::packed_value_bytes);
+    std::memcpy(values_.data() + values_.size() - opencl::packed_value_bytes, value, size);
+  }
+  void set_memory(cl_mem memory, cl_long offset) {
+    set(sizeof(cl_mem), &memory);
+    set_value(sizeof offset, &offset);
+  }
+  // The memory of packed values, which the caller releases; null if they are not packed.
+  cl_mem finish(cl_context context) {
+    if (!packs_) return nullptr;
+    cl_int error;
+    const cl_mem memory = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                         values_.size(), values_.data(), &error);
+    check(error, "clCreateBuffer");
+    set(sizeof(cl_mem), &memory);
+    return memory;
+  }
+
+ private:
   void set(std::size_t size, const void* value) {
     check(clSetKernelArg(kernel_, next_, size, value), "argument " + std::to_string(next_));
     ++next_;
   }
-  void set_memory(cl_mem memory, cl_long offset) {
-    set(sizeof memory, &memory);
-    set(sizeof offset, &offset);
-  }
 
- private:
   cl_kernel kernel_;
+  bool packs_;
   cl_uint next_ = 0;
+  std::vector<unsigned char> values_{};
 };
 
 struct block {
@@ -82,6 +101,7 @@ device::device(cl_device_id id) : id_(id) {
   can_.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
   can_.has_int64_atomics = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
   can_.largest_work_group = asked<std::size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  can_.parameter_bytes = asked<std::size_t>(id, CL_DEVICE_MAX_PARAMETER_SIZE);
   can_.local_memory = asked<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE);
   can_.rounds_divide_and_sqrt = (asked<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) &
                                  CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -127,10 +147,10 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
     const cl_kernel kernel =
         clCreateKernel(program, i == 0 ? text.name.c_str() : text.finish.c_str(), &error);
     check(error, "clCreateKernel");
-    argument_setter arguments(kernel);
+    argument_setter arguments(kernel, opencl::packs_values(launch.arguments, can_));
     for (const kernel_argument& a : launch.arguments) {
       if (a.what == kernel_argument::kind::value) {
-        arguments.set(a.size, a.bytes);
+        arguments.set_value(a.size, a.bytes);
       } else if (a.what == kernel_argument::kind::scratch) {
         arguments.set_memory(scratch, 0);
       } else {
@@ -145,6 +165,7 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
             static_cast<cl_long>(a.address - reinterpret_cast<std::uint64_t>(home->address)));
       }
     }
+    const cl_mem values = arguments.finish(context_);
     // Where the kernel allows it: always groups of one size, since PoCL compiles a kernel again for
     // each, and fewer work-items than elements.
     const std::size_t group = launch.group > 0 ? static_cast<std::size_t>(launch.group) : 64;
@@ -156,6 +177,7 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
           "clEnqueueNDRangeKernel");
     clFinish(queue_);
     clReleaseKernel(kernel);
+    if (values != nullptr) clReleaseMemObject(values);
   }
   for (const block& b : blocks) {
     check(clEnqueueReadBuffer(queue_, b.memory, CL_TRUE, 0, b.size, b.address, 0, nullptr, nullptr),

@@ -19,6 +19,7 @@ opencl::abilities everything() {
   can.has_double = can.rounds_divide_and_sqrt = true;
   can.largest_work_group = 256;
   can.local_memory = 32768;
+  can.parameter_bytes = 1024;
   return can;
 }
 
@@ -113,6 +114,27 @@ TEST(opencl_text, has_vectors_of_a_gpu) {
   }
 }
 )");
+}
+
+TEST(opencl_text, reads_values_from_memory_where_parameters_are_too_long) {
+  opencl::abilities can = everything();
+  can.parameter_bytes = 32;
+  const std::string text = printed(op::add, dtype::float32, can).text;
+  EXPECT_NE(text.find(R"(
+// All values as parameters would be more than the 32 bytes that the device takes.
+__kernel void dsl_pass(
+    __global uchar* m0,
+    __global uchar* m1,
+    __global uchar* m2,
+    const __global uchar* m_values) {
+  const long n0 = *(const __global long*)(m_values + 0);
+  const long o0 = *(const __global long*)(m_values + 16);
+  const long o1 = *(const __global long*)(m_values + 32);
+  const long o2 = *(const __global long*)(m_values + 48);
+  const long elements = *(const __global long*)(m_values + 64);
+  for (long element)"),
+            std::string::npos)
+      << text;
 }
 
 TEST(opencl_text, does_not_depend_on_sizes) {

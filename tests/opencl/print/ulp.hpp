@@ -3,6 +3,7 @@
 
 #include <dsl/ir/dtype.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -27,11 +28,19 @@ inline double number(dtype type, const void* at) {
   }
 }
 
-/// Bits that count numbers in their order; zeros of both signs differ by 1.
-template <class S> double place(const void* at) {
+/// Counts numbers in their order; zeros of both signs differ by 1.
+template <class S>
+std::int64_t place(const void* at) {
   const auto bits = read<S>(at);
   constexpr S magnitude = static_cast<S>(~(S{1} << (8 * sizeof(S) - 1)));
-  return bits < 0 ? -1.0 - static_cast<double>(bits & magnitude) : static_cast<double>(bits);
+  return bits < 0 ? -1 - std::int64_t{static_cast<S>(bits & magnitude)} : std::int64_t{bits};
+}
+/// The numbers between two places.
+template <class S>
+double steps(const void* a, const void* b) {
+  const std::int64_t x = place<S>(a), y = place<S>(b);
+  return static_cast<double>(static_cast<std::uint64_t>(std::max(x, y)) -
+                             static_cast<std::uint64_t>(std::min(x, y)));
 }
 
 /// 0 if the elements are equal, or both NaN. Of integers 0 or 2^60.
@@ -41,9 +50,9 @@ inline double distance(dtype type, const void* a, const void* b) {
   const double x = number(type, a), y = number(type, b);
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y) ? 0 : 0x1p60;
   switch (dsl::size_of(type)) {
-    case 2: return std::abs(place<std::int16_t>(a) - place<std::int16_t>(b));
-    case 4: return std::abs(place<std::int32_t>(a) - place<std::int32_t>(b));
-    default: return std::abs(place<std::int64_t>(a) - place<std::int64_t>(b));
+    case 2: return steps<std::int16_t>(a, b);
+    case 4: return steps<std::int32_t>(a, b);
+    default: return steps<std::int64_t>(a, b);
   }
 }
 
