@@ -14,10 +14,9 @@ std::string load_text(dtype type, const std::string& number, const std::string& 
 
 class element_inputs {
  public:
-  // `lane`: of `lanes` adjacent elements; otherwise `lanes` is 0.
   element_inputs(const operand_texts& operands, const indexed_program& p, const std::string& indent,
-                 const position_text& here, int lane, int lanes)
-      : operands_(operands), p_(p), indent_(indent), here_(here), lane_(lane), lanes_(lanes) {}
+                 const element_place& here)
+      : operands_(operands), p_(p), indent_(indent), here_(here) {}
 
   input_text input(int node, std::string& statements) const {
     const op code = p_.code(node);
@@ -27,12 +26,12 @@ class element_inputs {
     switch (code) {
       case op::load:
         return {operand_texts::name(number),
-                lanes_ > 0 && operands_.is_wide(number)
-                    ? array_vectors(type, lanes_).element(number, lane_)
-                    : load_text(type, std::to_string(number), operands_.offset(number, here_))};
-      case op::index: return {own, operands_.index(number, here_)};
-      case op::address: return {own, operands_.offset(number, here_)};
-      case op::coordinate: return {own, along(number, p_.field(node, 1), here_)};
+                here_.lanes > 0 && operands_.is_wide(number)
+                    ? array_vectors(type, here_.lanes).element(number, here_.lane)
+                    : load_text(type, std::to_string(number), operands_.offset(number, here_.at))};
+      case op::index: return {own, operands_.index(number, here_.at)};
+      case op::address: return {own, operands_.offset(number, here_.at)};
+      case op::coordinate: return {own, along(number, p_.field(node, 1), here_.at)};
       case op::neighbour:
       case op::inside: return neighbour(node, own, statements);
       default: return scalar_text(operands_, code, type, number);
@@ -57,11 +56,11 @@ class element_inputs {
   input_text neighbour(int node, const std::string& own, std::string& statements) const {
     const neighbour_path path = path_of(p_.view(), node);
     const operand& of = operands_.at(path.slot);
-    position_text at = here_;
+    position_text at = here_.at;
     std::string exists;
     for (int s = 0; s < path.count; ++s) {
       path_step step = path.step[s];
-      std::string distance = std::to_string(step.distance);
+      std::string distance = std::to_string(step.distance) + (is_far(step.distance) ? "L" : "");
       if (step.slot >= 0) {
         const operand& given = operands_.at(step.slot);
         step.axis = given.axis;
@@ -78,8 +77,10 @@ class element_inputs {
       constexpr const char* names[] = {"zero", "wrap", "clamp", "reflect"};
       const bool may_end = step.beyond == boundary::zero;
       const std::string type = operands_.position_type();
+      // A step of the program may be a long where positions are not.
+      const bool is_long = type == "long" || (step.slot < 0 && is_far(step.distance));
       statements += indent_ + (may_end ? "" : "const ") + type + " " + moved + " = inside_" +
-                    names[static_cast<int>(step.beyond)] + (type == "int" ? "_int32(" : "_int64(") +
+                    names[static_cast<int>(step.beyond)] + (is_long ? "_int64(" : "_int32(") +
                     before + " - " + distance + ", " + extent + ");\n";
       if (may_end) {
         statements += indent_ + "const bool " + moved + "_exists = " + moved + " >= 0;\n";
@@ -109,22 +110,8 @@ class element_inputs {
   const operand_texts& operands_;
   const indexed_program& p_;
   const std::string& indent_;
-  const position_text& here_;
-  int lane_, lanes_;
+  const element_place& here_;
 };
-
-printed_program print_element(const operand_texts& operands, const abilities& can,
-                              const std::string& indent, const position_text& here, int lane,
-                              int lanes) {
-  const indexed_program p(operands.view().elements);
-  const element_inputs inputs(operands, p, indent, here, lane, lanes);
-  return print_program(
-      p, can, [&](int node, std::string& to) { return inputs.input(node, to); },
-      [&](int address, dtype type, const std::string& distance) {
-        return inputs.gather(address, type, distance);
-      },
-      "v", indent);
-}
 
 }  // namespace
 
@@ -137,13 +124,15 @@ input_text scalar_text(const operand_texts& operands, op code, dtype type, int n
 }
 
 printed_program print_elements(const operand_texts& operands, const abilities& can,
-                               const std::string& indent, const position_text& here) {
-  return print_element(operands, can, indent, here, 0, 0);
-}
-printed_program print_lane(const operand_texts& operands, const abilities& can,
-                           const std::string& indent, const position_text& here, int lane,
-                           int lanes) {
-  return print_element(operands, can, indent, here, lane, lanes);
+                               const std::string& indent, const element_place& here) {
+  const indexed_program p(operands.view().elements);
+  const element_inputs inputs(operands, p, indent, here);
+  return print_program(
+      p, can, [&](int node, std::string& to) { return inputs.input(node, to); },
+      [&](int address, dtype type, const std::string& distance) {
+        return inputs.gather(address, type, distance);
+      },
+      "v", indent);
 }
 
 array_vectors::array_vectors(dtype of, int elements) : of_(of) {

@@ -6,18 +6,21 @@
 
 namespace dsl::detail::opencl {
 
-/// Prints the elements' program for the element at a position.
+/// An element: its position, and its number among `lanes` adjacent ones, whose wide arrays are in
+/// `array_vectors`; otherwise `lanes` is 0.
+struct element_place {
+  position_text at;
+  int lane = 0, lanes = 0;
+};
+
+/// Prints the elements' program for an element.
 printed_program print_elements(const operand_texts& operands, const abilities& can,
-                               const std::string& indent, const position_text& here);
-/// The same at x0, x1, ...
+                               const std::string& indent, const element_place& here);
+/// The same for the element at x0, x1, ...
 inline printed_program print_elements(const operand_texts& operands, const abilities& can,
                                       const std::string& indent) {
-  return print_elements(operands, can, indent, operands.own_position());
+  return print_elements(operands, can, indent, {operands.own_position()});
 }
-/// The same for one of `lanes` adjacent elements. Elements of wide arrays are in `array_vectors`.
-printed_program print_lane(const operand_texts& operands, const abilities& can,
-                           const std::string& indent, const position_text& here, int lane,
-                           int lanes);
 
 /// Adjacent elements of an array as vectors in OpenCL C, which have 16 bytes, or fewer in all.
 struct array_vectors {

@@ -46,8 +46,7 @@ class map_printer {
         lanes_(lanes_of(operands, can)) {}
 
   std::string print() const {
-    std::string text =
-        "__kernel void " + kernel_name(code_) + "(\n    " + parameter_list(parameters()) + ") {\n";
+    std::string text = begin_kernel(kernel_name(code_), parameters(), can_);
     if (lanes_.count == 1)
       return text + loop("  ", "element", "get_global_id(0)", "get_global_size(0)") +
              one_element("    ") + "  }\n}\n";
@@ -100,12 +99,12 @@ class map_printer {
   }
 
   std::string one_element(const std::string& indent) const {
-    const position_text here = operands_.own_position();
+    const element_place here{operands_.own_position()};
     const printed_program made = print_elements(operands_, can_, indent, here);
     std::string text = operands_.positions("element", all_dimensions, indent) + made.text;
     for_stored([&](int output, int k, dtype) {
       text +=
-          store_text(operands_, k, here, made.outputs[static_cast<std::size_t>(output)], indent);
+          store_text(operands_, k, here.at, made.outputs[static_cast<std::size_t>(output)], indent);
     });
     return text;
   }
@@ -138,23 +137,23 @@ class map_printer {
 
   std::string one_lane(int lane, const std::string& indent) const {
     const std::string inner = indent + "  ", number = std::to_string(lane);
-    position_text here = operands_.own_position();
+    element_place here{operands_.own_position()};
     std::string text = indent + "{\n";
     if (!lanes_.is_adjacent) {
       text += inner + "const " + operands_.position_type() + " element = first + " + number +
               " * apart;\n" + operands_.positions("element", all_dimensions, inner);
-    } else if (lane > 0) {
-      here.back() = "(" + here.back() + " + " + number + ")";
+    } else {
+      if (lane > 0) here.at.back() = "(" + here.at.back() + " + " + number + ")";
+      here.lane = lane;
+      here.lanes = lanes_.count;
     }
-    const printed_program made = lanes_.is_adjacent
-                                     ? print_lane(operands_, can_, inner, here, lane, lanes_.count)
-                                     : print_elements(operands_, can_, inner, here);
+    const printed_program made = print_elements(operands_, can_, inner, here);
     text += made.text;
     for_stored([&](int output, int k, dtype) {
       text += inner + value_of_lane(k, lane) + " = " +
               made.outputs[static_cast<std::size_t>(output)].text + ";\n";
       if (!lanes_.is_adjacent)
-        text += inner + place_of_lane(k, lane) + " = " + operands_.offset(k, here) + ";\n";
+        text += inner + place_of_lane(k, lane) + " = " + operands_.offset(k, here.at) + ";\n";
     });
     return text + indent + "}\n";
   }

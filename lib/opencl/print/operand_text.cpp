@@ -131,24 +131,16 @@ std::uint64_t operands_read(const program_view& p) {
   return all;
 }
 
-// Positions, and positions that differ from these by a step of the program, fit into 31 bits.
-bool fits_in_int(const geometry& g, const program_view& p) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
-  bool fits = g.elements < most;
-  for (int d = 0; d < g.rank; ++d) fits = fits && g.extents[d] < most;
-  for (int i = 0; i < p.nodes; ++i) {
-    const op code = head{p.heads[i]}.code();
-    if (!is_step(code)) continue;
-    const std::int64_t distance = step_of(code, p.payloads[i]).distance;
-    fits = fits && -most < distance && distance < most;
-  }
+bool fits_in_int(const geometry& g) {
+  bool fits = !is_far(g.elements);
+  for (int d = 0; d < g.rank; ++d) fits = fits && !is_far(g.extents[d]);
   return fits;
 }
 
 }  // namespace
 
 void operand_texts::add_inputs() {
-  is_narrow_ = fits_in_int(space(), view().elements);
+  is_narrow_ = fits_in_int(space());
   const std::uint64_t read = operands_read(view().elements) | operands_read(view().results);
   add_extents();
   for (int k = 0; k < inputs(); ++k)

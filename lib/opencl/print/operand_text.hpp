@@ -34,6 +34,13 @@ parameter scratch_parameter();
 /// The length of a part of that memory, so that the next part is aligned.
 inline std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
 
+/// Whether a position, or the distance of a step, does not fit into 30 bits: a position and a step
+/// together are to fit into an int.
+inline bool is_far(std::int64_t n) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  return n <= -most || n >= most;
+}
+
 /// The text of an element's position along each dimension of the index space, outermost first.
 using position_text = std::vector<std::string>;
 
