@@ -127,12 +127,12 @@ __kernel void dsl_pass(
     __global uchar* m1,
     __global uchar* m2,
     const __global uchar* m_values) {
-  const long n0 = *(const __global long*)(m_values + 0);
+  const int n0 = *(const __global int*)(m_values + 0);
   const long o0 = *(const __global long*)(m_values + 16);
   const long o1 = *(const __global long*)(m_values + 32);
   const long o2 = *(const __global long*)(m_values + 48);
-  const long elements = *(const __global long*)(m_values + 64);
-  for (long element)"),
+  const int elements = *(const __global int*)(m_values + 64);
+  for (int element)"),
             std::string::npos)
       << text;
 }
