@@ -12,9 +12,12 @@
 
 namespace dsl::detail {
 
-// The values of one dtype. They are indexed by constants only, so that they live in registers.
-template <dtype D, int N> struct slots { value_t<D> at[N]; };
-template <dtype D> struct slots<D, 0> {};
+// Values of one dtype, the K-th so many. They are indexed by constants only, so that they live in
+// registers.
+inline constexpr int slots_together = 512;
+template <dtype D, int K, int N> struct slots { value_t<D> at[N]; };
+// The same in a variable of its own.
+template <class Slots> struct slots_elsewhere { Slots& slots; };
 
 template <class T> struct result_types {
   using list = tuple<T>;
@@ -66,14 +69,16 @@ template <class... Calls, std::size_t... N>
 struct frames<tuple<Calls...>, std::index_sequence<N...>>
     : frame<Calls, static_cast<int>(N), typename Calls::positions>... {};
 
-template <class Counts, class Calls, class Dtypes> struct values_of;
-template <int... N, class... Calls, std::size_t... D>
-struct values_of<std::integer_sequence<int, N...>, tuple<Calls...>, std::index_sequence<D...>>
-    : slots<static_cast<dtype>(D), N>...,
-      frames<tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>> {};
-
-template <dtype D, int N> DSL_DETAIL_FN constexpr slots<D, N>& slots_of(slots<D, N>& s) {
+template <dtype D, int K, int N>
+DSL_DETAIL_FN constexpr slots<D, K, N>& slots_of(slots<D, K, N>& s) {
   return s;
+}
+template <dtype D, int K, int N>
+DSL_DETAIL_FN constexpr slots<D, K, N>& slots_of(const slots_elsewhere<slots<D, K, N>>& s) {
+  return s.slots;
+}
+template <dtype D, int Slot, class Values> DSL_DETAIL_FN constexpr auto& value_in(Values& v) {
+  return slots_of<D, Slot / slots_together>(v).at[Slot % slots_together];
 }
 template <int N, class Call, class A> DSL_DETAIL_FN frame<Call, N, A>& frame_of(
     frame<Call, N, A>& f) {
@@ -96,7 +101,7 @@ DSL_DETAIL_FN void step(Values& v) {
     constexpr argument_payload place_in_call{Payload};
     auto& f = frame_of<place_in_call.call()>(v);
     constexpr int position = place_in_call.position();
-    const auto& given = slots_of<x.type()>(v).at[x.slot()];
+    const auto& given = value_in<x.type(), x.slot()>(v);
     if constexpr (position == std::remove_reference_t<decltype(f)>::argument_count) {
       f.condition = given;
     } else {
@@ -114,17 +119,17 @@ DSL_DETAIL_FN void step(Values& v) {
       f.run();
     }
   } else if constexpr (!reads_operand(code) && !is_step(code)) {
-    R& r = slots_of<h.type()>(v).at[h.slot()];
+    R& r = value_in<h.type(), h.slot()>(v);
     if constexpr (code == op::constant) {
       r = from_bits<R>(Payload);
     } else if constexpr (code == op::convert) {
-      r = math::convert_to<h.type()>(slots_of<x.type()>(v).at[x.slot()]);
+      r = math::convert_to<h.type()>(value_in<x.type(), x.slot()>(v));
     } else if constexpr (code == op::complex) {
-      r = R{slots_of<x.type()>(v).at[x.slot()], slots_of<y.type()>(v).at[y.slot()]};
+      r = R{value_in<x.type(), x.slot()>(v), value_in<y.type(), y.slot()>(v)};
     } else if constexpr (code == op::gather) {
       using T = memory_t<h.type()>;
-      const T* const at = reinterpret_cast<const T*>(slots_of<x.type()>(v).at[x.slot()]) +
-                          slots_of<y.type()>(v).at[y.slot()];
+      const T* const at = reinterpret_cast<const T*>(value_in<x.type(), x.slot()>(v)) +
+                          value_in<y.type(), y.slot()>(v);
       if constexpr (requires { v.reader; }) r = v.reader->template read<Head>(at);
       else if constexpr (requires { v.memory; }) r = v.memory->template load<T>(at);
       else r = *at;
@@ -134,24 +139,24 @@ DSL_DETAIL_FN void step(Values& v) {
     } else if constexpr (has_quick_form(code, h.type()) && requires { v.range; }) {
       constexpr bool shared = Values::is_shared(x);
       if constexpr (info(code).arity == 1)
-        r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()]);
+        r = quickly<code, shared>(v.range, value_in<x.type(), x.slot()>(v));
       else
-        r = quickly<code, shared>(v.range, slots_of<x.type()>(v).at[x.slot()],
-                                  slots_of<y.type()>(v).at[y.slot()]);
+        r = quickly<code, shared>(v.range, value_in<x.type(), x.slot()>(v),
+                                  value_in<y.type(), y.slot()>(v));
     } else if constexpr (info(code).arity == 1) {
-      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()]);
+      r = scalar_code<code>::template apply<R, h.type()>(value_in<x.type(), x.slot()>(v));
     } else if constexpr (divides_integers(code, h.type()) && (Payload & by_shared_divisor) != 0 &&
                          math::inverts<R>) {
       r = scalar_code<code>::template apply<R, h.type()>(
-          slots_of<x.type()>(v).at[x.slot()],
-          math::shared_divisor<R>(slots_of<y.type()>(v).at[y.slot()]));
+          value_in<x.type(), x.slot()>(v),
+          math::shared_divisor<R>(value_in<y.type(), y.slot()>(v)));
     } else if constexpr (info(code).arity == 2) {
-      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()],
-                                                         slots_of<y.type()>(v).at[y.slot()]);
+      r = scalar_code<code>::template apply<R, h.type()>(value_in<x.type(), x.slot()>(v),
+                                                         value_in<y.type(), y.slot()>(v));
     } else {
-      r = scalar_code<code>::template apply<R, h.type()>(slots_of<x.type()>(v).at[x.slot()],
-                                                         slots_of<y.type()>(v).at[y.slot()],
-                                                         slots_of<z.type()>(v).at[z.slot()]);
+      r = scalar_code<code>::template apply<R, h.type()>(value_in<x.type(), x.slot()>(v),
+                                                         value_in<y.type(), y.slot()>(v),
+                                                         value_in<z.type(), z.slot()>(v));
     }
   }
 }
@@ -207,41 +212,31 @@ struct evaluator<program<Key, Calls...>> {
   }
 
   DSL_DETAIL_FN static results compute(inputs in) {
-    values v;
-    take(v, in, input_numbers{});
-    run(v, std::make_index_sequence<run_count>{});
-    return give(v, output_numbers{});
+    nothing_else none;
+    return evaluate(in, none);
   }
   /// As `compute`, compiled once and called.
   DSL_DETAIL_NOINLINE static results compute_out_of_line(inputs in) { return compute(in); }
   /// As `compute_out_of_line`; `memory` performs all reads of arrays.
   template <class Memory>
   DSL_DETAIL_NOINLINE static results compute_out_of_line(inputs in, const Memory& memory) {
-    values_and_memory<Memory> v;
-    v.memory = &memory;
-    take(v, in, input_numbers{});
-    run(v, std::make_index_sequence<run_count>{});
-    return give(v, output_numbers{});
+    memory_of_reads<Memory> reads{&memory};
+    return evaluate(in, reads);
   }
   /// As `compute`; reader.read<head>(address) performs reads from computed addresses.
   template <class Reader>
   DSL_DETAIL_FN static results compute_reading(inputs in, const Reader& reader) {
-    values_and_reader<Reader> v;
-    v.reader = &reader;
-    take(v, in, input_numbers{});
-    run(v, std::make_index_sequence<run_count>{});
-    return give(v, output_numbers{});
+    reader_of_elements<Reader> reads{&reader};
+    return evaluate(in, reads);
   }
   /// As `compute`, with the quick form of each operation that has one. `range` collects the
   /// magnitudes for which the quick forms were used.
   template <class Range>
   DSL_DETAIL_FN static results compute_quickly(inputs in, Range& range) {
-    values_in_range<Range> v;
-    v.range = range;
-    take(v, in, input_numbers{});
-    run(v, std::make_index_sequence<run_count>{});
-    range = v.range;
-    return give(v, output_numbers{});
+    quick_range<Range> quick{range};
+    const results found = evaluate(in, quick);
+    range = quick.range;
+    return found;
   }
   static constexpr int quick_forms = [] {
     int n = 0;
@@ -282,22 +277,76 @@ struct evaluator<program<Key, Calls...>> {
     for (int i = 0; i < nodes; ++i) n += static_cast<int>(head_of(i).type()) == type ? 1 : 0;
     return n;
   }
-  template <std::size_t... D>
-  static std::integer_sequence<int, count(static_cast<int>(D))...> counts(
-      std::index_sequence<D...>);
+  struct part {
+    dtype type;
+    int number, size;
+  };
+  static constexpr int parts_of(int type) {
+    return (count(type) + slots_together - 1) / slots_together;
+  }
+  static constexpr int part_count = [] {
+    int n = 0;
+    for (int d = 0; d < dtype_count; ++d) n += parts_of(d);
+    return n;
+  }();
+  static constexpr auto parts = [] {
+    std::array<part, static_cast<std::size_t>(part_count)> all{};
+    std::size_t at = 0;
+    for (int d = 0; d < dtype_count; ++d)
+      for (int left = count(d), k = 0; left > 0; left -= slots_together, ++k)
+        all[at++] = {static_cast<dtype>(d), k, left < slots_together ? left : slots_together};
+    return all;
+  }();
+  // nvcc keeps a variable of more bytes in memory, even if all its parts are read as registers.
+  static constexpr bool are_many = [] {
+    int bytes = 0;
+    for (const part& p : parts) bytes += p.size * size_of(computed_in(p.type));
+    return bytes > 8192;
+  }();
+  template <std::size_t K> using part_slots = slots<parts[K].type, parts[K].number, parts[K].size>;
   // Clang nests at most 256 operands of a fold.
   static constexpr std::size_t nodes_a_run = 128,
                                run_count = (static_cast<std::size_t>(nodes) + nodes_a_run - 1) /
                                            nodes_a_run;
-  using dtypes = std::make_index_sequence<dtype_count>;
-  using values = values_of<decltype(counts(dtypes{})), tuple<Calls...>, dtypes>;
-  template <class Memory> struct values_and_memory : values { const Memory* memory; };
-  template <class Reader> struct values_and_reader : values { const Reader* reader; };
-  template <class Range>
-  struct values_in_range : values {
+  using part_numbers = std::make_index_sequence<static_cast<std::size_t>(part_count)>;
+  using frames_of_calls = frames<tuple<Calls...>, std::make_index_sequence<sizeof...(Calls)>>;
+  template <class K> struct values_of;
+  template <std::size_t... K>
+  struct values_of<std::index_sequence<K...>> : part_slots<K>..., frames_of_calls {};
+  template <class... Slots> struct values_apart : slots_elsewhere<Slots>..., frames_of_calls {};
+
+  // What some operations use beside values.
+  struct nothing_else {};
+  template <class Memory> struct memory_of_reads { const Memory* memory; };
+  template <class Reader> struct reader_of_elements { const Reader* reader; };
+  template <class Range> struct quick_range {
     Range range;
     static constexpr bool is_shared(reference r) { return evaluator::is_shared(r); }
   };
+  template <class Values, class Else> struct values_with : Values, Else {};
+
+  // `apart`: the first parts of the values, if each part is in a variable of its own.
+  template <class Else, class... Slots>
+  DSL_DETAIL_FN static results evaluate(const inputs& in, Else& other, Slots&... apart) {
+    if constexpr (!are_many) {
+      values_with<values_of<part_numbers>, Else> v;
+      return evaluate_in(v, in, other);
+    } else if constexpr (sizeof...(Slots) < static_cast<std::size_t>(part_count)) {
+      part_slots<sizeof...(Slots)> next;
+      return evaluate(in, other, apart..., next);
+    } else {
+      values_with<values_apart<Slots...>, Else> v{{slots_elsewhere<Slots>{apart}..., {}}, other};
+      return evaluate_in(v, in, other);
+    }
+  }
+  template <class Values, class Else>
+  DSL_DETAIL_FN static results evaluate_in(Values& v, const inputs& in, Else& other) {
+    static_cast<Else&>(v) = other;
+    take(v, in, input_numbers{});
+    run(v, std::make_index_sequence<run_count>{});
+    other = v;
+    return give(v, output_numbers{});
+  }
 
   template <std::size_t First, class Values, std::size_t... I>
   DSL_DETAIL_FN static void run_from(Values& v, std::index_sequence<I...>) {
@@ -317,19 +366,19 @@ struct evaluator<program<Key, Calls...>> {
                           static_cast<int>(self::data.payloads[input_nodes[I]]), input_head<I>>(),
      ...);
   }
-  template <std::size_t... I>
-  DSL_DETAIL_FN static void take(values& v, const inputs& in, std::index_sequence<I...>) {
-    ((slots_of<head{input_head<I>}.type()>(v).at[head{input_head<I>}.slot()] =
+  template <class Values, std::size_t... I>
+  DSL_DETAIL_FN static void take(Values& v, const inputs& in, std::index_sequence<I...>) {
+    ((value_in<head{input_head<I>}.type(), head{input_head<I>}.slot()>(v) =
           input_of<input_head<I>>(in)),
      ...);
   }
-  template <int I>
-  DSL_DETAIL_FN static auto output_of(values& v) {
+  template <int I, class Values>
+  DSL_DETAIL_FN static auto output_of(Values& v) {
     constexpr reference r = self::output(I);
-    return slots_of<r.type()>(v).at[r.slot()];
+    return value_in<r.type(), r.slot()>(v);
   }
-  template <std::size_t... I>
-  DSL_DETAIL_FN static results give(values& v, std::index_sequence<I...>) {
+  template <class Values, std::size_t... I>
+  DSL_DETAIL_FN static results give(Values& v, std::index_sequence<I...>) {
     results r;
     ((nth<static_cast<int>(I)>(r) = output_of<static_cast<int>(I)>(v)), ...);
     return r;
