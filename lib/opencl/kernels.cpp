@@ -2,7 +2,6 @@
 #include "exec/by_key/by_key_work.hpp"
 #include "exec/ensemble/ensemble_work.hpp"
 #include "exec/loop/loop_launch.hpp"
-#include "exec/rows/rows.hpp"
 #include "exec/run/work.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
@@ -11,6 +10,7 @@
 #include "opencl/library_task.hpp"
 #include "opencl/print/by_key_text.hpp"
 #include "opencl/print/ensemble_text.hpp"
+#include "opencl/print/rows_text.hpp"
 #include "opencl/print/scan_text.hpp"
 #include "opencl/print/selection_text.hpp"
 
@@ -23,8 +23,21 @@ namespace {
                       " do not run on OpenCL devices yet; run them on host or cuda");
 }
 
-// Runs work as a few launches of its text's kernels. Rows are their phases, and loops their steps,
-// one pass after another.
+// Whether one kernel takes rows through all phases. Columns, and rows so long and so few that their
+// work-groups would not occupy the device, take less time in a kernel for each phase, and so do
+// kernels of more arguments than drivers have to take.
+bool is_one_kernel(const row_chain& rows, const opencl::device_state& on) {
+  constexpr std::int64_t elements_of_item = 64, groups_of_unit = 2;
+  constexpr std::size_t most_bytes = 1000;  // OpenCL 1.2 has at least 1,024.
+  if (!rows.lies_along_rows() || rows.fixed().block != 0 || rows.fixed().grid != 0) return false;
+  const opencl::row_groups groups = opencl::groups_of(rows, on.can);
+  if (rows.space().count > elements_of_item * groups.parts &&
+      groups.count < groups_of_unit * on.properties.multiprocessors)
+    return false;
+  return opencl::bytes_of_arguments(opencl::launches_of(rows, on.can).launches[0]) <= most_bytes;
+}
+
+// Runs work as a few launches of its text's kernels. Loops are their steps, one pass after another.
 class opencl_executor final : public executor {
  public:
   void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
@@ -49,7 +62,7 @@ class opencl_executor final : public executor {
   void run(const work& w, const stream& on) const override {
     switch (w.kind()) {
       case work_kind::pass: return run_pass(static_cast<const bound_pass&>(w), on);
-      case work_kind::rows: return run_rows(static_cast<const row_chain&>(w), on);
+      case work_kind::rows: return run_printed(static_cast<const row_chain&>(w), on);
       case work_kind::scan: return run_printed(static_cast<const scan_work&>(w), on);
       case work_kind::by_key: return run_printed(static_cast<const by_key_work&>(w), on);
       case work_kind::selection: return run_printed(static_cast<const selection_work&>(w), on);
@@ -66,24 +79,25 @@ class opencl_executor final : public executor {
 
   loop_support supports(const loop&) const override { return {}; }
 
+  bool keeps_values_on_chip() const override { return true; }
+
  private:
   static void plan_pass(const bound_pass& pass) { pass.set_plan(opencl::plan_of(pass)); }
   static void run_pass(const bound_pass& pass, const stream& on) {
     opencl::launch(pass, pass.plan(), on);
   }
 
+  // Without blocks, the phases run one after another.
   static void plan_rows(const row_chain& rows) {
-    for (int p = 0; p < rows.count(); ++p) rows.phases()[p].plan_once();
-    row_plan made{};
-    static_cast<dsl::plan&>(made) = rows.phases()[rows.count() - 1].plan();
-    made.path = "phases";
-    made.rows = rows.space().results;
-    made.row = rows.space().count;
-    rows.set_plan(made);
-  }
-  static void run_rows(const row_chain& rows, const stream& on) {
-    rows.plan_once();
-    for (int p = 0; p < rows.count(); ++p) run_pass(rows.phases()[p], on);
+    const opencl::device_state& on = opencl::device_state::of(rows.where().index);
+    if (!is_one_kernel(rows, on)) return rows.set_plan({});
+    const opencl::row_groups groups = opencl::groups_of(rows, on.can);
+    row_plan p{};
+    p.rows = rows.space().results;
+    p.row = rows.space().count;
+    p.rows_a_block = static_cast<int>(groups.across);
+    p.threads_a_row = static_cast<int>(groups.parts);
+    plan_printed(rows, p, "rows", 0);
   }
 
   // Work other than passes.

@@ -16,20 +16,6 @@
 
 namespace {
 
-// The same call on the host and here.
-template <class Call>
-auto on_host(const Call& call) {
-  const dsl::device_guard on("host");
-  return call();
-}
-
-template <class T>
-void expect_near(const std::vector<T>& got, const std::vector<T>& wanted, double relative) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_LE(std::abs(got[i] - wanted[i]), relative * (1 + std::abs(wanted[i]))) << i;
-}
-
 template <class T>
 std::vector<T> drawn(std::int64_t n, unsigned seed = 1) {
   std::mt19937 engine(seed);

@@ -12,14 +12,17 @@ std::string load_text(dtype type, const std::string& number, const std::string& 
 
 class element_inputs {
  public:
-  element_inputs(const operand_texts& operands, const indexed_program& p, const std::string& indent)
-      : operands_(operands), p_(p), indent_(indent) {}
+  element_inputs(const operand_texts& operands, const indexed_program& p,
+                 const input_places& places, const std::string& indent)
+      : operands_(operands), p_(p), places_(places), indent_(indent) {}
 
   input_text input(int node, std::string& statements) const {
     const op code = p_.code(node);
     const dtype type = p_.at(node).type();
     const std::string own = "v" + std::to_string(node);
-    const auto number = static_cast<int>(operand_read(p_.view(), node));
+    const input_place from = places_(static_cast<int>(operand_read(p_.view(), node)));
+    if (from.operand < 0) return {"", from.known};
+    const int number = from.operand;
     const position_text here = operands_.own_position();
     switch (code) {
       case op::load:
@@ -35,8 +38,9 @@ class element_inputs {
   }
 
   std::string gather(int address, dtype type, const std::string& distance) const {
+    const int from = places_(static_cast<int>(operand_read(p_.view(), address))).operand;
     return load_text(
-        type, std::to_string(operand_read(p_.view(), address)),
+        type, std::to_string(from),
         "v" + std::to_string(address) + " + " + distance + " * " + std::to_string(size_of(type)));
   }
 
@@ -102,10 +106,13 @@ class element_inputs {
 
   const operand_texts& operands_;
   const indexed_program& p_;
+  const input_places& places_;
   const std::string& indent_;
 };
 
 }  // namespace
+
+input_place own_place(int input) { return {input, {}}; }
 
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number) {
   const std::string own = operand_texts::name(number);
@@ -115,16 +122,22 @@ input_text scalar_text(const operand_texts& operands, op code, dtype type, int n
   return {"", own};
 }
 
-printed_program print_elements(const operand_texts& operands, const abilities& can,
+printed_program print_elements(const operand_texts& operands, const program_view& elements,
+                               const input_places& places, const abilities& can,
                                const std::string& indent) {
-  const indexed_program p(operands.view().elements);
-  const element_inputs inputs(operands, p, indent);
+  const indexed_program p(elements);
+  const element_inputs inputs(operands, p, places, indent);
   return print_program(
       p, can, [&](int node, std::string& to) { return inputs.input(node, to); },
       [&](int address, dtype type, const std::string& distance) {
         return inputs.gather(address, type, distance);
       },
       "v", indent);
+}
+
+printed_program print_elements(const operand_texts& operands, const abilities& can,
+                               const std::string& indent) {
+  return print_elements(operands, operands.view().elements, own_place, can, indent);
 }
 
 std::string store_text(const operand_texts& operands, int k, const position_text& at,

@@ -6,7 +6,22 @@
 
 namespace dsl::detail::opencl {
 
-/// Prints the elements' program for the element at x0, x1, ...
+/// Where an input of a pass comes from: an operand of the kernel's work, or, if that is -1, a value
+/// that the kernel knows.
+struct input_place {
+  int operand;
+  std::string known;
+};
+using input_places = std::function<input_place(int input)>;
+/// Of a pass with a kernel of its own.
+input_place own_place(int input);
+
+/// Prints a program of elements for the element at x0, x1, ... Neighbours are read where inputs
+/// have their own places.
+printed_program print_elements(const operand_texts& operands, const program_view& elements,
+                               const input_places& places, const abilities& can,
+                               const std::string& indent);
+/// The same for the elements' program of a pass with a kernel of its own.
 printed_program print_elements(const operand_texts& operands, const abilities& can,
                                const std::string& indent);
 /// The text that reads a scalar by value or in device memory.

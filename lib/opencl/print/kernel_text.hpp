@@ -56,6 +56,9 @@ struct kernel_launch {
   int number = 0;  ///< Which kernel: 0 is `name`, 1 `finish`, 2 the first of `more`.
 };
 
+/// Bytes of a launch's arguments, of which a kernel takes a limited number.
+std::size_t bytes_of_arguments(const kernel_launch& of);
+
 /// The launches of a text, in order in one queue; later ones read what earlier ones wrote to the
 /// scratch memory.
 struct kernel_launches {

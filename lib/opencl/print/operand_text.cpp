@@ -50,39 +50,51 @@ parameter scratch_parameter() {
   return p;
 }
 
-namespace {
+std::size_t bytes_of_arguments(const kernel_launch& of) {
+  constexpr std::size_t address = sizeof(void*) + sizeof(std::int64_t);
+  std::size_t bytes = 0;
+  for (const kernel_argument& a : of.arguments)
+    bytes += a.what == kernel_argument::kind::value ? a.size : address;
+  return bytes;
+}
 
-// The operands that a program reads.
-std::uint64_t operands_read(const program_view& p) {
+std::uint64_t inputs_read(const pass_view& pass) {
   std::uint64_t all = 0;
-  for (int i = 0; i < p.nodes; ++i) {
-    const op code = head{p.heads[i]}.code();
-    if (code == op::given_step) all |= std::uint64_t{1} << step_of(code, p.payloads[i]).slot;
-    else if (code <= op::load_scalar) all |= std::uint64_t{1} << operand_read(p, i);
-  }
+  for (const program_view& p : {pass.elements, pass.results})
+    for (int i = 0; i < p.nodes; ++i) {
+      const op code = head{p.heads[i]}.code();
+      if (code == op::given_step) all |= std::uint64_t{1} << step_of(code, p.payloads[i]).slot;
+      else if (code <= op::load_scalar) all |= std::uint64_t{1} << operand_read(p, i);
+    }
   return all;
 }
 
-}  // namespace
-
-void operand_texts::add_inputs() {
-  const std::uint64_t read = operands_read(view().elements) | operands_read(view().results);
+void operand_texts::add_inputs(std::uint64_t read) {
   add_extents();
   for (int k = 0; k < inputs(); ++k)
     if ((read >> k & 1) != 0) add_operand(k, false);
 }
 
 operand_texts::operand_texts(const work& of, bool has_targets) : pass_(nullptr), of_(of.record()) {
-  add_inputs();
+  add_inputs(inputs_read(view()));
   for (int i = 0; has_targets && i < of_.targets; ++i) add_operand(inputs() + i, true);
 }
 
+operand_texts::operand_texts(const work& of, std::uint64_t read)
+    : pass_(nullptr), of_(of.record()) {
+  add_inputs(read);
+  for (int i = 0; i < of_.targets; ++i) add_target(i);
+}
+
+void operand_texts::add_target(int target) {
+  pattern_ += is_stored(target) ? ";" : ";discarded";
+  if (is_stored(target)) add_operand(inputs() + target, true);
+}
+
 operand_texts::operand_texts(const bound_pass& pass) : pass_(&pass), of_(pass.record()) {
-  const program_code& code = pass.code();
-  add_inputs();
-  for (int i = 0; i < code.outputs(); ++i) {
-    pattern_ += is_stored(i) ? ";" : ";discarded";
-    if (is_stored(i)) add_operand(code.inputs + i, true);
+  add_inputs(inputs_read(view()));
+  for (int i = 0; i < of_.targets; ++i) {
+    add_target(i);
     if (!is_recorded(i)) continue;
     pattern_ += "recorded";
     parameters_.push_back(

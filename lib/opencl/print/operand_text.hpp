@@ -31,6 +31,9 @@ parameter scratch_parameter();
 /// The length of a part of that memory, so that the next part is aligned.
 inline std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
 
+/// The inputs that a pass reads, a bit each.
+std::uint64_t inputs_read(const pass_view& pass);
+
 /// The text of an element's position along each dimension of the index space, outermost first.
 using position_text = std::vector<std::string>;
 
@@ -39,6 +42,8 @@ class operand_texts {
   explicit operand_texts(const bound_pass& pass);
   /// Of other work. `has_targets`: whether each of its elements has a place in the targets.
   operand_texts(const work& of, bool has_targets);
+  /// Of several passes that are one work: `read` has a bit for each input that one of them reads.
+  operand_texts(const work& of, std::uint64_t read);
 
   /// The pass, if the work is one.
   const bound_pass& pass() const { return *pass_; }
@@ -66,7 +71,8 @@ class operand_texts {
   const std::string& pattern() const { return pattern_; }
 
  private:
-  void add_inputs();
+  void add_inputs(std::uint64_t read);
+  void add_target(int target);
   void add_extents();
   void add_operand(int k, bool is_written);
   void add_strides(int k, std::int64_t unit);

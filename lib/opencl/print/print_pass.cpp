@@ -40,6 +40,14 @@ std::string kernel_name(const program_code& code) {
   return "dsl_" + (name.empty() ? std::string("pass") : name);
 }
 
+std::string formulas(const program_code& code) {
+  std::string text;
+  for (int i = 0; i < code.outputs(); ++i)
+    text += "// " + operand_names::letter(static_cast<unsigned>(code.inputs + i)) + " = " +
+            spell_pass(code.pass.view, nullptr, i) + "\n";
+  return text;
+}
+
 namespace {
 
 constexpr std::uint32_t all_dimensions = ~std::uint32_t{0};
@@ -70,15 +78,6 @@ std::string print_map(const operand_texts& operands, const abilities& can) {
               .outputs[static_cast<std::size_t>(target_word{code.pass.view.targets[i]}.output())],
           indent);
   return text + "  }\n}\n";
-}
-
-// The pass's formulas, a line each.
-std::string formulas(const program_code& code) {
-  std::string text;
-  for (int i = 0; i < code.outputs(); ++i)
-    text += "// " + operand_names::letter(static_cast<unsigned>(code.inputs + i)) + " = " +
-            spell_pass(code.pass.view, nullptr, i) + "\n";
-  return text;
 }
 
 // Whether code, without its comments, has a word.
