@@ -28,9 +28,10 @@ std::string phase_text::element(const std::string& indent) const {
 
 printed_program phase_text::results(const std::string& indent) const {
   const indexed_program p(of_.pass.results);
+  const std::string prefix = "r" + std::to_string(of_.first_reduction) + "_";
   const input_printer input = [&](int node, std::string&) {
     const op code = p.code(node);
-    if (code == op::count) return input_text{"r" + std::to_string(node), "count"};
+    if (code == op::count) return input_text{prefix + std::to_string(node), "count"};
     if (code == op::reduced)
       return input_text{"", "sum" + std::to_string(of_.first_reduction + p.field(node, 0)) + "_" +
                                 std::to_string(p.field(node, 1))};
@@ -38,7 +39,7 @@ printed_program phase_text::results(const std::string& indent) const {
     if (from.operand < 0) return input_text{"", from.known};
     return scalar_text(operands_, code, p.at(node).type(), from.operand);
   };
-  return print_program(p, can_, input, {}, "r", indent);
+  return print_program(p, can_, input, {}, prefix, indent);
 }
 
 std::string phase_text::store(const printed_program& results, const std::string& indent) const {

@@ -148,23 +148,21 @@ class row_printer {
 
   // Every work-item of a row computes its results.
   std::string results(int number, const phase_text& each) const {
-    const printed_program made = each.results("    ");
-    const pass_view& pass = code(number).pass.view;
-    std::string text, values;
+    std::string text;
     for (const accumulated& a : each.sums())
       text += "  " + a.name() + " = " + a.local() + "[item - part];\n";
+    const printed_program made = each.results("  ");
+    text += made.text;
+    const pass_view& pass = code(number).pass.view;
     for (int i = 0; i < pass.target_count; ++i) {
       if (!pass.is_result(i)) continue;
       const value_text value = each.result(made, i);
-      const std::string own = value_name(first_target(rows_, number) + i);
-      text += std::string("  ") + value_type(value.type) + " " + own + ";\n";
-      values += "    " + own + " = " + value.text + ";\n";
+      text += std::string("  const ") + value_type(value.type) + " " +
+              value_name(first_target(rows_, number) + i) + " = " + value.text + ";\n";
     }
-    const std::string stored = each.store(made, "      ");
-    return text + "  {\n" + made.text + values +
-           (stored.empty() ? ""
-                           : "    if (part == 0 && result < results) {\n" + stored + "    }\n") +
-           "  }\n";
+    const std::string stored = each.store(made, "    ");
+    if (!stored.empty()) text += "  if (part == 0 && result < results) {\n" + stored + "  }\n";
+    return text;
   }
 
   const row_chain& rows_;
