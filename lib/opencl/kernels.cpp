@@ -1,7 +1,9 @@
 // What runs on OpenCL devices.
+#include <algorithm>
+
 #include "exec/by_key/by_key_work.hpp"
 #include "exec/ensemble/ensemble_work.hpp"
-#include "exec/loop/loop_launch.hpp"
+#include "exec/plan/layout.hpp"
 #include "exec/run/work.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
@@ -10,6 +12,7 @@
 #include "opencl/library_task.hpp"
 #include "opencl/print/by_key_text.hpp"
 #include "opencl/print/ensemble_text.hpp"
+#include "opencl/print/loop_text.hpp"
 #include "opencl/print/rows_text.hpp"
 #include "opencl/print/scan_text.hpp"
 #include "opencl/print/selection_text.hpp"
@@ -23,21 +26,46 @@ namespace {
                       " do not run on OpenCL devices yet; run them on host or cuda");
 }
 
+// OpenCL 1.2 has at least 1,024.
+constexpr std::size_t most_argument_bytes = 1000;
+
 // Whether one kernel takes rows through all phases. Columns, and rows so long and so few that their
 // work-groups would not occupy the device, take less time in a kernel for each phase, and so do
 // kernels of more arguments than drivers have to take.
 bool is_one_kernel(const row_chain& rows, const opencl::device_state& on) {
   constexpr std::int64_t elements_of_item = 64, groups_of_unit = 2;
-  constexpr std::size_t most_bytes = 1000;  // OpenCL 1.2 has at least 1,024.
   if (!rows.lies_along_rows() || rows.fixed().block != 0 || rows.fixed().grid != 0) return false;
   const opencl::row_groups groups = opencl::groups_of(rows, on.can);
   if (rows.space().count > elements_of_item * groups.parts &&
       groups.count < groups_of_unit * on.properties.multiprocessors)
     return false;
-  return opencl::bytes_of_arguments(opencl::launches_of(rows, on.can).launches[0]) <= most_bytes;
+  return opencl::bytes_of_arguments(opencl::launches_of(rows, on.can).launches[0]) <=
+         most_argument_bytes;
 }
 
-// Runs work as a few launches of its text's kernels. Loops are their steps, one pass after another.
+// The most elements that one work-group takes through all steps of a loop, for each of its
+// work-items, and the most operations a step: a launch for each pass of a step takes less time for
+// more.
+constexpr std::int64_t elements_of_loop = 16;
+constexpr double operations_of_loop = 1 << 20;
+
+// Whether a kernel of all steps has few enough arguments, and gives all that phases leave to
+// variables.
+bool is_one_kernel(const loop& of) {
+  constexpr int bytes_of_operand = 40, other_bytes = 128;  // An address, a stride, a history.
+  const int operands = of.code().inputs + of.code().outputs();
+  if (operands * bytes_of_operand + other_bytes > static_cast<int>(most_argument_bytes))
+    return false;
+  if (of.fixed().block != 0 || of.fixed().grid != 0) return false;
+  return std::all_of(of.phases().begin(), of.phases().end(), [](const bound_pass& phase) {
+    for (int i = 0; i < phase.code().outputs(); ++i)
+      if (!phase.is_reduction(static_cast<std::size_t>(i))) return false;
+    return true;
+  });
+}
+
+// Runs work as a few launches of its text's kernels. A loop that is no kernel is its steps, one
+// pass after another.
 class opencl_executor final : public executor {
  public:
   void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
@@ -56,7 +84,7 @@ class opencl_executor final : public executor {
       case work_kind::by_key: return plan_by_key(static_cast<const by_key_work&>(w));
       case work_kind::selection: return plan_selection(static_cast<const selection_work&>(w));
       case work_kind::ensemble: return plan_ensemble(static_cast<const ensemble_work&>(w));
-      default: throw_not_yet(w.where(), "loops in one kernel");
+      case work_kind::loop: return plan_loop(static_cast<const loop_launch&>(w));
     }
   }
   void run(const work& w, const stream& on) const override {
@@ -67,7 +95,7 @@ class opencl_executor final : public executor {
       case work_kind::by_key: return run_printed(static_cast<const by_key_work&>(w), on);
       case work_kind::selection: return run_printed(static_cast<const selection_work&>(w), on);
       case work_kind::ensemble: return run_printed(static_cast<const ensemble_work&>(w), on);
-      default: throw_not_yet(w.where(), "loops in one kernel");
+      case work_kind::loop: return run_printed(static_cast<const loop_launch&>(w), on);
     }
   }
   void run(const library_task& task, const stream& on) const override {
@@ -77,7 +105,12 @@ class opencl_executor final : public executor {
     else throw_not_yet(on.where(), "sorts of pairs");
   }
 
-  loop_support supports(const loop&) const override { return {}; }
+  loop_support supports(const loop& of) const override {
+    loop_support can{};
+    can.one_kernel = can.one_block = can.carries_scalars = is_one_kernel(of);
+    can.policy.one_block = operations_of_loop;
+    return can;
+  }
 
   bool keeps_values_on_chip() const override { return true; }
 
@@ -98,6 +131,25 @@ class opencl_executor final : public executor {
     p.rows_a_block = static_cast<int>(groups.across);
     p.threads_a_row = static_cast<int>(groups.parts);
     plan_printed(rows, p, "rows", 0);
+  }
+
+  // A plan without its kernel, which depends on what is recorded.
+  static void plan_loop(const loop_launch& steps) {
+    const opencl::device_state& on = opencl::device_state::of(steps.where().index);
+    const loop& of = steps.of();
+    loop_plan p{};
+    p.where = steps.where();
+    p.loop = steps.how();
+    p.elements = of.space().elements;
+    p.per_element = of.cost_per_element();
+    p.policy.one_block = operations_of_loop;
+    p.block = static_cast<int>(opencl::group_of(of, on.can));
+    p.grid = 1;
+    p.block_vectors = p.elements;
+    if (p.loop == strategy::elementwise) p.grid = pieces(p.elements, p.block);
+    else if (p.loop != strategy::one_block || p.elements > elements_of_loop * p.block)
+      p.streamed = 1;
+    steps.set_plan(p);
   }
 
   // Work other than passes.

@@ -78,6 +78,12 @@ std::string combine_group_text(const std::vector<accumulated>& all) {
          put("      ") + "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n  }\n";
 }
 
+std::string totals_text(const std::vector<accumulated>& all) {
+  std::string text;
+  for (const accumulated& a : all) text += "  " + a.name() + " = " + a.local() + "[item - part];\n";
+  return text;
+}
+
 std::string print_rule(const program_view& rule, int number, const abilities& can) {
   const indexed_program p(rule);
   const int values = p.outputs();

@@ -47,5 +47,7 @@ std::string local_text(const std::vector<accumulated>& all, std::int64_t group);
 /// work-items of the group run this. The first barrier also orders what they have read in device
 /// memory before the results, which may overwrite it.
 std::string combine_group_text(const std::vector<accumulated>& all);
+/// After that, every work-item takes the total of its result.
+std::string totals_text(const std::vector<accumulated>& all);
 
 }  // namespace dsl::detail::opencl

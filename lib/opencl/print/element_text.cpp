@@ -25,9 +25,7 @@ class element_inputs {
     const int number = from.operand;
     const position_text here = operands_.own_position();
     switch (code) {
-      case op::load:
-        return {operand_texts::name(number),
-                load_text(type, std::to_string(number), operands_.offset(number, here))};
+      case op::load: return {operand_texts::name(number), load_text(operands_, number, here, type)};
       case op::index: return {own, operands_.index(number, here)};
       case op::address: return {own, operands_.offset(number, here)};
       case op::coordinate: return {own, along(number, p_.field(node, 1), here)};
@@ -96,8 +94,7 @@ class element_inputs {
   std::string value_at(int node, const neighbour_path& path, const position_text& at) const {
     const dtype type = p_.at(node).type();
     switch (path.base) {
-      case op::load:
-        return load_text(type, std::to_string(path.slot), operands_.offset(path.slot, at));
+      case op::load: return load_text(operands_, path.slot, at, type);
       case op::index: return "(" + operands_.index(path.slot, at) + ")";
       case op::address: return operands_.offset(path.slot, at);
       default: return along(path.slot, path.axis, at);
@@ -116,8 +113,7 @@ input_place own_place(int input) { return {input, {}}; }
 
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number) {
   const std::string own = operand_texts::name(number);
-  if (code == op::load_scalar)
-    return {own, load_text(type, std::to_string(number), operands.offset(number, {}))};
+  if (code == op::load_scalar) return {own, load_text(operands, number, {}, type)};
   if (type == dtype::boolean) return {own + "_value", own + " != 0"};
   return {"", own};
 }
@@ -138,6 +134,10 @@ printed_program print_elements(const operand_texts& operands, const program_view
 printed_program print_elements(const operand_texts& operands, const abilities& can,
                                const std::string& indent) {
   return print_elements(operands, operands.view().elements, own_place, can, indent);
+}
+
+std::string load_text(const operand_texts& operands, int k, const position_text& at, dtype type) {
+  return load_text(type, std::to_string(k), operands.offset(k, at));
 }
 
 std::string store_text(const operand_texts& operands, int k, const position_text& at,

@@ -26,6 +26,8 @@ printed_program print_elements(const operand_texts& operands, const abilities& c
                                const std::string& indent);
 /// The text that reads a scalar by value or in device memory.
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number);
+/// The text that reads an element: "load_float32(m2, o2 + x0 * 4)".
+std::string load_text(const operand_texts& operands, int k, const position_text& at, dtype type);
 /// The statement that stores a value: "store_float32(m2, o2 + x0 * 4, v3);"
 std::string store_text(const operand_texts& operands, int k, const position_text& at,
                        const value_text& value, const std::string& indent);

@@ -80,8 +80,7 @@ operand_texts::operand_texts(const work& of, bool has_targets) : pass_(nullptr),
   for (int i = 0; has_targets && i < of_.targets; ++i) add_operand(inputs() + i, true);
 }
 
-operand_texts::operand_texts(const work& of, std::uint64_t read)
-    : pass_(nullptr), of_(of.record()) {
+operand_texts::operand_texts(const work_record& of, std::uint64_t read) : pass_(nullptr), of_(of) {
   add_inputs(read);
   for (int i = 0; i < of_.targets; ++i) add_target(i);
 }
@@ -202,7 +201,8 @@ std::string operand_texts::sum_of_strides(int k, const position_text& position,
 }
 
 std::string operand_texts::offset(int k, const position_text& position) const {
-  return "o" + std::to_string(k) + sum_of_strides(k, position, unit_of(k));
+  return "o" + std::to_string(k) + moved_[static_cast<std::size_t>(k)] +
+         sum_of_strides(k, position, unit_of(k));
 }
 std::string operand_texts::index(int k, const position_text& position) const {
   return "f" + std::to_string(k) + sum_of_strides(k, position, 1);

@@ -2,6 +2,7 @@
 // is.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct parameter {
   std::string type, name;
   kernel_argument argument;
 };
+/// "value3"
+inline std::string numbered(const char* name, int number) { return name + std::to_string(number); }
+
 /// "__global uchar* m0, long o0, const float b"
 std::string parameter_list(const std::vector<parameter>& all);
 /// A parameter by value.
@@ -43,7 +47,7 @@ class operand_texts {
   /// Of other work. `has_targets`: whether each of its elements has a place in the targets.
   operand_texts(const work& of, bool has_targets);
   /// Of several passes that are one work: `read` has a bit for each input that one of them reads.
-  operand_texts(const work& of, std::uint64_t read);
+  operand_texts(const work_record& of, std::uint64_t read);
 
   /// The pass, if the work is one.
   const bound_pass& pass() const { return *pass_; }
@@ -57,6 +61,8 @@ class operand_texts {
   static std::string name(int k);
   /// The place of an element in bytes from the beginning of the operand's memory: "o0 + x0 * 4".
   std::string offset(int k, const position_text& at) const;
+  /// Adds to the offsets of an operand's elements: " + step * by0".
+  void move(int k, std::string by) { moved_[static_cast<std::size_t>(k)] = std::move(by); }
   /// The value of a computed position (operand_kind::index).
   std::string index(int k, const position_text& at) const;
   /// The distance of a step that an operand gives.
@@ -84,6 +90,7 @@ class operand_texts {
   work_record of_;
   std::vector<parameter> parameters_;
   std::string pattern_;
+  std::array<std::string, max_operands> moved_;
 };
 
 }  // namespace dsl::detail::opencl

@@ -17,12 +17,14 @@ std::string phase_text::rules() const {
   return text;
 }
 
-std::string phase_text::element(const std::string& indent) const {
-  const printed_program elements =
-      print_elements(operands_, of_.pass.elements, of_.places, can_, indent);
-  return elements.text + store_targets(elements, false, indent) +
+printed_program phase_text::elements(const std::string& indent) const {
+  return print_elements(operands_, of_.pass.elements, of_.places, can_, indent);
+}
+
+std::string phase_text::take(const printed_program& element, const std::string& indent) const {
+  return store_targets(element, false, indent) +
          combine_text(sums_, indent, [&](const accumulated& a) {
-           return elements.outputs[static_cast<std::size_t>(a.output)].text;
+           return element.outputs[static_cast<std::size_t>(a.output)].text;
          });
 }
 
@@ -65,11 +67,21 @@ std::string phase_text::store_targets(const printed_program& from, bool results,
   return text;
 }
 
-value_text phase_text::result(const printed_program& results, int target) const {
-  const value_text& value =
-      results.outputs[static_cast<std::size_t>(target_word{of_.pass.targets[target]}.output())];
-  if (!is_widened(value.type)) return value;
-  return {std::string("round_") + name(value.type) + "(" + value.text + ")", value.type};
+std::string phase_text::declare(const printed_program& from, bool results,
+                                const std::function<std::string(int target)>& spell,
+                                const std::string& indent) const {
+  std::string text;
+  for (int i = 0; i < of_.pass.target_count; ++i) {
+    const target_word t{of_.pass.targets[i]};
+    if (t.is_result() != results) continue;
+    const value_text& value = from.outputs[static_cast<std::size_t>(t.output())];
+    text +=
+        indent + "const " + value_type(value.type) + " " + spell(i) + " = " +
+        (is_widened(value.type) ? std::string("round_") + name(value.type) + "(" + value.text + ")"
+                                : value.text) +
+        ";\n";
+  }
+  return text;
 }
 
 }  // namespace dsl::detail::opencl

@@ -23,14 +23,24 @@ class phase_text {
   const std::vector<accumulated>& sums() const { return sums_; }
   /// The functions that combine accumulators.
   std::string rules() const;
-  /// Computes the element at x0, x1, ...: stores it, and adds it to the accumulators.
-  std::string element(const std::string& indent) const;
+  /// Computes the element at x0, x1, ...
+  printed_program elements(const std::string& indent) const;
+  /// Stores an element, and adds it to the accumulators.
+  std::string take(const printed_program& element, const std::string& indent) const;
+  /// Both.
+  std::string element(const std::string& indent) const {
+    const printed_program made = elements(indent);
+    return made.text + take(made, indent);
+  }
   /// Computes the results from the accumulators.
   printed_program results(const std::string& indent) const;
   /// Stores the results at x0, x1, ...
   std::string store(const printed_program& results, const std::string& indent) const;
-  /// A target's value as its memory holds it.
-  value_text result(const printed_program& results, int target) const;
+  /// Declares what the memory of targets holds: of those that are results, or elements. `spell`
+  /// names each.
+  std::string declare(const printed_program& from, bool results,
+                      const std::function<std::string(int target)>& spell,
+                      const std::string& indent) const;
 
  private:
   std::string store_targets(const printed_program& from, bool results,

@@ -55,7 +55,10 @@ std::vector<accumulated> accumulators_of(const row_chain& rows) {
 class row_printer {
  public:
   row_printer(const row_chain& rows, const abilities& can)
-      : rows_(rows), can_(can), operands_(rows, leaves_read(rows)), groups_(groups_of(rows, can)) {
+      : rows_(rows),
+        can_(can),
+        operands_(rows.record(), leaves_read(rows)),
+        groups_(groups_of(rows, can)) {
     int reductions = 0;
     for (int p = 0; p < rows.count(); ++p) {
       const pass_view& pass = code(p).pass.view;
@@ -148,21 +151,11 @@ class row_printer {
 
   // Every work-item of a row computes its results.
   std::string results(int number, const phase_text& each) const {
-    std::string text;
-    for (const accumulated& a : each.sums())
-      text += "  " + a.name() + " = " + a.local() + "[item - part];\n";
     const printed_program made = each.results("  ");
-    text += made.text;
-    const pass_view& pass = code(number).pass.view;
-    for (int i = 0; i < pass.target_count; ++i) {
-      if (!pass.is_result(i)) continue;
-      const value_text value = each.result(made, i);
-      text += std::string("  const ") + value_type(value.type) + " " +
-              value_name(first_target(rows_, number) + i) + " = " + value.text + ";\n";
-    }
+    const auto spell = [&](int target) { return value_name(first_target(rows_, number) + target); };
     const std::string stored = each.store(made, "    ");
-    if (!stored.empty()) text += "  if (part == 0 && result < results) {\n" + stored + "  }\n";
-    return text;
+    return totals_text(each.sums()) + made.text + each.declare(made, true, spell, "  ") +
+           (stored.empty() ? "" : "  if (part == 0 && result < results) {\n" + stored + "  }\n");
   }
 
   const row_chain& rows_;
