@@ -175,14 +175,7 @@ class loop_printer {
 
   // ---- statements
   std::string begin() const {
-    std::string text =
-        "__kernel void " + name() + "(\n    " + parameter_list(parameters()) + ") {\n";
-    const std::uint64_t read = inputs_read();
-    for (int k = 0; k < code_.inputs; ++k)
-      if (is_given(k) && (read >> k & 1) != 0)
-        text += std::string("  const ") + value_type(at(k).type) + " " + numbered("given", k) +
-                " = " + load_text(operands_, k, {}, at(k).type) + ";\n";
-    return text;
+    return "__kernel void " + name() + "(\n    " + parameter_list(parameters()) + ") {\n";
   }
   std::string positions(const std::string& indent) const {
     return position_statements(of_.space(), "element", ~std::uint32_t{0}, indent);
@@ -195,6 +188,11 @@ class loop_printer {
   // The values before the first step.
   std::string declare_variables(const std::string& indent) const {
     std::string text;
+    const std::uint64_t read = inputs_read();
+    for (int k = 0; k < code_.inputs; ++k)
+      if (is_given(k) && (read >> k & 1) != 0)
+        text += indent + "const " + value_type(at(k).type) + " " + numbered("given", k) + " = " +
+                load_text(operands_, k, {}, at(k).type) + ";\n";
     for (int i = 0; i < code_.outputs(); ++i)
       if (is_left(i))
         text += indent + value_type(view().type(i)) + " " + numbered("state", i) + " = " +
@@ -243,16 +241,18 @@ class loop_printer {
     return text + record_all(false, "      ") + "    }\n" + store_variables("    ") + "  }\n}\n";
   }
 
-  // A work-item reads the last total before any other overwrites it.
+  // Barriers: before a step overwrites the totals of the one before it, and before the scalars that
+  // all have read are overwritten.
   std::string group_kernel() const {
     std::string text =
         "__attribute__((reqd_work_group_size(" + std::to_string(group_) + ", 1, 1)))\n" + begin();
     for (const phase_text& each : phases_) text += local_text(each.sums(), group_);
     text += "  const int item = get_local_id(0), apart = 1, part = item, parts = " +
             std::to_string(group_) + ";\n";
-    text += declare_variables("  ") + for_steps("  ");
+    const std::string barrier = "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n";
+    text += declare_variables("  ") + for_steps("  ") + barrier;
     for (const phase_text& each : phases_) text += of_phase(each);
-    text += "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n  }\n";
+    text += "  }\n" + barrier;
     return text + "  if (item == 0) {\n" + store_variables("    ") + "  }\n}\n";
   }
   std::string of_phase(const phase_text& each) const {
