@@ -33,7 +33,7 @@ constexpr std::size_t most_argument_bytes = 1000;
 // work-groups would not occupy the device, take less time in a kernel for each phase, and so do
 // kernels of more arguments than drivers have to take.
 bool is_one_kernel(const row_chain& rows, const opencl::device_state& on) {
-  constexpr std::int64_t elements_of_item = 64, groups_of_unit = 2;
+  constexpr std::int64_t elements_of_item = 64, groups_of_unit = 8;
   if (!rows.lies_along_rows() || rows.fixed().block != 0 || rows.fixed().grid != 0) return false;
   const opencl::row_groups groups = opencl::groups_of(rows, on.can);
   if (rows.space().count > elements_of_item * groups.parts &&
@@ -52,9 +52,11 @@ constexpr double operations_of_loop = 1 << 20;
 // Whether a kernel of all steps has few enough arguments, and gives all that phases leave to
 // variables.
 bool is_one_kernel(const loop& of) {
-  constexpr int bytes_of_operand = 40, other_bytes = 128;  // An address, a stride, a history.
-  const int operands = of.code().inputs + of.code().outputs();
-  if (operands * bytes_of_operand + other_bytes > static_cast<int>(most_argument_bytes))
+  // Addresses of 16 bytes, and 8 for each distance: between steps, and between kept states.
+  constexpr std::size_t input = 24, output = 40, others = 64;
+  if (static_cast<std::size_t>(of.code().inputs) * input +
+          static_cast<std::size_t>(of.code().outputs()) * output + others >
+      most_argument_bytes)
     return false;
   if (of.fixed().block != 0 || of.fixed().grid != 0) return false;
   return std::all_of(of.phases().begin(), of.phases().end(), [](const bound_pass& phase) {
