@@ -50,15 +50,15 @@ constexpr std::int64_t elements_of_loop = 16;
 constexpr double operations_of_loop = 1 << 20;
 
 // Whether a kernel of all steps has few enough arguments, and gives all that phases leave to
-// variables.
+// variables. Where a condition ends scalars alone, no other kernel looks at the condition.
 bool is_one_kernel(const loop& of) {
   // Addresses of 16 bytes, and 8 for each distance: between steps, and between kept states.
   constexpr std::size_t input = 24, output = 40, others = 64;
+  if (of.compiled().stop >= 0 && !of.reduces()) return true;
   if (static_cast<std::size_t>(of.code().inputs) * input +
           static_cast<std::size_t>(of.code().outputs()) * output + others >
       most_argument_bytes)
     return false;
-  if (of.fixed().block != 0 || of.fixed().grid != 0) return false;
   return std::all_of(of.phases().begin(), of.phases().end(), [](const bound_pass& phase) {
     for (int i = 0; i < phase.code().outputs(); ++i)
       if (!phase.is_reduction(static_cast<std::size_t>(i))) return false;
@@ -145,12 +145,23 @@ class opencl_executor final : public executor {
     p.elements = of.space().elements;
     p.per_element = of.cost_per_element();
     p.policy.one_block = operations_of_loop;
+    const launch& fixed = of.fixed();
     p.block = static_cast<int>(opencl::group_of(of, on.can));
     p.grid = 1;
     p.block_vectors = p.elements;
-    if (p.loop == strategy::elementwise) p.grid = pieces(p.elements, p.block);
-    else if (p.loop != strategy::one_block || p.elements > elements_of_loop * p.block)
+    const bool is_usable = fixed.block == 0 || fixed.block == p.block;
+    if (p.loop == strategy::elementwise) {
+      const auto most = static_cast<int>(on.can.largest_work_group);
+      if (fixed.block < 0 || fixed.block > most)
+        raise<device_error>("a block of " + std::to_string(fixed.block) + " work-items on " +
+                            std::string(p.where.name()) + ": this loop takes at most " +
+                            std::to_string(most));
+      if (!is_usable) p.block = fixed.block;
+      p.grid = opencl::groups_of_elements(p.elements, p.block, fixed);
+    } else if (p.loop != strategy::one_block || !is_usable ||
+               p.elements > elements_of_loop * p.block) {
       p.streamed = 1;
+    }
     steps.set_plan(p);
   }
 

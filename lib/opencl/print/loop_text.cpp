@@ -4,6 +4,7 @@
 // the same ones, so that only the combination of accumulators needs barriers.
 #include "opencl/print/loop_text.hpp"
 
+#include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "opencl/print/kernel_parts.hpp"
 #include "opencl/print/phase_text.hpp"
@@ -64,10 +65,18 @@ class loop_printer {
   }
 
   kernel_launches launches() const {
+    const launch& fixed = of_.fixed();
     kernel_launches made;
-    if (by_element_) made.launches.push_back({"first", {}, of_.space().elements, 0});
-    else made.launches.push_back({"first", {}, group_, group_});
-    for (const parameter& p : parameters()) made.launches[0].arguments.push_back(p.argument);
+    made.launches.push_back({"first", {}, group_, group_});
+    kernel_launch& only = made.launches[0];
+    if (by_element_) {
+      // Without numbers from the call, in groups as the kernel prefers them.
+      only.group = fixed.block != 0 || fixed.grid == 0 ? fixed.block : group_;
+      only.work_items = of_.space().elements;
+      if (only.group != 0)
+        only.work_items = only.group * groups_of_elements(only.work_items, only.group, fixed);
+    }
+    for (const parameter& p : parameters()) only.arguments.push_back(p.argument);
     return made;
   }
 
@@ -75,7 +84,8 @@ class loop_printer {
     word_key key{0x100b};
     for (int p = 0; p <= of_.compiled().earlier; ++p)
       add_pass(key, pass_of(of_, p).code().pass.view);
-    for (const int number : {states_, first_value_, of_.compiled().stop, by_element_ ? 1 : 0})
+    for (const std::int64_t number : {std::int64_t{states_}, std::int64_t{first_value_},
+                                      std::int64_t{stop()}, by_element_ ? 0 : group_})
       key.add(static_cast<std::uint64_t>(number));
     for (int k = 0; k < code_.inputs; ++k)
       key.add((at(k).step_bytes != 0 ? 1u : 0u) | (at(k).counts_steps ? 2u : 0u));
@@ -303,7 +313,13 @@ std::int64_t group_of(const loop& of, const abilities& can) {
   std::vector<accumulated> all;
   for (int p = 0; p <= of.compiled().earlier; ++p)
     for (const accumulated& a : accumulators_of(pass_of(of, p).code().pass.view)) all.push_back(a);
-  return group_size(all, can);
+  const std::int64_t most = group_size(all, can), fixed = of.fixed().block;
+  return fixed > 0 && fixed < most && (fixed & (fixed - 1)) == 0 ? fixed : most;
+}
+
+std::int64_t groups_of_elements(std::int64_t elements, std::int64_t group, const launch& fixed) {
+  const std::int64_t all = pieces(elements, group);
+  return fixed.grid > 0 ? std::min<std::int64_t>(all, fixed.grid) : all;
 }
 
 kernel_text print(const loop_launch& steps, const abilities& can) {
