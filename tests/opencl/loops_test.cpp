@@ -1,5 +1,7 @@
 // Loops on an OpenCL device: all steps in one kernel where elements need only scalars of each
 // other, against the host.
+#include <dsl/ode.hpp>
+
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -250,18 +252,38 @@ TEST_F(opencl_loop, of_many_elements) {
 }
 
 // The derivative of a loop keeps its states and reads them backwards.
-TEST_F(opencl_loop, has_a_derivative) {
-  const auto compute = [] {
+template <class Step>
+void expect_derivative(const Step& step) {
+  const auto compute = [&] {
     auto x = dsl::to_device(random_floats(500));
     const dsl::scalar<float> k = 1.5f;
-    const auto step = dsl::vectorize([](auto v, auto k) { return v + 0.1f * sin(k * v); });
     const auto found = dsl::iterate_gradient(
         10, step, [](auto last) { return dsl::sum(last * last); }, dsl::state(x), k);
-    std::vector<float> all = found.state<0>().copy_to_host();
-    all.push_back(found.parameter<0>().value());
+    std::vector<float> all = found.template state<0>().copy_to_host();
+    all.push_back(found.template parameter<0>().value());
     return all;
   };
   expect_near(compute(), on_host(compute), 1e-4);
+}
+TEST_F(opencl_loop, has_a_derivative) {
+  expect_derivative(dsl::vectorize([](auto v, auto k) { return v + 0.1f * sin(k * v); }));
+  expect_derivative(dsl::vectorize(
+      [](auto v, auto k) { return 0.9f * v + 0.1f * sin(k * v) - 0.1f * dsl::mean(v * v); }));
+}
+
+// All steps of sizes that they choose are one launch; the others set the clock and the first size.
+TEST_F(opencl_loop, integrates_until_the_end) {
+  expect_alike(
+      [](int& launches) {
+        auto y = dsl::to_device(random_floats(1000, 1, 2));
+        counted(launches, [&] {
+          dsl::ode::integrate([](auto y) { return -y; }, dsl::state(y), 0, 2,
+                              {.relative = 1e-5, .absolute = 1e-7});
+          return 0;
+        });
+        return y.copy_to_host();
+      },
+      5, 1e-4);
 }
 
 }  // namespace
