@@ -11,9 +11,9 @@
 #include "opencl/launch.hpp"
 #include "opencl/library_task.hpp"
 #include "opencl/print/by_key_text.hpp"
+#include "opencl/print/chain_text.hpp"
 #include "opencl/print/ensemble_text.hpp"
 #include "opencl/print/loop_text.hpp"
-#include "opencl/print/rows_text.hpp"
 #include "opencl/print/scan_text.hpp"
 #include "opencl/print/selection_text.hpp"
 

@@ -2,9 +2,7 @@
 // reads again is in a cache; `parts` work-items share a row. Values that a phase reduces are known
 // to all of them, and go to memory only if they are stored. A work-item has the same elements in
 // each phase, so that phases need no barriers for elements.
-#include "opencl/print/rows_text.hpp"
-
-#include <algorithm>
+#include "opencl/print/chain_text.hpp"
 
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
@@ -23,13 +21,11 @@ int first_target(const row_chain& rows, int phase) {
   return k;
 }
 
-std::string value_name(int operand) { return "value" + std::to_string(operand); }
-
 input_places places_of_phase(const row_chain& rows, int number) {
   return [&rows, number](int input) -> input_place {
     const phase_input from = rows.code().inputs[number][input];
     if (from.is_leaf()) return {from.number(), {}};
-    return {-1, value_name(first_target(rows, from.phase()) + from.number())};
+    return {-1, numbered("value", first_target(rows, from.phase()) + from.number())};
   };
 }
 
@@ -152,7 +148,9 @@ class row_printer {
   // Every work-item of a row computes its results.
   std::string results(int number, const phase_text& each) const {
     const printed_program made = each.results("  ");
-    const auto spell = [&](int target) { return value_name(first_target(rows_, number) + target); };
+    const auto spell = [&](int target) {
+      return numbered("value", first_target(rows_, number) + target);
+    };
     const std::string stored = each.store(made, "    ");
     return totals_text(each.sums()) + made.text + each.declare(made, true, spell, "  ") +
            (stored.empty() ? "" : "  if (part == 0 && result < results) {\n" + stored + "  }\n");
