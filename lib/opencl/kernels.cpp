@@ -1,8 +1,9 @@
 // What runs on OpenCL devices.
+#include <algorithm>
+
 #include "exec/by_key/by_key_work.hpp"
 #include "exec/ensemble/ensemble_work.hpp"
-#include "exec/loop/loop_launch.hpp"
-#include "exec/rows/rows.hpp"
+#include "exec/plan/layout.hpp"
 #include "exec/run/work.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
@@ -10,7 +11,9 @@
 #include "opencl/launch.hpp"
 #include "opencl/library_task.hpp"
 #include "opencl/print/by_key_text.hpp"
+#include "opencl/print/chain_text.hpp"
 #include "opencl/print/ensemble_text.hpp"
+#include "opencl/print/loop_text.hpp"
 #include "opencl/print/scan_text.hpp"
 #include "opencl/print/selection_text.hpp"
 
@@ -23,8 +26,35 @@ namespace {
                       " do not run on OpenCL devices yet; run them on host or cuda");
 }
 
-// Runs work as a few launches of its text's kernels. Rows are their phases, and loops their steps,
-// one pass after another.
+// Whether one kernel takes rows through all phases. Columns, and rows so long and so few that their
+// work-groups would not occupy the device, take less time in a kernel for each phase.
+bool is_one_kernel(const row_chain& rows, const opencl::device_state& on) {
+  constexpr std::int64_t elements_of_item = 64, groups_of_unit = 8;
+  if (!rows.lies_along_rows() || rows.fixed().block != 0 || rows.fixed().grid != 0) return false;
+  const opencl::row_groups groups = opencl::groups_of(rows, on.can);
+  return rows.space().count <= elements_of_item * groups.parts ||
+         groups.count >= groups_of_unit * on.properties.multiprocessors;
+}
+
+// The most elements that one work-group takes through all steps of a loop, for each of its
+// work-items, and the most operations a step: a launch for each pass of a step takes less time for
+// more.
+constexpr std::int64_t elements_of_loop = 16;
+constexpr double operations_of_loop = 1 << 20;
+
+// Whether a kernel of all steps gives all that phases leave to variables. Where a condition ends
+// scalars alone, no other kernel looks at the condition.
+bool is_one_kernel(const loop& of) {
+  if (of.compiled().stop >= 0 && !of.reduces()) return true;
+  return std::all_of(of.phases().begin(), of.phases().end(), [](const bound_pass& phase) {
+    for (int i = 0; i < phase.code().outputs(); ++i)
+      if (!phase.is_reduction(static_cast<std::size_t>(i))) return false;
+    return true;
+  });
+}
+
+// Runs work as a few launches of its text's kernels. A loop that is no kernel is its steps, one
+// pass after another.
 class opencl_executor final : public executor {
  public:
   void order_reduced(geometry& g, const operand*, int, int count, const pass_view&) const override {
@@ -43,18 +73,18 @@ class opencl_executor final : public executor {
       case work_kind::by_key: return plan_by_key(static_cast<const by_key_work&>(w));
       case work_kind::selection: return plan_selection(static_cast<const selection_work&>(w));
       case work_kind::ensemble: return plan_ensemble(static_cast<const ensemble_work&>(w));
-      default: throw_not_yet(w.where(), "loops in one kernel");
+      case work_kind::loop: return plan_loop(static_cast<const loop_launch&>(w));
     }
   }
   void run(const work& w, const stream& on) const override {
     switch (w.kind()) {
       case work_kind::pass: return run_pass(static_cast<const bound_pass&>(w), on);
-      case work_kind::rows: return run_rows(static_cast<const row_chain&>(w), on);
+      case work_kind::rows: return run_printed(static_cast<const row_chain&>(w), on);
       case work_kind::scan: return run_printed(static_cast<const scan_work&>(w), on);
       case work_kind::by_key: return run_printed(static_cast<const by_key_work&>(w), on);
       case work_kind::selection: return run_printed(static_cast<const selection_work&>(w), on);
       case work_kind::ensemble: return run_printed(static_cast<const ensemble_work&>(w), on);
-      default: throw_not_yet(w.where(), "loops in one kernel");
+      case work_kind::loop: return run_printed(static_cast<const loop_launch&>(w), on);
     }
   }
   void run(const library_task& task, const stream& on) const override {
@@ -64,7 +94,14 @@ class opencl_executor final : public executor {
     else throw_not_yet(on.where(), "sorts of pairs");
   }
 
-  loop_support supports(const loop&) const override { return {}; }
+  loop_support supports(const loop& of) const override {
+    loop_support can{};
+    can.one_kernel = can.one_block = can.carries_scalars = is_one_kernel(of);
+    can.policy.one_block = operations_of_loop;
+    return can;
+  }
+
+  bool keeps_values_on_chip() const override { return true; }
 
  private:
   static void plan_pass(const bound_pass& pass) { pass.set_plan(opencl::plan_of(pass)); }
@@ -72,18 +109,47 @@ class opencl_executor final : public executor {
     opencl::launch(pass, pass.plan(), on);
   }
 
+  // Without blocks, the phases run one after another.
   static void plan_rows(const row_chain& rows) {
-    for (int p = 0; p < rows.count(); ++p) rows.phases()[p].plan_once();
-    row_plan made{};
-    static_cast<dsl::plan&>(made) = rows.phases()[rows.count() - 1].plan();
-    made.path = "phases";
-    made.rows = rows.space().results;
-    made.row = rows.space().count;
-    rows.set_plan(made);
+    const opencl::device_state& on = opencl::device_state::of(rows.where().index);
+    if (!is_one_kernel(rows, on)) return rows.set_plan({});
+    const opencl::row_groups groups = opencl::groups_of(rows, on.can);
+    row_plan p{};
+    p.rows = rows.space().results;
+    p.row = rows.space().count;
+    p.rows_a_block = static_cast<int>(groups.across);
+    p.threads_a_row = static_cast<int>(groups.parts);
+    plan_printed(rows, p, "rows", 0);
   }
-  static void run_rows(const row_chain& rows, const stream& on) {
-    rows.plan_once();
-    for (int p = 0; p < rows.count(); ++p) run_pass(rows.phases()[p], on);
+
+  // A plan without its kernel, which depends on what is recorded.
+  static void plan_loop(const loop_launch& steps) {
+    const opencl::device_state& on = opencl::device_state::of(steps.where().index);
+    const loop& of = steps.of();
+    loop_plan p{};
+    p.where = steps.where();
+    p.loop = steps.how();
+    p.elements = of.space().elements;
+    p.per_element = of.cost_per_element();
+    p.policy.one_block = operations_of_loop;
+    const launch& fixed = of.fixed();
+    p.block = static_cast<int>(opencl::group_of(of, on.can));
+    p.grid = 1;
+    p.block_vectors = p.elements;
+    const bool is_usable = fixed.block == 0 || fixed.block == p.block;
+    if (p.loop == strategy::elementwise) {
+      const auto most = static_cast<int>(on.can.largest_work_group);
+      if (fixed.block < 0 || fixed.block > most)
+        raise<device_error>("a block of " + std::to_string(fixed.block) + " work-items on " +
+                            std::string(p.where.name()) + ": this loop takes at most " +
+                            std::to_string(most));
+      if (!is_usable) p.block = fixed.block;
+      p.grid = opencl::groups_of_elements(p.elements, p.block, fixed);
+    } else if (p.loop != strategy::one_block || !is_usable ||
+               p.elements > elements_of_loop * p.block) {
+      p.streamed = 1;
+    }
+    steps.set_plan(p);
   }
 
   // Work other than passes.

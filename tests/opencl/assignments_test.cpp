@@ -16,20 +16,6 @@
 
 namespace {
 
-// The same call on the host and here.
-template <class Call>
-auto on_host(const Call& call) {
-  const dsl::device_guard on("host");
-  return call();
-}
-
-template <class T>
-void expect_near(const std::vector<T>& got, const std::vector<T>& wanted, double relative) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_LE(std::abs(got[i] - wanted[i]), relative * (1 + std::abs(wanted[i]))) << i;
-}
-
 template <class T>
 std::vector<T> drawn(std::int64_t n, unsigned seed = 1) {
   std::mt19937 engine(seed);
@@ -182,47 +168,6 @@ TEST_F(opencl_reduction, within_a_formula) {
     return dsl::eval(softmax).copy_to_host();
   };
   expect_near(compute(), on_host(compute), 1e-5);
-}
-
-struct opencl_loop : on_opencl {};
-
-TEST_F(opencl_loop, runs_step_by_step) {
-  const auto compute = [] {
-    auto x = dsl::to_device(random_floats(1000));
-    dsl::scalar<float> total = 1.0f;
-    const auto step = dsl::vectorize([](auto v, auto sum) {
-      auto next = v * 0.9f + sum * 1e-4f;
-      return std::tuple{next, dsl::sum(next)};
-    });
-    const auto history = dsl::iterate(10, step, dsl::state(x, total));
-    std::vector<float> all = history.copy_to_host();
-    const std::vector<float> more = x.copy_to_host();
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  expect_near(compute(), on_host(compute), 1e-5);
-}
-
-// Steps with sums of their own, ended on the device. PoCL 3.1 compiles barriers behind a
-// conditional return wrongly, so kernels of a loop that has ended may not return at once.
-TEST_F(opencl_loop, ends_on_a_condition) {
-  const auto compute = [] {
-    auto x = dsl::to_device(random_floats(3000));
-    dsl::scalar<float> size = dsl::sum(x * x);
-    dsl::scalar<std::int64_t> steps;
-    const auto step = dsl::vectorize([](auto v, auto) {
-      auto next = v - 0.25f * v / (1 + dsl::mean(v * v));
-      return std::tuple{next, dsl::sum(next * next)};
-    });
-    dsl::iterate(1000, step, dsl::state(x, size), dsl::until(size < 1.0f, steps));
-    std::vector<float> all = x.copy_to_host();
-    all.push_back(size.value());
-    all.push_back(static_cast<float>(steps.value()));
-    return all;
-  };
-  const std::vector<float> got = compute();
-  EXPECT_LT(got.back(), 1000.0f);
-  expect_near(got, on_host(compute), 1e-4);
 }
 
 TEST_F(opencl_formula, runs_from_several_threads_at_once) {

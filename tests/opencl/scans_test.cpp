@@ -16,12 +16,6 @@ struct unprintable_sum {
 
 namespace {
 
-template <class Call>
-auto on_host(const Call& call) {
-  const dsl::device_guard on("host");
-  return call();
-}
-
 const std::vector<std::int64_t> scanned_sizes{0, 1, 31, 33, 255, 256, 257, 1000, 4097, 100003};
 
 // Numbers of few digits, so that sums of floats are exact.

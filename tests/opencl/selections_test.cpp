@@ -10,12 +10,6 @@
 
 namespace {
 
-template <class Call>
-auto on_host(const Call& call) {
-  const dsl::device_guard on("host");
-  return call();
-}
-
 struct opencl_selection : on_opencl {};
 
 TEST_F(opencl_selection, keeps_the_order) {

@@ -13,12 +13,6 @@
 
 namespace {
 
-template <class Call>
-auto on_host(const Call& call) {
-  const dsl::device_guard on("host");
-  return call();
-}
-
 // Many equal elements; of reals also both zeros, infinities and NaN.
 template <class T>
 std::vector<T> drawn(std::int64_t n) {

@@ -48,6 +48,42 @@ std::string identities_text(const std::vector<accumulated>& all, const std::stri
   return text;
 }
 
+std::int64_t group_size(const std::vector<accumulated>& all, const abilities& can) {
+  std::int64_t size = 256;
+  while (size > 1 && (size > static_cast<std::int64_t>(can.largest_work_group) ||
+                      size * bytes_of(all) > static_cast<std::int64_t>(can.local_memory)))
+    size /= 2;
+  return size;
+}
+
+std::string local_text(const std::vector<accumulated>& all, std::int64_t group) {
+  std::string text;
+  for (const accumulated& a : all)
+    text += std::string("  __local ") + stored_type(a.type) + " " + a.local() + "[" +
+            std::to_string(group) + "];\n";
+  return text;
+}
+
+std::string combine_group_text(const std::vector<accumulated>& all) {
+  const auto put = [&](const std::string& indent) {
+    std::string text;
+    for (const accumulated& a : all) text += indent + a.local() + "[item] = " + a.name() + ";\n";
+    return text;
+  };
+  return put("  ") + "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n" +
+         "  for (int half_of = parts / 2; half_of > 0; half_of /= 2) {\n"
+         "    if (part < half_of) {\n"
+         "      const int other = item + half_of * apart;\n" +
+         combine_text(all, "      ", [](const accumulated& a) { return a.local() + "[other]"; }) +
+         put("      ") + "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n  }\n";
+}
+
+std::string totals_text(const std::vector<accumulated>& all) {
+  std::string text;
+  for (const accumulated& a : all) text += "  " + a.name() + " = " + a.local() + "[item - part];\n";
+  return text;
+}
+
 std::string print_rule(const program_view& rule, int number, const abilities& can) {
   const indexed_program p(rule);
   const int values = p.outputs();

@@ -8,6 +8,8 @@
 #include <dsl/ir/literal.hpp>
 #include <dsl/ir/pass.hpp>
 
+#include "opencl/abilities.hpp"
+
 namespace dsl::detail::opencl {
 
 /// A value of an accumulator.
@@ -34,5 +36,18 @@ std::string combine_text(const std::vector<accumulated>& all, const std::string&
 /// The declarations of accumulators, which are their identities.
 std::string identities_text(const std::vector<accumulated>& all, const std::string& indent,
                             const char* prefix = "sum");
+
+/// Work-items of a group, a power of two, whose accumulators fit into local memory.
+std::int64_t group_size(const std::vector<accumulated>& all, const abilities& can);
+/// The declarations of a group's accumulators in local memory.
+std::string local_text(const std::vector<accumulated>& all, std::int64_t group);
+/// The work-items that share a result combine their accumulators in local memory, halving their
+/// number each time. Work-item `item` has number `part` among the `parts` of its result, a power of
+/// two, and `apart` is the distance between two adjacent ones. The total is that of part 0. All
+/// work-items of the group run this. The first barrier also orders what they have read in device
+/// memory before the results, which may overwrite it.
+std::string combine_group_text(const std::vector<accumulated>& all);
+/// After that, every work-item takes the total of its result.
+std::string totals_text(const std::vector<accumulated>& all);
 
 }  // namespace dsl::detail::opencl

@@ -14,21 +14,23 @@ std::string load_text(dtype type, const std::string& number, const std::string& 
 
 class element_inputs {
  public:
-  element_inputs(const operand_texts& operands, const indexed_program& p, const std::string& indent,
-                 const element_place& here)
-      : operands_(operands), p_(p), indent_(indent), here_(here) {}
+  element_inputs(const operand_texts& operands, const indexed_program& p,
+                 const input_places& places, const std::string& indent, const element_place& here)
+      : operands_(operands), p_(p), places_(places), indent_(indent), here_(here) {}
 
   input_text input(int node, std::string& statements) const {
     const op code = p_.code(node);
     const dtype type = p_.at(node).type();
     const std::string own = "v" + std::to_string(node);
-    const auto number = static_cast<int>(operand_read(p_.view(), node));
+    const input_place from = places_(static_cast<int>(operand_read(p_.view(), node)));
+    if (from.operand < 0) return {"", from.known};
+    const int number = from.operand;
     switch (code) {
       case op::load:
         return {operand_texts::name(number),
                 here_.lanes > 0 && operands_.is_wide(number)
                     ? array_vectors(type, here_.lanes).element(number, here_.lane)
-                    : load_text(type, std::to_string(number), operands_.offset(number, here_.at))};
+                    : load_text(operands_, number, here_.at, type)};
       case op::index: return {own, operands_.index(number, here_.at)};
       case op::address: return {own, operands_.offset(number, here_.at)};
       case op::coordinate: return {own, along(number, p_.field(node, 1), here_.at)};
@@ -39,8 +41,9 @@ class element_inputs {
   }
 
   std::string gather(int address, dtype type, const std::string& distance) const {
+    const int from = places_(static_cast<int>(operand_read(p_.view(), address))).operand;
     return load_text(
-        type, std::to_string(operand_read(p_.view(), address)),
+        type, std::to_string(from),
         "v" + std::to_string(address) + " + " + distance + " * " + std::to_string(size_of(type)));
   }
 
@@ -99,8 +102,7 @@ class element_inputs {
   std::string value_at(int node, const neighbour_path& path, const position_text& at) const {
     const dtype type = p_.at(node).type();
     switch (path.base) {
-      case op::load:
-        return load_text(type, std::to_string(path.slot), operands_.offset(path.slot, at));
+      case op::load: return load_text(operands_, path.slot, at, type);
       case op::index: return "(" + operands_.index(path.slot, at) + ")";
       case op::address: return operands_.offset(path.slot, at);
       default: return along(path.slot, path.axis, at);
@@ -109,24 +111,27 @@ class element_inputs {
 
   const operand_texts& operands_;
   const indexed_program& p_;
+  const input_places& places_;
   const std::string& indent_;
   const element_place& here_;
 };
 
 }  // namespace
 
+input_place own_place(int input) { return {input, {}}; }
+
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number) {
   const std::string own = operand_texts::name(number);
-  if (code == op::load_scalar)
-    return {own, load_text(type, std::to_string(number), operands.offset(number, {}))};
+  if (code == op::load_scalar) return {own, load_text(operands, number, {}, type)};
   if (type == dtype::boolean) return {own + "_value", own + " != 0"};
   return {"", own};
 }
 
-printed_program print_elements(const operand_texts& operands, const abilities& can,
+printed_program print_elements(const operand_texts& operands, const program_view& elements,
+                               const input_places& places, const abilities& can,
                                const std::string& indent, const element_place& here) {
-  const indexed_program p(operands.view().elements);
-  const element_inputs inputs(operands, p, indent, here);
+  const indexed_program p(elements);
+  const element_inputs inputs(operands, p, places, indent, here);
   return print_program(
       p, can, [&](int node, std::string& to) { return inputs.input(node, to); },
       [&](int address, dtype type, const std::string& distance) {
@@ -165,6 +170,10 @@ std::string array_vectors::of_values(const std::vector<std::string>& values) con
     else text += v;
   }
   return values.size() == 1 ? text : "(" + type + ")(" + text + ")";
+}
+
+std::string load_text(const operand_texts& operands, int k, const position_text& at, dtype type) {
+  return load_text(type, std::to_string(k), operands.offset(k, at));
 }
 
 std::string store_text(const operand_texts& operands, int k, const position_text& at,

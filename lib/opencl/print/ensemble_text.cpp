@@ -9,8 +9,6 @@ namespace dsl::detail::opencl {
 
 namespace {
 
-std::string numbered(const char* name, int number) { return name + std::to_string(number); }
-
 // Names of variables and scalars are the letters that the formulas in the comments have for them.
 class ensemble_printer {
  public:

@@ -12,6 +12,8 @@ namespace dsl::detail::opencl {
 
 /// "dsl_rk4_step", or "dsl_pass" for a pass without a name.
 std::string kernel_name(const program_code& code);
+/// The pass's formulas as comments, a line each.
+std::string formulas(const program_code& code);
 
 /// The function "combine0(a0, a1, ..., b0, b1, ...)" that combines an accumulator with another one.
 std::string print_rule(const program_view& rule, int number, const abilities& can);

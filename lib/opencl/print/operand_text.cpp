@@ -118,18 +118,18 @@ parameter scratch_parameter() {
   return p;
 }
 
-namespace {
-
-// The operands that a program reads.
-std::uint64_t operands_read(const program_view& p) {
+std::uint64_t inputs_read(const pass_view& pass) {
   std::uint64_t all = 0;
-  for (int i = 0; i < p.nodes; ++i) {
-    const op code = head{p.heads[i]}.code();
-    if (code == op::given_step) all |= std::uint64_t{1} << step_of(code, p.payloads[i]).slot;
-    else if (code <= op::load_scalar) all |= std::uint64_t{1} << operand_read(p, i);
-  }
+  for (const program_view& p : {pass.elements, pass.results})
+    for (int i = 0; i < p.nodes; ++i) {
+      const op code = head{p.heads[i]}.code();
+      if (code == op::given_step) all |= std::uint64_t{1} << step_of(code, p.payloads[i]).slot;
+      else if (code <= op::load_scalar) all |= std::uint64_t{1} << operand_read(p, i);
+    }
   return all;
 }
+
+namespace {
 
 bool fits_in_int(const geometry& g) {
   bool fits = !is_far(g.elements);
@@ -139,25 +139,32 @@ bool fits_in_int(const geometry& g) {
 
 }  // namespace
 
-void operand_texts::add_inputs() {
+void operand_texts::add_inputs(std::uint64_t read) {
   is_narrow_ = fits_in_int(space());
-  const std::uint64_t read = operands_read(view().elements) | operands_read(view().results);
   add_extents();
   for (int k = 0; k < inputs(); ++k)
     if ((read >> k & 1) != 0) add_operand(k, false);
 }
 
 operand_texts::operand_texts(const work& of, bool has_targets) : pass_(nullptr), of_(of.record()) {
-  add_inputs();
+  add_inputs(inputs_read(view()));
   for (int i = 0; has_targets && i < of_.targets; ++i) add_operand(inputs() + i, true);
 }
 
+operand_texts::operand_texts(const work_record& of, std::uint64_t read) : pass_(nullptr), of_(of) {
+  add_inputs(read);
+  for (int i = 0; i < of_.targets; ++i) add_target(i);
+}
+
+void operand_texts::add_target(int target) {
+  pattern_ += is_stored(target) ? ";" : ";discarded";
+  if (is_stored(target)) add_operand(inputs() + target, true);
+}
+
 operand_texts::operand_texts(const bound_pass& pass) : pass_(&pass), of_(pass.record()) {
-  const program_code& code = pass.code();
-  add_inputs();
-  for (int i = 0; i < code.outputs(); ++i) {
-    pattern_ += is_stored(i) ? ";" : ";discarded";
-    if (is_stored(i)) add_operand(code.inputs + i, true);
+  add_inputs(inputs_read(view()));
+  for (int i = 0; i < of_.targets; ++i) {
+    add_target(i);
     if (!is_recorded(i)) continue;
     pattern_ += "recorded";
     parameters_.push_back(
@@ -298,7 +305,8 @@ std::string operand_texts::sum_of_strides(int k, const position_text& position,
 }
 
 std::string operand_texts::offset(int k, const position_text& position) const {
-  return "o" + std::to_string(k) + sum_of_strides(k, position, unit_of(k));
+  return "o" + std::to_string(k) + moved_[static_cast<std::size_t>(k)] +
+         sum_of_strides(k, position, unit_of(k));
 }
 std::string operand_texts::index(int k, const position_text& position) const {
   return "f" + std::to_string(k) + sum_of_strides(k, position, 1);

@@ -2,6 +2,7 @@
 // is.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct parameter {
   std::string type, name;
   kernel_argument argument;
 };
+/// "value3"
+inline std::string numbered(const char* name, int number) { return name + std::to_string(number); }
+
 /// The beginning of a kernel, up to where all parameters can be read under their names:
 /// "__kernel void f(__global uchar* m0, const long o0, const float b) {". Throws device_error if
 /// the memory objects alone exceed what the device takes as parameters.
@@ -40,6 +44,8 @@ inline bool is_far(std::int64_t n) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   return n <= -most || n >= most;
 }
+/// The inputs that a pass reads, a bit each.
+std::uint64_t inputs_read(const pass_view& pass);
 
 /// The text of an element's position along each dimension of the index space, outermost first.
 using position_text = std::vector<std::string>;
@@ -49,6 +55,8 @@ class operand_texts {
   explicit operand_texts(const bound_pass& pass);
   /// Of other work. `has_targets`: whether each of its elements has a place in the targets.
   operand_texts(const work& of, bool has_targets);
+  /// Of several passes that are one work: `read` has a bit for each input that one of them reads.
+  operand_texts(const work_record& of, std::uint64_t read);
 
   /// The pass, if the work is one.
   const bound_pass& pass() const { return *pass_; }
@@ -71,6 +79,8 @@ class operand_texts {
   static std::string name(int k);
   /// The place of an element in bytes from the beginning of the operand's memory: "o0 + x0 * 4".
   std::string offset(int k, const position_text& at) const;
+  /// Adds to the offsets of an operand's elements: " + step * by0".
+  void move(int k, std::string by) { moved_[static_cast<std::size_t>(k)] = std::move(by); }
   /// The value of a computed position (operand_kind::index).
   std::string index(int k, const position_text& at) const;
   /// The distance of a step that an operand gives.
@@ -90,7 +100,8 @@ class operand_texts {
   const std::string& pattern() const { return pattern_; }
 
  private:
-  void add_inputs();
+  void add_inputs(std::uint64_t read);
+  void add_target(int target);
   void add_extents();
   void add_operand(int k, bool is_written);
   void add_strides(int k, std::int64_t unit);
@@ -102,6 +113,7 @@ class operand_texts {
   bool is_narrow_ = false;
   std::vector<parameter> parameters_;
   std::string pattern_;
+  std::array<std::string, max_operands> moved_;
 };
 
 }  // namespace dsl::detail::opencl

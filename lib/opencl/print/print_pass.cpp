@@ -16,9 +16,6 @@ std::string kernel_name(const program_code& code) {
   return "dsl_" + (name.empty() ? std::string("pass") : name);
 }
 
-namespace {
-
-// The pass's formulas, a line each.
 std::string formulas(const program_code& code) {
   std::string text;
   for (int i = 0; i < code.outputs(); ++i)
@@ -26,6 +23,8 @@ std::string formulas(const program_code& code) {
             spell_pass(code.pass.view, nullptr, i) + "\n";
   return text;
 }
+
+namespace {
 
 // Whether code, without its comments, has a word.
 bool has_word(const std::string& text, std::string_view word) {

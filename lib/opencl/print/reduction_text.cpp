@@ -5,23 +5,13 @@
 // same bits in each run.
 #include <algorithm>
 
-#include "opencl/print/accumulator_text.hpp"
-#include "opencl/print/element_text.hpp"
 #include "opencl/print/kernel_parts.hpp"
+#include "opencl/print/phase_text.hpp"
 #include "opencl/print/types.hpp"
 
 namespace dsl::detail::opencl {
 
 namespace {
-
-// A power of two. The accumulators of a work-group must fit into local memory.
-std::int64_t group_size(const std::vector<accumulated>& all, const abilities& can) {
-  std::int64_t size = 256;
-  while (size > 1 && (size > static_cast<std::int64_t>(can.largest_work_group) ||
-                      size * bytes_of(all) > static_cast<std::int64_t>(can.local_memory)))
-    size /= 2;
-  return size;
-}
 
 // How the elements are divided.
 struct division { std::int64_t across, blocks, splits; };
@@ -47,15 +37,10 @@ class reduction_printer {
       : operands_(operands),
         can_(can),
         code_(operands.pass().code()),
-        view_(code_.pass.view),
-        sums_(accumulators_of(view_)),
-        group_(group_size(sums_, can)) {}
+        pass_(operands, can, {code_.pass.view, own_place, code_.inputs}),
+        group_(group_size(pass_.sums(), can)) {}
 
-  std::string print() const {
-    std::string text;
-    for (int j = 0; j < view_.reductions; ++j) text += print_rule(view_.rules[j], j, can_);
-    return text + first_kernel() + "\n" + finish_kernel();
-  }
+  std::string print() const { return pass_.rules() + first_kernel() + "\n" + finish_kernel(); }
 
   kernel_launches launches() const {
     const geometry& g = operands_.space();
@@ -70,7 +55,7 @@ class reduction_printer {
     add("first", blocks * d.splits);
     if (d.splits > 1) add("finish", blocks);
     made.scratch_bytes = static_cast<std::size_t>(
-        d.splits > 1 ? padded(g.results * d.splits) * bytes_of(sums_) : 16);
+        d.splits > 1 ? padded(g.results * d.splits) * bytes_of(pass_.sums()) : 16);
     return made;
   }
 
@@ -88,25 +73,19 @@ class reduction_printer {
     return all;
   }
 
-  template <class Value>
-  std::string combine(const std::string& indent, const Value& value) const {
-    return combine_text(sums_, indent, value);
-  }
-
   std::string begin(const std::string& name) const {
     std::string text = "__attribute__((reqd_work_group_size(" + std::to_string(group_) +
                        ", 1, 1)))\n" +
                        begin_kernel(name, parameters(division_of(operands_.space(), group_)), can_);
-    for (const accumulated& a : sums_)
-      text += std::string("  __local ") + stored_type(a.type) + " " + a.local() + "[" +
-              std::to_string(group_) + "];\n";
-    text += "  const int item = get_local_id(0), row = item / (int)across, rows = " +
-            std::to_string(group_) +
-            " / (int)across;\n"
-            "  const long blocks = (results + across - 1) / across, group = get_group_id(0);\n"
-            "  const long result = " +
-            result_if_running() + "group % blocks * across + item % (int)across;\n";
-    return text + identities_text(sums_, "  ");
+    text += local_text(pass_.sums(), group_);
+    text +=
+        "  const int item = get_local_id(0), apart = (int)across, part = item / apart, parts = " +
+        std::to_string(group_) +
+        " / apart;\n"
+        "  const long blocks = (results + across - 1) / across, group = get_group_id(0);\n"
+        "  const long result = " +
+        result_if_running() + "group % blocks * across + item % apart;\n";
+    return text + identities_text(pass_.sums(), "  ");
   }
 
   // Once a loop has ended, its kernels have no result left to compute. They do not return at once:
@@ -115,103 +94,59 @@ class reduction_printer {
     return operands_.pass().now().stop == nullptr ? "" : "m_stop[o_stop] != 0 ? results : ";
   }
 
-  // The work-items of a result combine their accumulators, halving their number each time. The
-  // first barrier also orders what they have read in device memory before the results, which may
-  // overwrite it: scalars, and the flag that ends a loop.
-  std::string combine_group() const {
-    const auto put = [&](const std::string& indent) {
-      std::string text;
-      for (const accumulated& a : sums_)
-        text += indent + a.local() + "[item] = " + a.name() + ";\n";
-      return text;
-    };
-    return put("  ") + "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n" +
-           "  for (int half_of = rows / 2; half_of > 0; half_of /= 2) {\n"
-           "    if (row < half_of) {\n"
-           "      const int other = item + half_of * (int)across;\n" +
-           combine("      ", [](const accumulated& a) { return a.local() + "[other]"; }) +
-           put("      ") + "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n  }\n";
-  }
-
   // Where a value's partial results begin, and the place of one.
   std::string partial_offset(std::size_t value, const std::string& number) const {
     std::int64_t before = 0;
-    for (std::size_t v = 0; v < value; ++v) before += sums_[v].bytes();
+    for (std::size_t v = 0; v < value; ++v) before += pass_.sums()[v].bytes();
     return "o_scratch + partials * " + std::to_string(before) + " + (" + number + ") * " +
-           std::to_string(sums_[value].bytes());
+           std::to_string(pass_.sums()[value].bytes());
   }
   static const char* partial_type(dtype type) { return name(computed_in(type)); }
 
   std::string store_results(const std::string& indent) const {
-    std::string text = operands_.positions("result", operands_.space().kept, indent);
-    const indexed_program p(view_.results);
-    const input_printer input = [&](int node, std::string&) {
-      const op code = p.code(node);
-      if (code == op::reduced)
-        return input_text{
-            "", "sum" + std::to_string(p.field(node, 0)) + "_" + std::to_string(p.field(node, 1))};
-      if (code == op::count) return input_text{"r" + std::to_string(node), "count"};
-      return scalar_text(operands_, code, p.at(node).type(),
-                         static_cast<int>(operand_read(p.view(), node)));
-    };
-    const printed_program made = print_program(p, can_, input, {}, "r", indent);
-    text += made.text;
-    for (int i = 0; i < code_.outputs(); ++i) {
-      const target_word t{view_.targets[i]};
-      if (!t.is_result()) continue;
-      const value_text& value = made.outputs[static_cast<std::size_t>(t.output())];
-      if (operands_.is_stored(i))
-        text += store_text(operands_, code_.inputs + i, operands_.own_position(), value, indent);
-      if (operands_.is_recorded(i))
-        text += indent + "store_" + name(value.type) + "(m_recorded" + std::to_string(i) +
-                ", o_recorded" + std::to_string(i) + ", " + value.text + ");\n";
-    }
-    return text;
+    const printed_program results = pass_.results(indent);
+    return operands_.positions("result", operands_.space().kept, indent) + results.text +
+           pass_.store(results, indent);
   }
 
   std::string first_kernel() const {
-    const std::string indent = "      ";
+    const std::vector<accumulated>& sums = pass_.sums();
     const geometry& g = operands_.space();
-    const printed_program elements = print_elements(operands_, can_, indent);
-    const auto output = [&](int i) { return elements.outputs[static_cast<std::size_t>(i)]; };
     std::string text = begin(kernel_name(code_));
     text += "  const long split = group / blocks;\n  if (result < results) {\n";
     text += operands_.positions("result", g.kept, "    ");
     text +=
-        "    for (long number = split * rows + row; number < count; number += splits * rows) {\n";
-    text += operands_.positions("number", ~g.kept, indent) + elements.text;
-    for (int i = 0; i < code_.outputs(); ++i)
-      if (const target_word t{view_.targets[i]}; !t.is_result() && operands_.is_stored(i))
-        text += store_text(operands_, code_.inputs + i, operands_.own_position(),
-                           output(t.output()), indent);
-    text += combine(indent, [&](const accumulated& a) { return output(a.output).text; });
-    text += "    }\n  }\n" + combine_group();
-    text += "  if (row != 0 || result >= results) return;\n  if (splits == 1) {\n";
+        "    for (long number = split * parts + part; number < count; number += splits * parts) "
+        "{\n";
+    text += operands_.positions("number", ~g.kept, "      ") + pass_.element("      ");
+    text += "    }\n  }\n" + combine_group_text(sums);
+    text += "  if (part != 0 || result >= results) return;\n  if (splits == 1) {\n";
     text += store_results("    ") + "  } else {\n";
-    for (std::size_t v = 0; v < sums_.size(); ++v)
-      text += std::string("    store_") + partial_type(sums_[v].type) + "(m_scratch, " +
-              partial_offset(v, "split * results + result") + ", " + sums_[v].name() + ");\n";
+    for (std::size_t v = 0; v < sums.size(); ++v)
+      text += std::string("    store_") + partial_type(sums[v].type) + "(m_scratch, " +
+              partial_offset(v, "split * results + result") + ", " + sums[v].name() + ");\n";
     return text + "  }\n}\n";
   }
 
   std::string finish_kernel() const {
+    const std::vector<accumulated>& sums = pass_.sums();
     std::string text = begin(kernel_name(code_) + "_finish");
-    text += "  for (long split = row; split < splits && result < results; split += rows) {\n";
-    for (std::size_t v = 0; v < sums_.size(); ++v)
-      text += std::string("    const ") + value_type(sums_[v].type) + " partial" +
-              std::to_string(v) + " = load_" + partial_type(sums_[v].type) + "(m_scratch, " +
+    text += "  for (long split = part; split < splits && result < results; split += parts) {\n";
+    for (std::size_t v = 0; v < sums.size(); ++v)
+      text += std::string("    const ") + value_type(sums[v].type) + " partial" +
+              std::to_string(v) + " = load_" + partial_type(sums[v].type) + "(m_scratch, " +
               partial_offset(v, "split * results + result") + ");\n";
     std::size_t v = 0;
-    text += combine("    ", [&](const accumulated&) { return "partial" + std::to_string(v++); });
-    text += "  }\n" + combine_group();
-    return text + "  if (row != 0 || result >= results) return;\n" + store_results("  ") + "}\n";
+    text += combine_text(sums, "    ",
+                         [&](const accumulated&) { return "partial" + std::to_string(v++); });
+    text += "  }\n" + combine_group_text(sums);
+    return text + "  if (part != 0 || result >= results) return;\n" + store_results("  ") + "}\n";
   }
 
   const operand_texts& operands_;
   const abilities& can_;
   const program_code& code_;
-  const pass_view& view_;
-  std::vector<accumulated> sums_;
+  phase_text pass_;
   std::int64_t group_;
 };
 

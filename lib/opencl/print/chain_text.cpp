@@ -1,0 +1,188 @@
+// Chains of passes over rows. A work-group takes some rows through all phases, so that what a phase
+// reads again is in a cache; `parts` work-items share a row. Values that a phase reduces are known
+// to all of them, and go to memory only if they are stored. A work-item has the same elements in
+// each phase, so that phases need no barriers for elements.
+#include "opencl/print/chain_text.hpp"
+
+#include "exec/plan/layout.hpp"
+#include "exec/plan/text.hpp"
+#include "opencl/print/kernel_parts.hpp"
+#include "opencl/print/phase_text.hpp"
+#include "opencl/print/types.hpp"
+
+namespace dsl::detail::opencl {
+
+namespace {
+
+// The operand that is a phase's first target.
+int first_target(const row_chain& rows, int phase) {
+  int k = rows.leaves();
+  for (int p = 0; p < phase; ++p) k += rows.phases()[p].code().outputs();
+  return k;
+}
+
+input_places places_of_phase(const row_chain& rows, int number) {
+  return [&rows, number](int input) -> input_place {
+    const phase_input from = rows.code().inputs[number][input];
+    if (from.is_leaf()) return {from.number(), {}};
+    return {-1, numbered("value", first_target(rows, from.phase()) + from.number())};
+  };
+}
+
+std::uint64_t leaves_read(const row_chain& rows) {
+  std::uint64_t all = 0;
+  for (int p = 0; p < rows.count(); ++p) {
+    const std::uint64_t read = inputs_read(rows.phases()[p].code().pass.view);
+    for (int i = 0; i < rows.phases()[p].code().inputs; ++i)
+      if (const phase_input from = rows.code().inputs[p][i]; from.is_leaf() && (read >> i & 1) != 0)
+        all |= std::uint64_t{1} << from.number();
+  }
+  return all;
+}
+
+std::vector<accumulated> accumulators_of(const row_chain& rows) {
+  std::vector<accumulated> all;
+  for (int p = 0; p < rows.count(); ++p)
+    for (const accumulated& a : opencl::accumulators_of(rows.phases()[p].code().pass.view))
+      all.push_back(a);
+  return all;
+}
+
+class row_printer {
+ public:
+  row_printer(const row_chain& rows, const abilities& can)
+      : rows_(rows),
+        can_(can),
+        operands_(rows.record(), leaves_read(rows)),
+        groups_(groups_of(rows, can)) {
+    int reductions = 0;
+    for (int p = 0; p < rows.count(); ++p) {
+      const pass_view& pass = code(p).pass.view;
+      phases_.emplace_back(
+          operands_, can, phase{pass, places_of_phase(rows, p), first_target(rows, p), reductions});
+      reductions += pass.reductions;
+    }
+  }
+
+  kernel_text print() const {
+    kernel_text made;
+    made.name = name();
+    std::string comment;
+    for (int p = 0; p < rows_.count(); ++p) comment += formulas(code(p));
+    complete(made, comment, kernel(), can_,
+             [&] { return spell_kernel(last().name) + " needs: " + spell_pass(last().pass.view); });
+    return made;
+  }
+
+  kernel_launches launches() const {
+    kernel_launches made;
+    made.launches.push_back({"first", {}, groups_.count * groups_.group, groups_.group});
+    for (const parameter& p : parameters()) made.launches[0].arguments.push_back(p.argument);
+    return made;
+  }
+
+  std::uint64_t key() const {
+    word_key key{0x4095};
+    for (int p = 0; p < rows_.count(); ++p) {
+      add_pass(key, code(p).pass.view);
+      key.add(rows_.code().of_rows[p] ? 1 : 0);
+      for (int i = 0; i < code(p).inputs; ++i)
+        key.add(static_cast<std::uint64_t>(rows_.code().inputs[p][i].word));
+    }
+    add_text(key, operands_.pattern());
+    add_text(key, name());
+    add_abilities(key, can_);
+    return key.value;
+  }
+
+ private:
+  const program_code& code(int phase) const { return rows_.phases()[phase].code(); }
+  const program_code& last() const { return code(rows_.count() - 1); }
+  std::string name() const { return kernel_name(last()) + "_rows"; }
+
+  std::vector<parameter> parameters() const {
+    std::vector<parameter> all = operands_.parameters();
+    all.push_back(by_value("long", "results", rows_.space().results));
+    all.push_back(by_value("long", "count", rows_.space().count));
+    all.push_back(by_value("long", "work_items", groups_.parts));
+    return all;
+  }
+
+  std::string kernel() const {
+    const std::string group = std::to_string(groups_.group);
+    std::string text, local, body;
+    for (int p = 0; p < rows_.count(); ++p) {
+      const phase_text& each = phases_[static_cast<std::size_t>(p)];
+      text += each.rules();
+      local += local_text(each.sums(), groups_.group);
+      body += of_phase(p, each);
+    }
+    text += "__attribute__((reqd_work_group_size(" + group + ", 1, 1)))\n" +
+            begin_kernel(name(), parameters(), can_) + local;
+    text +=
+        "  const int item = get_local_id(0), apart = 1, parts = (int)work_items, part = item % "
+        "parts;\n  const long result = (long)get_group_id(0) * (" +
+        group + " / parts) + item / parts;\n";
+    text += operands_.positions("result", rows_.space().kept, "  ");
+    return text + body + "}\n";
+  }
+
+  std::string of_phase(int number, const phase_text& each) const {
+    const geometry& g = rows_.space();
+    const bool of_rows = rows_.code().of_rows[number];
+    const std::string indent = of_rows ? "    " : "      ";
+    std::string text = identities_text(each.sums(), "  ");
+    if (of_rows) {
+      text += "  if (part == 0 && result < results) {\n" + each.element(indent) + "  }\n";
+    } else {
+      text +=
+          "  if (result < results) {\n"
+          "    for (long number = part; number < count; number += parts) {\n";
+      text += operands_.positions("number", ~g.kept, indent) + each.element(indent);
+      text += "    }\n  }\n";
+    }
+    return each.sums().empty() ? text
+                               : text + combine_group_text(each.sums()) + results(number, each);
+  }
+
+  // Every work-item of a row computes its results.
+  std::string results(int number, const phase_text& each) const {
+    const printed_program made = each.results("  ");
+    const auto spell = [&](int target) {
+      return numbered("value", first_target(rows_, number) + target);
+    };
+    const std::string stored = each.store(made, "    ");
+    return totals_text(each.sums()) + made.text + each.declare(made, true, spell, "  ") +
+           (stored.empty() ? "" : "  if (part == 0 && result < results) {\n" + stored + "  }\n");
+  }
+
+  const row_chain& rows_;
+  const abilities& can_;
+  operand_texts operands_;
+  row_groups groups_;
+  std::vector<phase_text> phases_;
+};
+
+}  // namespace
+
+row_groups groups_of(const row_chain& rows, const abilities& can) {
+  constexpr std::int64_t elements = 4;  // Of a work-item, where rows are short.
+  const geometry& g = rows.space();
+  row_groups made{group_size(accumulators_of(rows), can), 1, 1, 0};
+  while (made.parts < made.group && made.parts * elements < g.count) made.parts *= 2;
+  made.across = made.group / made.parts;
+  made.count = pieces(g.results, made.across);
+  return made;
+}
+
+kernel_text print(const row_chain& rows, const abilities& can) {
+  return row_printer(rows, can).print();
+}
+kernel_launches launches_of(const row_chain& rows, const abilities& can) {
+  return row_printer(rows, can).launches();
+}
+std::uint64_t text_key(const row_chain& rows, const abilities& can) {
+  return row_printer(rows, can).key();
+}
+
+}  // namespace dsl::detail::opencl
