@@ -119,9 +119,7 @@ TEST_F(opencl_scan, of_many_operands) {
   const auto compute = [] {
     const std::int64_t n = 1000;
     const auto sum = [](const auto&... x) { return (... + x); };
-    auto of = [number = 0]() mutable {
-      return dsl::eval(dsl::arange<std::int64_t>(n) * ++number);
-    };
+    auto of = [number = 0]() mutable { return dsl::eval(dsl::arange<std::int64_t>(n) * ++number); };
     const auto a = of(), b = of(), c = of(), d = of(), e = of(), f = of(), g = of(), h = of(),
                i = of(), j = of(), k = of(), l = of();
     return dsl::eval(dsl::cumsum(sum(a, b, c, d, e, f, g, h, i, j, k, l))).copy_to_host();
