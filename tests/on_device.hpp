@@ -24,6 +24,12 @@ struct on_device : testing::TestWithParam<const char*> {
     return mesh != nullptr && std::string(mesh).starts_with(GetParam()) ? mesh : GetParam();
   }
   static bool simulated() { return dsl::device::current().kind == dsl::backend::sim; }
+  // Whether kernels have a grid of blocks, and loops kernels of all their steps; OpenCL's have
+  // work-groups.
+  static bool has_grid() {
+    const dsl::backend kind = dsl::device::current().kind;
+    return kind == dsl::backend::cuda || kind == dsl::backend::sim;
+  }
   std::optional<dsl::device_guard> guard;
 };
 

@@ -107,9 +107,7 @@ class host_executor final : public executor {
   static void plan_scan(const scan_work& w) {
     require_compiled(w);
     scan_plan p{plan_of(w.space(), w.code().lanes), {}};
-    p.per_element = cost_of(w.code().view, [&w](std::uint64_t k) {
-      return first_of_array(w.operands(), static_cast<int>(k));
-    });
+    p.per_element = w.cost_per_element();
     p.along_columns = w.ordered().columns;
     w.set_plan(p);
   }

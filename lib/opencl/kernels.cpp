@@ -185,6 +185,7 @@ class opencl_executor final : public executor {
   static const char* path_of(const geometry& g) { return g.linear ? "linear" : "strided"; }
   static void plan_scan(const scan_work& w) {
     scan_plan p{};
+    p.per_element = w.cost_per_element();
     p.along_columns = w.ordered().columns;
     plan_printed(w, p, path_of(w.space()), 2);
   }

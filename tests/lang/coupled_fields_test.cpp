@@ -14,7 +14,7 @@ using c64 = std::complex<double>;
 
 struct coupled_loop : on_device {
   static std::vector<strategy> strategies() {
-    if (dsl::device::current().kind == dsl::backend::host) return {strategy::launches};
+    if (!has_grid()) return {strategy::launches};
     std::vector<strategy> all{strategy::launches, strategy::one_block, strategy::cooperative,
                               strategy::streamed};
     if (!simulated()) all.push_back(strategy::graph);

@@ -28,7 +28,7 @@ template <class Use>
 void with_strategies(std::initializer_list<dsl::strategy> all, const Use& use) {
   use(dsl::strategy::automatic);
   use(dsl::strategy::launches);
-  if (dsl::device::current().kind == dsl::backend::host) return;
+  if (!on_device::has_grid()) return;
   for (const dsl::strategy how : all) {
     SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(how)));
     try {

@@ -544,10 +544,10 @@ TEST_P(iterate, plans_print_their_strategy) {
                            .describe()
                            .c_str());
   };
-  const bool host = dsl::device::current().kind == dsl::backend::host;
-  EXPECT_NE(describe(small).find(host ? "a launch a step" : "one block"), std::string::npos)
+  const bool by_launches = !has_grid();
+  EXPECT_NE(describe(small).find(by_launches ? "a launch a step" : "one block"), std::string::npos)
       << describe(small);
-  EXPECT_NE(describe(large).find(host          ? "a launch a step"
+  EXPECT_NE(describe(large).find(by_launches   ? "a launch a step"
                                  : simulated() ? "partly on chip"
                                                : "on chip"),
             std::string::npos)

@@ -200,13 +200,13 @@ TEST_P(phases, ends_on_a_scalar_of_any_phase) {
 
 // Refused strategies say why, and change nothing.
 TEST_P(phases, says_which_strategies_are_impossible) {
-  const bool host = dsl::device::current().kind == dsl::backend::host;
   soft_state got(waves(100), waves(100));
   for (const strategy how : strategies) {
     const bool gpu = dsl::device::current().kind == dsl::backend::cuda,
-               possible = how <= strategy::launches || (how == strategy::graph && gpu) ||
-                          (!host && (how == strategy::one_block || how == strategy::cooperative ||
-                                     how == strategy::streamed));
+               possible =
+                   how <= strategy::launches || (how == strategy::graph && gpu) ||
+                   (has_grid() && (how == strategy::one_block || how == strategy::cooperative ||
+                                   how == strategy::streamed));
     if (possible) continue;
     EXPECT_THROW(got.run(3, how), dsl::device_error) << int(how);
     EXPECT_THROW(got.run(-1), dsl::shape_error);

@@ -108,4 +108,17 @@ TEST_F(opencl_scan, of_functors_are_refused_before_anything_is_queued) {
   EXPECT_EQ(y.copy_to_host(), std::vector<float>(2, 7));
 }
 
+// Their names in the text are a, b, c, ...
+TEST_F(opencl_scan, of_many_operands) {
+  const auto compute = [] {
+    const std::int64_t n = 1000;
+    const auto sum = [](const auto&... x) { return (... + x); };
+    auto of = [number = 0]() mutable { return dsl::eval(dsl::arange<std::int64_t>(n) * ++number); };
+    const auto a = of(), b = of(), c = of(), d = of(), e = of(), f = of(), g = of(), h = of(),
+               i = of(), j = of(), k = of(), l = of();
+    return dsl::eval(dsl::cumsum(sum(a, b, c, d, e, f, g, h, i, j, k, l))).copy_to_host();
+  };
+  EXPECT_EQ(compute(), on_host(compute));
+}
+
 }  // namespace

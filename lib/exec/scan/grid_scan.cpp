@@ -309,9 +309,7 @@ scan_plan scan_work::plan_for(const grid_executor& devices) const {
   p.blocks_per_multiprocessor =
       known.blocks_per_multiprocessor > 0 ? known.blocks_per_multiprocessor : kernels.policy.blocks;
   p.devices = members_for(where(), operands(), code_.inputs + 1);
-  p.per_element = cost_of(code_.view, [this](std::uint64_t k) {
-    return first_of_array(operands(), static_cast<int>(k));
-  });
+  p.per_element = cost_per_element();
   return p;
 }
 

@@ -103,6 +103,12 @@ void scan_work::lay_out() {
 
 bool scan_work::must_redirect(int) const { return overlaps(operands(), code_.inputs, 1, space()); }
 
+cost scan_work::cost_per_element() const {
+  return cost_of(code_.view, [this](std::uint64_t k) {
+    return first_of_array(operands(), static_cast<int>(k));
+  });
+}
+
 scan_parameters scan_work::parameters() const {
   scan_parameters p{};
   p.row = ordered_.row;

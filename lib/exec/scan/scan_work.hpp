@@ -22,6 +22,7 @@ class scan_work final : public planned_work<scan_plan, ordered_work> {
   const scan_request& request() const { return request_; }
   /// The parameters that all kernels have; blocks' memory is not set.
   scan_parameters parameters() const;
+  cost cost_per_element() const;
 
  private:
   void lay_out() override;

@@ -151,14 +151,14 @@ class scan_printer {
            "  const long begin = line / columns * row * columns + line % columns;\n  " +
            value() + " total = " + zero() +
            ";\n"
-           "  for (long i = first; i < end; ++i) {\n"
-           "    const long element = begin + i * columns;\n" +
-           operands_.positions("element", ~std::uint32_t{0}, indent) + elements.text + indent +
-           value() + " value = " + elements.outputs[0].text + ";\n" +
-           "    if (i == 0 && has_init != 0) {\n      " + value() + " both = " + init() +
+           "  for (long place = first; place < end; ++place) {\n"
+           "    const long element = begin + place * columns;\n" +
+           operands_.positions("element", ~std::uint32_t{0}, indent) +
+           elements.text + indent + value() + " value = " + elements.outputs[0].text + ";\n" +
+           "    if (place == 0 && has_init != 0) {\n      " + value() + " both = " + init() +
            ";\n"
            "      combine0(&both, value);\n      value = both;\n    }\n"
-           "    if (i == first) total = value;\n"
+           "    if (place == first) total = value;\n"
            "    else combine0(&total, value);\n" +
            after_each + "  }\n";
   }
@@ -216,7 +216,7 @@ class scan_printer {
     const int target = operands_.inputs();
     std::string text = begin("dsl_scan");
     text += "  " + value() + " own[" + std::to_string(scanned_run) + "];\n" +
-            own_elements("    own[i - first] = total;\n") +
+            own_elements("    own[place - first] = total;\n") +
             scan_of_totals("depth", "depths", "(int)side", value(), "  ");
     text += "  const bool follows = depth > 0 || tile > 0;\n  " + value() + " before = " + init() +
             ";\n"
@@ -229,9 +229,10 @@ class scan_printer {
             "    if (tile > 0) combine0(&before, earlier);\n"
             "    else before = earlier;\n  }\n";
     text +=
-        "  for (long i = first; i < end; ++i) {\n"
-        "    const long element = begin + i * columns, last = i - first - exclusive;\n" +
-        operands_.positions("element", ~std::uint32_t{0}, indent) + indent + value() +
+        "  for (long place = first; place < end; ++place) {\n"
+        "    const long element = begin + place * columns, last = place - first - exclusive;\n" +
+        operands_.positions("element", ~std::uint32_t{0}, indent) + indent +
+        value() +
         " sum = before;\n"
         "    if (last >= 0) {\n"
         "      if (follows) combine0(&sum, own[last]);\n"
