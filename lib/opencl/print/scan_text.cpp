@@ -153,8 +153,8 @@ class scan_printer {
            ";\n"
            "  for (long place = first; place < end; ++place) {\n"
            "    const long element = begin + place * columns;\n" +
-           operands_.positions("element", ~std::uint32_t{0}, indent) +
-           elements.text + indent + value() + " value = " + elements.outputs[0].text + ";\n" +
+           operands_.positions("element", ~std::uint32_t{0}, indent) + elements.text + indent +
+           value() + " value = " + elements.outputs[0].text + ";\n" +
            "    if (place == 0 && has_init != 0) {\n      " + value() + " both = " + init() +
            ";\n"
            "      combine0(&both, value);\n      value = both;\n    }\n"
@@ -231,8 +231,7 @@ class scan_printer {
     text +=
         "  for (long place = first; place < end; ++place) {\n"
         "    const long element = begin + place * columns, last = place - first - exclusive;\n" +
-        operands_.positions("element", ~std::uint32_t{0}, indent) + indent +
-        value() +
+        operands_.positions("element", ~std::uint32_t{0}, indent) + indent + value() +
         " sum = before;\n"
         "    if (last >= 0) {\n"
         "      if (follows) combine0(&sum, own[last]);\n"
