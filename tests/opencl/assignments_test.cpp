@@ -124,6 +124,12 @@ TEST_F(opencl_formula, reads_neighbours_and_gathers) {
 
 struct opencl_reduction : on_opencl {};
 
+// The first element would lie before the memory.
+TEST_F(opencl_reduction, of_a_view_without_elements) {
+  const dsl::array<double> x = dsl::ones<double>(10);
+  EXPECT_EQ(dsl::sum(dsl::flip(x(dsl::slice(0, 0)))).value(), 0);
+}
+
 TEST_F(opencl_reduction, of_all_elements) {
   for (const std::int64_t n : sizes()) {
     SCOPED_TRACE(n);

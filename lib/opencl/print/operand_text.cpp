@@ -286,7 +286,10 @@ void operand_texts::add_operand(int k, bool is_written) {
         pattern_ += std::to_string(o.axis) + "," + std::to_string(static_cast<int>(o.beyond));
         parameters_.push_back(by_position(distance(k), least_distance(o.beyond, o.distance, n)));
       }
-      parameters_.push_back(by_address(std::to_string(k), o.word[0], is_written));
+      // A view without elements may begin outside its memory. It is not read.
+      const bool is_empty =
+          !is_written && space().elements == 0 && o.kind != operand_kind::device_scalar;
+      parameters_.push_back(by_address(std::to_string(k), is_empty ? 0 : o.word[0], is_written));
       add_strides(k, unit_of(k));
   }
 }
