@@ -10,7 +10,8 @@ namespace dsl::detail::opencl {
 /// has fixed, if that is possible.
 std::int64_t group_of(const loop& of, const abilities& can);
 /// Groups of work-items, each of which has an element, or more if the call has fixed fewer groups.
-std::int64_t groups_of_elements(std::int64_t elements, std::int64_t group, const launch& fixed);
+std::int64_t groups_of_elements(std::int64_t elements, std::int64_t group,
+                                const dsl::launch& fixed);
 
 /// All steps of a launch as one kernel, as `print_pass`; its launch and its key. Each work-item
 /// runs the steps of its elements, or one work-group runs the steps of all.
