@@ -51,12 +51,15 @@ struct exponential_of_halves;
 struct half_beside_float;
 struct add_bytes;
 struct byte_beside_double;
-void small_elements(halves& h, const halves& g, floats& a, bytes& k, const bytes& l, doubles& d) {
+struct choice_by_mask;
+void small_elements(halves& h, const halves& g, floats& a, bytes& k, const bytes& l, doubles& d,
+                    const dsl::array<bool>& mask) {
   h = named<add_halves>(h + g);
   h = named<exponential_of_halves>(exp(h));
   a = named<half_beside_float>(h * 2 + a);
   k = named<add_bytes>(k + l);
   d = named<byte_beside_double>(k + d);
+  a = named<choice_by_mask>(dsl::where(mask, a, 2 * a));
 }
 
 // Steps of integration: four stages written out and by ode::rk4 (by_hand.cu is the reference); one

@@ -43,7 +43,7 @@ struct pass_reduction<Combine, words<I...>, First, NeedsElements> {
   static constexpr bool needs_elements = NeedsElements;
   using combine = Combine;
   static constexpr int values = Combine::outputs, first = First;
-  static constexpr std::uint64_t identity_words[] = {I...};
+  static constexpr std::uint64_t identity_words[sizeof...(I) + 1] = {I..., 0};
   static constexpr literal identity(int k) {
     return {identity_words[2 * k], identity_words[2 * k + 1]};
   }
