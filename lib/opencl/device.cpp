@@ -109,14 +109,6 @@ class property_reader {
     read.resize(read.find_last_not_of('\0') + 1);
     return read;
   }
-  // A device of OpenCL 3.0 says it; before, only kernels do. All GPUs' own widths divide 64.
-  std::size_t work_group_multiple() const {
-    constexpr cl_device_info preferred_multiple = 0x1067;
-    std::size_t multiple = 0;
-    const cl_int status =
-        driver().clGetDeviceInfo(id_, preferred_multiple, sizeof multiple, &multiple, nullptr);
-    return status == CL_SUCCESS && multiple > 0 ? multiple : 64;
-  }
 
   std::string name_;
   cl_platform_id platform_;
@@ -124,28 +116,14 @@ class property_reader {
 };
 
 abilities property_reader::abilities() const {
-  const std::string extensions = " " + text(CL_DEVICE_EXTENSIONS) + " ";
-  const auto has = [&](const char* name) {
-    return extensions.find(" " + std::string(name) + " ") != std::string::npos;
-  };
-  const auto vector_of = [this](cl_device_info type) {
-    return static_cast<int>(value<cl_uint>(type));
-  };
   opencl::abilities a{};
   a.has_double = value<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-  a.has_half = has("cl_khr_fp16");
-  a.has_int64_atomics = has("cl_khr_int64_base_atomics");
-  a.work_group_multiple = work_group_multiple();
   a.largest_work_group = value<std::size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   a.local_memory = static_cast<std::size_t>(value<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE));
   a.parameter_bytes = value<std::size_t>(CL_DEVICE_MAX_PARAMETER_SIZE);
-  a.float_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
-  a.double_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE);
-  a.int_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT);
-  a.long_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG);
-  a.half_vector = vector_of(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF);
+  a.rounds_divide_and_sqrt = (value<cl_device_fp_config>(CL_DEVICE_SINGLE_FP_CONFIG) &
+                              CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   a.takes_lanes = (value<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) == 0;
-  a.is_little_endian = value<cl_bool>(CL_DEVICE_ENDIAN_LITTLE) != 0;
   return a;
 }
 

@@ -29,8 +29,12 @@ std::string stream_name(void* stream) {
 }
 
 // A device that can do everything, with groups of 256 work-items.
-constexpr opencl::abilities able{true, true, true, 32,   256, std::size_t{48} << 10, 1, 1,
-                                 1,    1,    1,    true, true};
+constexpr opencl::abilities able{.has_double = true,
+                                 .largest_work_group = 256,
+                                 .local_memory = std::size_t{48} << 10,
+                                 .parameter_bytes = 4096,
+                                 .takes_lanes = false,
+                                 .rounds_divide_and_sqrt = true};
 
 class executor final : public dsl::detail::executor {
  public:

@@ -96,10 +96,7 @@ device::device(cl_device_id id) : id_(id) {
   queue_ = clCreateCommandQueue(context_, id, 0, &error);
   check(error, "clCreateCommandQueue");
   name_ = asked_text(id, CL_DEVICE_NAME);
-  const std::string extensions = asked_text(id, CL_DEVICE_EXTENSIONS);
   can_.has_double = asked<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-  can_.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
-  can_.has_int64_atomics = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
   can_.largest_work_group = asked<std::size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   can_.parameter_bytes = asked<std::size_t>(id, CL_DEVICE_MAX_PARAMETER_SIZE);
   can_.local_memory = asked<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE);
