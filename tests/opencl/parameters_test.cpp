@@ -77,6 +77,7 @@ TEST_F(opencl_parameters, of_many_operands_of_high_rank) {
 }
 
 // The same statement on the host and here, where its values are in memory. Of integers.
+#ifdef DSL_TEST_ALL
 TEST_F(opencl_parameters, of_every_kind_of_work) {
   const lowered_limit limit(96);
   dsl::array<std::int32_t> x;
@@ -121,6 +122,7 @@ TEST_F(opencl_parameters, of_every_kind_of_work) {
     return y.copy_to_host();
   });
 }
+#endif
 
 TEST_F(opencl_parameters, of_an_ensemble) {
   const auto steps = [] {

@@ -80,7 +80,9 @@ void expect_softmax(double relative) {
 
 TEST_F(opencl_rows, of_every_length_in_three_phases) { expect_softmax<float>(1e-5); }
 
+#ifdef DSL_TEST_ALL
 TEST_F(opencl_rows, of_doubles_in_three_phases) { expect_softmax<double>(1e-12); }
+#endif
 
 TEST_F(opencl_rows, in_two_phases) {
   for (const std::int64_t n : lengths)

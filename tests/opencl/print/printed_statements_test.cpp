@@ -22,6 +22,23 @@ TEST_F(opencl_statements, views_and_broadcasts) {
   SAME(line(1));
 }
 
+TEST_F(opencl_statements, taken_elements) {
+  const auto line = [](std::int64_t n) { return dsl::eval(dsl::arange<float>(n) * 0.5f - 3); };
+  const auto square = [](std::int64_t r, std::int64_t c) {
+    return dsl::array<double, 2>(
+        dsl::reshape(dsl::eval(dsl::arange<double>(r * c) * 0.5 - 3), r, c));
+  };
+  const auto places = [](std::int64_t n) { return dsl::eval(dsl::arange<int>(n) * 7 % 23 - 5); };
+  SAME(dsl::take(line(20), places(60)));
+  SAME(dsl::take(dsl::flip(line(20)), places(60)) * 2);
+  SAME(dsl::take(square(7, 9), places(5), 0));
+  SAME(dsl::take(square(7, 9), places(5), 1));
+  const auto pick = dsl::vectorize([](auto u, auto i) { return dsl::take(u, i) + u; });
+  SAME(pick(line(30), places(30)));
+}
+
+// In the quick tests, opencl_tests reduces, and acceptance programs do the others.
+#ifdef DSL_TEST_ALL
 TEST_F(opencl_statements, neighbours) {
   const auto line = [](std::int64_t n) { return dsl::eval(dsl::arange<float>(n) * 0.5f - 3); };
   const auto square = [](std::int64_t r, std::int64_t c) {
@@ -41,21 +58,6 @@ TEST_F(opencl_statements, neighbours) {
   SAME(laplace(line(40)));
 }
 
-TEST_F(opencl_statements, taken_elements) {
-  const auto line = [](std::int64_t n) { return dsl::eval(dsl::arange<float>(n) * 0.5f - 3); };
-  const auto square = [](std::int64_t r, std::int64_t c) {
-    return dsl::array<double, 2>(
-        dsl::reshape(dsl::eval(dsl::arange<double>(r * c) * 0.5 - 3), r, c));
-  };
-  const auto places = [](std::int64_t n) { return dsl::eval(dsl::arange<int>(n) * 7 % 23 - 5); };
-  SAME(dsl::take(line(20), places(60)));
-  SAME(dsl::take(dsl::flip(line(20)), places(60)) * 2);
-  SAME(dsl::take(square(7, 9), places(5), 0));
-  SAME(dsl::take(square(7, 9), places(5), 1));
-  const auto pick = dsl::vectorize([](auto u, auto i) { return dsl::take(u, i) + u; });
-  SAME(pick(line(30), places(30)));
-}
-
 TEST_F(opencl_statements, random_numbers) {
   const dsl::random::key key(7);
   SAME(dsl::random::bits(key, 1001));
@@ -70,8 +72,6 @@ TEST_F(opencl_statements, random_numbers) {
   SAME(dsl::random::exponential<double>(key, 501));
 }
 
-// In the quick tests, opencl_tests reduces.
-#ifdef DSL_TEST_ALL
 TEST_F(opencl_statements, sums_of_everything) {
   for (const std::int64_t n : {1, 2, 255, 257, 5000, 300001}) {
     const auto integers = [n] { return dsl::eval(dsl::arange<std::int64_t>(n) * 37 % 1001 - 500); };
