@@ -13,7 +13,7 @@ if [ ! -d "$folder" ]; then
   made=$(mktemp -d "$kept/XXXXXX")
   trap 'rm -rf "$made"' EXIT
   if ! python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check \
-    --retries 1 --timeout 10 --no-deps --only-binary :all: --prefix "$made/packages" \
+    --retries 1 --timeout 10 --no-deps --only-binary :all: --ignore-installed --prefix "$made/packages" \
     --requirement "$requirements"; then
     echo "the packages of $requirements cannot be installed from PyPI: nothing is done" >&2
     exit 77
