@@ -38,10 +38,10 @@ parameter scratch_parameter();
 /// The length of a part of that memory, so that the next part is aligned.
 inline std::int64_t padded(std::int64_t n) { return (n + 15) / 16 * 16; }
 
-/// Whether a position, or the distance of a step, does not fit into 30 bits: a position and a step
-/// together are to fit into an int.
+/// Whether a position, or the distance of a step, does not fit into 29 bits: a position and a step,
+/// or a position and the number of work-items, together are to fit into an int.
 inline bool is_far(std::int64_t n) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
+  constexpr std::int64_t most = std::int64_t{1} << 29;
   return n <= -most || n >= most;
 }
 /// The inputs that a pass reads, a bit each.
@@ -64,7 +64,7 @@ class operand_texts {
   int inputs() const { return of_.inputs; }
   const operand& at(int k) const { return of_.operands[k]; }
   const geometry& space() const { return of_.space; }
-  /// The type of positions in the index space and of numbers of elements: int where 30 bits
+  /// The type of positions in the index space and of numbers of elements: int where 29 bits
   /// suffice, for a GPU divides these faster, else long.
   const char* position_type() const { return is_narrow_ ? "int" : "long"; }
   /// A parameter of that type.

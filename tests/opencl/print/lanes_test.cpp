@@ -101,7 +101,7 @@ TEST_F(opencl_lanes, store_after_they_have_read) {
   }
 }
 
-// Positions beyond 30 bits.
+// Steps beyond 29 bits.
 TEST_F(opencl_lanes, of_far_positions) {
   SAME(dsl::shift(line<float>(9) * 2, 3'000'000'000, dsl::boundary::wrap));
   SAME(dsl::shift(line<float>(9), -3'000'000'001, dsl::boundary::reflect));
