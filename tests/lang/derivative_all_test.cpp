@@ -5,12 +5,12 @@ namespace {
 
 using namespace derivative_check;
 
-struct derivatives : on_device {};
-ON_EVERY_DEVICE(derivatives);
+struct more_derivatives : on_device {};
+ON_EVERY_DEVICE(more_derivatives);
 
 // The weights of several outputs for each element, each of which depends on all elements. The
 // second derivative of one value of all of them.
-TEST_P(derivatives, of_elements_that_depend_on_all) {
+TEST_P(more_derivatives, of_elements_that_depend_on_all) {
   const auto shares = [](auto x) {
     auto e = exp(x - dsl::max(x));
     return e / dsl::sum(e);
@@ -41,7 +41,7 @@ TEST_P(derivatives, of_elements_that_depend_on_all) {
 }
 
 // The gradient of a row's cross-entropy, for each row.
-TEST_P(derivatives, of_rows) {
+TEST_P(more_derivatives, of_rows) {
   const auto loss = [](auto x) { return log(dsl::sum(exp(x - dsl::max(x)))) + dsl::max(x); };
   const std::int64_t rows = 3, columns = 37;
   const auto host = random_numbers(rows * columns, -3, 3, 7);
@@ -127,7 +127,7 @@ struct shifted_sines {
     }
   }
 };
-TEST_P(derivatives, of_neighbours) {
+TEST_P(more_derivatives, of_neighbours) {
   using dsl::boundary;
   shifted_sines<boundary::zero, 0>::run();
   shifted_sines<boundary::wrap, 1>::run();
@@ -136,7 +136,7 @@ TEST_P(derivatives, of_neighbours) {
 }
 
 // Of one axis: weights that are constants, forwards and backwards; paths of two steps; sums.
-TEST_P(derivatives, of_paths_and_sums_of_neighbours) {
+TEST_P(more_derivatives, of_paths_and_sums_of_neighbours) {
   using dsl::boundary;
   const auto formula = [](auto x, auto v) {
     const auto itself = [](auto x) { return dsl::shift(x, 2, boundary::clamp); };
@@ -195,7 +195,7 @@ TEST_P(derivatives, of_paths_and_sums_of_neighbours) {
 }
 
 // The first of equal extrema, whose weight goes to neighbours.
-TEST_P(derivatives, of_an_extremum_of_neighbours) {
+TEST_P(more_derivatives, of_an_extremum_of_neighbours) {
   using dsl::boundary;
   const auto slope = dsl::grad<0>([](auto x) {
     return dsl::max(x * dsl::shift(x, 1, boundary::wrap, 1) +

@@ -11,10 +11,10 @@ using namespace gradient_check;
 using dsl::array;
 using dsl::scalar;
 
-struct gradients : on_device {};
-ON_EVERY_DEVICE(gradients);
+struct more_gradients : on_device {};
+ON_EVERY_DEVICE(more_gradients);
 
-TEST_P(gradients, of_several_reductions) {
+TEST_P(more_gradients, of_several_reductions) {
   array<double> x = line(7, 1), w = line(5, 2, 0.5, 2);
   scalar<double> k = 0.3;
   check(
@@ -23,7 +23,7 @@ TEST_P(gradients, of_several_reductions) {
   check([&] { return dsl::var(x, dsl::ddof(1)) * dsl::vdot(x, sin(x)); }, x);
 }
 
-TEST_P(gradients, along_axes) {
+TEST_P(more_gradients, along_axes) {
   array<double, 2> m = matrix(4, 6, 1);
   array<double> w = line(6, 2), y = line(4, 3);
   check([&] { return dsl::mean(log1p(exp(-y * dsl::sum(m * w, dsl::axis(1))))); }, m, w, y);
@@ -35,7 +35,7 @@ TEST_P(gradients, along_axes) {
       m, w, y);
 }
 
-TEST_P(gradients, of_softmax) {
+TEST_P(more_gradients, of_softmax) {
   array<double, 2> x = matrix(3, 5, 1), labels = matrix(3, 5, 2);
   check(
       [&] {
@@ -56,7 +56,7 @@ TEST_P(gradients, of_softmax) {
       x, labels);
 }
 
-TEST_P(gradients, of_views) {
+TEST_P(more_gradients, of_views) {
   array<double> x = line(12, 1);
   check(
       [&] {
@@ -75,7 +75,7 @@ TEST_P(gradients, of_views) {
       m);
 }
 
-TEST_P(gradients, of_shifts) {
+TEST_P(more_gradients, of_shifts) {
   array<double, 2> m = matrix(5, 4, 2);
   for (const auto beyond : {dsl::boundary::zero, dsl::boundary::wrap}) {
     check([&] { return dsl::sum(square(dsl::shift(m, 1, beyond, 0) - m) * m); }, m);
@@ -88,7 +88,7 @@ TEST_P(gradients, of_shifts) {
 }
 
 // Weights that elements share along the axis of a shift; operands that are broadcast along it.
-TEST_P(gradients, of_shifts_beside_broadcasts) {
+TEST_P(more_gradients, of_shifts_beside_broadcasts) {
   array<double, 2> m = matrix(4, 5, 3), c = matrix(4, 1, 4);
   array<double> v = line(5, 4);
   scalar<double> k = 0.7;
@@ -106,7 +106,7 @@ TEST_P(gradients, of_shifts_beside_broadcasts) {
     check([&] { return dsl::sum(m * dsl::shift(c, 1, beyond, 1)); }, c, m);
 }
 
-TEST_P(gradients, of_formulas) {
+TEST_P(more_gradients, of_formulas) {
   array<double> x = line(9, 1), y = line(9, 2);
   scalar<double> k = 0.7;
   const auto smooth = dsl::vectorize([](auto u, auto v, auto a) {
@@ -119,7 +119,7 @@ TEST_P(gradients, of_formulas) {
   check([&] { return dsl::sum(exp(elementwise(x, k) * y)); }, x, k);
 }
 
-TEST_P(gradients, of_complex_numbers) {
+TEST_P(more_gradients, of_complex_numbers) {
   using complex = std::complex<double>;
   const std::vector<double> re = numbers(5, 1), im = numbers(5, 2);
   std::vector<complex> given;
@@ -143,7 +143,7 @@ TEST_P(gradients, of_complex_numbers) {
   }
 }
 
-TEST_P(gradients, of_floats_and_halves) {
+TEST_P(more_gradients, of_floats_and_halves) {
   const std::vector<double> x = numbers(100, 1), y = numbers(100, 2);
   const array<float> a = dsl::eval(dsl::cast<float>(dsl::to_device(x)));
   const array<dsl::half> b = dsl::eval(dsl::cast<dsl::half>(dsl::to_device(y)));
@@ -159,7 +159,7 @@ TEST_P(gradients, of_floats_and_halves) {
   }
 }
 
-TEST_P(gradients, of_formulas_that_take) {
+TEST_P(more_gradients, of_formulas_that_take) {
   array<double> x = line(6, 1), table = line(5, 2), row = line(4, 3);
   array<double, 2> m = matrix(6, 4, 3);
   scalar<double> k = 0.7;

@@ -7,10 +7,10 @@ namespace {
 
 using namespace positions_check;
 
-struct positions : on_device {};
-ON_EVERY_DEVICE(positions);
+struct more_positions : on_device {};
+ON_EVERY_DEVICE(more_positions);
 
-TEST_P(positions, of_a_matrix) {
+TEST_P(more_positions, of_a_matrix) {
   for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 33}, {33, 5}, {1000, 7}, {7, 1000}}) {
     const shape s{1, rows, columns};
     const std::vector<double> given = numbers(s, 2);
@@ -24,7 +24,7 @@ TEST_P(positions, of_a_matrix) {
   }
 }
 
-TEST_P(positions, of_several_axes) {
+TEST_P(more_positions, of_several_axes) {
   for (const shape& s : {shape{3, 4, 5}, {2, 33, 31}, {17, 1, 129}}) {
     const std::vector<double> given = numbers(s, 4);
     const dsl::array<double, 3> m = in_device(s, given);
@@ -38,7 +38,7 @@ TEST_P(positions, of_several_axes) {
 }
 
 // Several index spaces in one statement, whose elements are the same.
-TEST_P(positions, of_several_index_spaces) {
+TEST_P(more_positions, of_several_index_spaces) {
   for (const shape& s : {shape{3, 4, 5}, {2, 33, 31}, {5, 300, 2}}) {
     const std::vector<double> given = numbers(s, 5);
     const dsl::array<double, 3> m = in_device(s, given);
@@ -90,7 +90,7 @@ TEST_P(positions, of_several_index_spaces) {
 }
 
 // Views with strides, transposed and reversed ones, and elements that are stretched.
-TEST_P(positions, strided_and_broadcast) {
+TEST_P(more_positions, strided_and_broadcast) {
   const shape s{9, 35, 1};
   const std::vector<double> given = numbers(s, 6);
   dsl::array<double, 2> all(20, 37), turned(35, 9);
@@ -133,7 +133,7 @@ TEST_P(positions, strided_and_broadcast) {
 }
 
 // Other derivatives that use positions. Without ties all are differences' limits.
-TEST_P(positions, beside_differences) {
+TEST_P(more_positions, beside_differences) {
   const shape s{5, 33, 7};
   std::vector<double> given;
   for (const float v : random_floats(count(s), -4, 4, 7)) given.push_back(v);
@@ -183,7 +183,7 @@ TEST_P(positions, beside_differences) {
         [&](const auto& r) { return greatest_of(r) - least_of(r); }, "ptp");
 }
 
-TEST_P(positions, of_nothing_and_nan) {
+TEST_P(more_positions, of_nothing_and_nan) {
   const dsl::array<double, 2> none(0, 5);
   const dsl::array<double, 2> of_none = dsl::apply_along_axis(at_greatest, axis(1), none);
   EXPECT_EQ(of_none.size(), 0);
@@ -204,7 +204,7 @@ constexpr auto lower_product = dsl::vectorize([](auto a, auto h) {
                         })(a);
 });
 
-TEST_P(positions, loops) {
+TEST_P(more_positions, loops) {
   using dsl::strategy;
   for (const std::int64_t n : {1, 31, 1024}) {
     const std::vector<float> floats = random_floats(n, 0, 1, 11);
@@ -244,7 +244,7 @@ TEST_P(positions, loops) {
 }
 
 // Scans, selections and reductions by key of such elements.
-TEST_P(positions, other_statements) {
+TEST_P(more_positions, other_statements) {
   const shape s{4, 1, 33};
   const std::vector<double> given = numbers(s, 13), ones = ones_at_greatest(s, 4, given);
   const dsl::array<double, 3> m = in_device(s, given);

@@ -12,15 +12,15 @@ namespace {
 
 using namespace std::complex_literals;
 
-struct ensemble : on_one_device {};
-ON_EVERY_DEVICE(ensemble);
+struct more_ensembles : on_one_device {};
+ON_EVERY_DEVICE(more_ensembles);
 
 constexpr dsl::ode::tolerance fine{.relative = 1e-10, .absolute = 1e-12};
 constexpr auto van_der_pol = dsl::ode::with_time([](auto t, auto u, auto v, auto mu) {
   return std::tuple{v, mu * (1 - u * u) * v - u + cos(t)};
 });
 
-TEST_P(ensemble, takes_the_steps_that_integrate_takes) {
+TEST_P(more_ensembles, takes_the_steps_that_integrate_takes) {
   for (const auto& wanted :
        {dsl::ode::tolerance{}, dsl::ode::tolerance{.relative = 1e-7, .absolute = 1e-9},
         dsl::ode::tolerance{.relative = 1e-5, .first_step = 0.01, .largest_step = 0.2}}) {
@@ -53,7 +53,7 @@ std::pair<double, double> errors_of(const Method& method, const dsl::ode::tolera
   return {dsl::max(abs(x - cos(3.0 * w))).value(),
           dsl::max(abs(got.template saved<0>() - cos(dsl::expand_dims(times, 1) * w))).value()};
 }
-TEST_P(ensemble, keeps_the_orders_of_its_methods) {
+TEST_P(more_ensembles, keeps_the_orders_of_its_methods) {
   const auto orders = [](const auto& method, int n, double order, double inside) {
     const auto [one, one_inside] = errors_of(method, {}, dsl::ode::fixed_steps(n));
     const auto [two, two_inside] = errors_of(method, {}, dsl::ode::fixed_steps(2 * n));
@@ -68,7 +68,7 @@ TEST_P(ensemble, keeps_the_orders_of_its_methods) {
 }
 
 // A matrix of complex fields, a view that is not contiguous, a parameter that is the field itself.
-TEST_P(ensemble, takes_fields_of_any_layout) {
+TEST_P(more_ensembles, takes_fields_of_any_layout) {
   using c = std::complex<double>;
   const dsl::array<double, 2> w = dsl::reshape(dsl::linspace(0.0, 2.0, 21), 3, 7);
   dsl::array<c, 2> z = dsl::full<c>(c(1, 0), 7, 3);
@@ -87,7 +87,7 @@ TEST_P(ensemble, takes_fields_of_any_layout) {
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], 2 * before[i], 1e-12);
 }
 
-TEST_P(ensemble, takes_steps_of_a_fixed_size_as_a_loop_does) {
+TEST_P(more_ensembles, takes_steps_of_a_fixed_size_as_a_loop_does) {
   const auto turns = [](auto u, auto v, auto w) { return std::tuple{v, -w * u}; };
   for (const std::int64_t n : {1, 33, 1000}) {
     const dsl::array<float> w = dsl::linspace(0.5f, 2.0f, n);
@@ -118,9 +118,9 @@ template <class Problem>
 void expect_stiff() {
   expect_stiff<Problem>(1e-6, std::make_index_sequence<Problem::begin.size()>{});
 }
-TEST_P(ensemble, solves_robertsons_problem_to_its_end) { expect_stiff<problems::robertson>(); }
-TEST_P(ensemble, solves_van_der_pols_problem) { expect_stiff<problems::van_der_pol>(); }
-TEST_P(ensemble, solves_orego) { expect_stiff<problems::orego>(); }
-TEST_P(ensemble, solves_hires) { expect_stiff<problems::hires>(); }
+TEST_P(more_ensembles, solves_robertsons_problem_to_its_end) { expect_stiff<problems::robertson>(); }
+TEST_P(more_ensembles, solves_van_der_pols_problem) { expect_stiff<problems::van_der_pol>(); }
+TEST_P(more_ensembles, solves_orego) { expect_stiff<problems::orego>(); }
+TEST_P(more_ensembles, solves_hires) { expect_stiff<problems::hires>(); }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::complex_literals;
 
-struct ensemble_gradient : on_one_device {};
-ON_EVERY_DEVICE(ensemble_gradient);
+struct more_ensemble_gradients : on_one_device {};
+ON_EVERY_DEVICE(more_ensemble_gradients);
 
 constexpr dsl::ode::tolerance fine{.relative = 1e-11, .absolute = 1e-13};
 constexpr auto driven = dsl::ode::with_time([](auto t, auto x, auto v, auto k, auto c) {
@@ -58,20 +58,20 @@ void compare_with_differences(const Method& method) {
     EXPECT_NEAR(got.loss.value(), dsl::sum(moved(0, 0, 0, 0)).value(), 1e-10);
   }
 }
-TEST_P(ensemble_gradient, of_explicit_pairs) {
+TEST_P(more_ensemble_gradients, of_explicit_pairs) {
   compare_with_differences(dsl::ode::method::tsit5);
   compare_with_differences(dsl::ode::method::vern7);
 }
-TEST_P(ensemble_gradient, of_methods_without_error_estimate) {
+TEST_P(more_ensemble_gradients, of_methods_without_error_estimate) {
   compare_with_differences(dsl::ode::method::rk4);
 }
-TEST_P(ensemble_gradient, of_stiff_methods) {
+TEST_P(more_ensemble_gradients, of_stiff_methods) {
   compare_with_differences(dsl::ode::method::rodas5p);
   compare_with_differences(dsl::ode::method::rosenbrock23);
 }
 
 // n steps of the classical method multiply y by R(h rate)^n, with R a polynomial.
-TEST_P(ensemble_gradient, of_steps_of_one_size) {
+TEST_P(more_ensemble_gradients, of_steps_of_one_size) {
   constexpr int steps = 7;
   const std::vector<float> rates{0.5f, 1, 1.5f, -2};
   const auto rate = dsl::to_device(rates);
@@ -94,7 +94,7 @@ TEST_P(ensemble_gradient, of_steps_of_one_size) {
 }
 
 // z = z0 exp((i w - g) t); the loss is the sum of |z0|^2 exp(-2 g t).
-TEST_P(ensemble_gradient, of_arguments_that_broadcast) {
+TEST_P(more_ensemble_gradients, of_arguments_that_broadcast) {
   const auto turns = [](auto z, auto w, auto g) { return (1i * w - g) * z; };
   const std::vector<double> gs{0.1, 0.2, 0.4, 0.8};
   std::vector<std::complex<double>> start;
@@ -122,7 +122,7 @@ TEST_P(ensemble_gradient, of_arguments_that_broadcast) {
   for (const double x : of_w) EXPECT_NEAR(x, 0, 1e-6);
 }
 
-TEST_P(ensemble_gradient, equals_the_sensitivities) {
+TEST_P(more_ensemble_gradients, equals_the_sensitivities) {
   const auto swings = [](auto x, auto v, auto k, auto drag) {
     return std::tuple{v, -k * sin(x) - drag * v};
   };
