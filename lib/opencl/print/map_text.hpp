@@ -11,6 +11,7 @@ namespace dsl::detail::opencl {
 struct item_lanes {
   int count;         ///< 1: one after another.
   bool is_adjacent;  ///< Side by side in vectors; otherwise a work-group's size apart.
+  std::string pattern;  ///< What the text depends on for that.
 };
 item_lanes lanes_of(const operand_texts& operands, const abilities& can);
 
