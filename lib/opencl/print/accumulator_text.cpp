@@ -70,9 +70,10 @@ std::string combine_group_text(const std::vector<accumulated>& all, total_for kn
     for (const accumulated& a : all) text += indent + a.local() + "[item] = " + a.name() + ";\n";
     return text;
   };
-  const auto add = [&](const std::string& from, const std::string& to, const std::string& step) {
-    return "#pragma unroll 8\n      for (int other = " + from + "; other < " + to +
-           "; other += " + step + ") {\n        const int place = item + (other - part) * apart;\n" +
+  // Adds those that are `step` apart behind `first`.
+  const auto add = [&](const char* count, const std::string& first, const std::string& step) {
+    return std::string("#pragma unroll 4\n      for (int k = 1; k < ") + count +
+           "; ++k) {\n        const int place = " + first + " + k * " + step + ";\n" +
            combine_text(all, "        ",
                         [](const accumulated& a) { return a.local() + "[place]"; }) +
            "      }\n";
@@ -80,13 +81,14 @@ std::string combine_group_text(const std::vector<accumulated>& all, total_for kn
   std::string text = put("  ") +
                      "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n  {\n"
                      "    int width = 1;\n    while (width * width < parts) width *= 2;\n"
+                     "    const int rounds = parts / width, first_item = item - part * apart;\n"
                      "    if (part < width) {\n" +
-                     add("part + width", "parts", "width") + put("      ") +
+                     add("rounds", "item", "width * apart") + put("      ") +
                      "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n    " +
                      (known == total_for::first ? "if (part == 0) {\n" : "{\n");
   for (const accumulated& a : all)
-    text += "      " + a.name() + " = " + a.local() + "[item - part * apart];\n";
-  return text + add("1", "width", "1") + "    }\n  }\n";
+    text += "      " + a.name() + " = " + a.local() + "[first_item];\n";
+  return text + add("width", "first_item", "apart") + "    }\n  }\n";
 }
 
 std::string print_rule(const program_view& rule, int number, const abilities& can) {

@@ -152,13 +152,16 @@ class reduction_printer {
       const std::string lanes = std::to_string(lanes_);
       const adjacent_text all = pass_.adjacent(lanes_);
       text += "    const " + position + " whole = count - count % " + lanes + ";\n" +
-              numbers("(split * parts + part) * " + lanes, "whole", "splits * parts * " + lanes);
+              loop(repeat(), "number", "(split * parts + part) * " + lanes, "whole",
+                   "splits * parts * " + lanes);
       text += operands_.positions("number", ~g.kept, "      ") + all.read("      ") +
               pass_.adjacent_elements(all, "", "      ") + "    }\n";
       if (g.rank == 1)
-        text += "    if (split == splits - 1 && part == 0)\n" + one_by_one("whole", "1");
+        text += "    if (split == splits - 1 && part == 0)\n    for (" + position +
+                " number = whole; number < count; ++number) {\n" + one_element();
     } else {
-      text += one_by_one("split * parts + part", "splits * parts");
+      text += loop(repeat(), "number", "split * parts + part", "count", "splits * parts") +
+              one_element();
     }
     text += "  }\n" + combine_group_text(sums, total_for::first);
     text += "  if (part != 0 || result >= results) return;\n  if (splits == 1) {\n";
@@ -169,30 +172,34 @@ class reduction_printer {
     return text + "  }\n}\n";
   }
 
-  std::string numbers(const std::string& from, const std::string& to,
-                      const std::string& step) const {
-    return repeat() + "    for (" + operands_.position_type() + " number = " + from +
-           "; number < " + to + "; number += " + step + ") {\n";
+  // A loop whose rounds are counted before, so that a compiler that repeats its statements reads for
+  // several rounds before it combines.
+  std::string loop(const std::string& repeated, const std::string& number, const std::string& from,
+                   const std::string& to, const std::string& step) const {
+    const std::string position = operands_.position_type();
+    return "    const " + position + " first = " + from + ", step = " + step +
+           ", rounds = (" + to + " - first + step - 1) / step;\n" + repeated + "    for (" +
+           position + " round = 0; round < rounds; ++round) {\n      const " + position + " " +
+           number + " = first + round * step;\n";
   }
-  std::string one_by_one(const std::string& from, const std::string& step) const {
-    return numbers(from, "count", step) +
-           operands_.positions("number", ~operands_.space().kept, "      ") +
+  std::string one_element() const {
+    return operands_.positions("number", ~operands_.space().kept, "      ") +
            pass_.element("      ") + "    }\n";
   }
 
   std::string finish_kernel() const {
     const std::vector<accumulated>& sums = pass_.sums();
     std::string text = begin(kernel_name(code_) + "_finish");
-    text += std::string("  if (result < results)\n") + (can_.takes_lanes ? "#pragma unroll 4\n" : "") +
-            "  for (" + operands_.position_type() + " split = part; split < splits; split += parts) {\n";
+    text += "  if (result < results) {\n" +
+            loop(can_.takes_lanes ? "#pragma unroll 4\n" : "", "split", "part", "splits", "parts");
     for (std::size_t v = 0; v < sums.size(); ++v)
-      text += std::string("    const ") + value_type(sums[v].type) + " partial" +
+      text += std::string("      const ") + value_type(sums[v].type) + " partial" +
               std::to_string(v) + " = load_" + partial_type(sums[v].type) + "(m_scratch, " +
               partial_offset(v, "split * results + result") + ");\n";
     std::size_t v = 0;
-    text += combine_text(sums, "    ",
+    text += combine_text(sums, "      ",
                          [&](const accumulated&) { return "partial" + std::to_string(v++); });
-    text += "  }\n" + combine_group_text(sums, total_for::first);
+    text += "    }\n  }\n" + combine_group_text(sums, total_for::first);
     return text + "  if (part != 0 || result >= results) return;\n" + store_results("  ") + "}\n";
   }
 
