@@ -172,15 +172,15 @@ class reduction_printer {
     return text + "  }\n}\n";
   }
 
-  // A loop whose rounds are counted before, so that a compiler that repeats its statements reads for
-  // several rounds before it combines.
+  // A loop whose turns are counted before, so that a compiler that repeats its statements reads for
+  // several turns before it combines.
   std::string loop(const std::string& repeated, const std::string& number, const std::string& from,
-                   const std::string& to, const std::string& step) const {
+                   const std::string& to, const std::string& stride) const {
     const std::string position = operands_.position_type();
-    return "    const " + position + " first = " + from + ", step = " + step +
-           ", rounds = (" + to + " - first + step - 1) / step;\n" + repeated + "    for (" +
-           position + " round = 0; round < rounds; ++round) {\n      const " + position + " " +
-           number + " = first + round * step;\n";
+    return "    const " + position + " first = " + from + ", stride = " + stride +
+           ", turns = (" + to + " - first + stride - 1) / stride;\n" + repeated + "    for (" +
+           position + " turn = 0; turn < turns; ++turn) {\n      const " + position + " " + number +
+           " = first + turn * stride;\n";
   }
   std::string one_element() const {
     return operands_.positions("number", ~operands_.space().kept, "      ") +
