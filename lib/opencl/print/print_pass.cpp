@@ -111,7 +111,8 @@ void add_text(word_key& key, const std::string& text) {
 }
 
 void add_abilities(word_key& key, const abilities& can) {
-  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
+  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u) |
+          (can.takes_lanes ? 4u : 0u));
   key.add(can.largest_work_group);
   key.add(can.local_memory);
   key.add(can.parameter_bytes);
