@@ -46,6 +46,17 @@ std::string adjacent_text::pattern() const {
   return text;
 }
 
+std::uint64_t adjacent_text::arrays() const {
+  const indexed_program p(elements_);
+  std::uint64_t all = 0;
+  for (int i = 0; i < p.size(); ++i) {
+    if (p.code(i) != op::load) continue;
+    const int k = places_(static_cast<int>(operand_read(p.view(), i))).operand;
+    if (k >= 0 && operands_.is_wide(k)) all |= std::uint64_t{1} << k;
+  }
+  return all;
+}
+
 std::vector<adjacent_text::vectors_read> adjacent_text::reads(const std::string& indent) const {
   const indexed_program p(elements_);
   const int last = operands_.space().rank - 1;

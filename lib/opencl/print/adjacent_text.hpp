@@ -2,6 +2,7 @@
 // read and written in vectors of 16 bytes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ class adjacent_text {
   /// What the text depends on beside the kinds of operands: how near neighbours are.
   std::string pattern() const;
 
+  /// A bit for each operand whose own elements are read in vectors.
+  std::uint64_t arrays() const;
   /// Vectors that are read: the name of all of one array, and where they are at x0, x1, ...
   struct vectors_read {
     std::string name;

@@ -4,8 +4,6 @@
 // each phase, so that phases need no barriers for elements.
 #include "opencl/print/chain_text.hpp"
 
-#include <set>
-
 #include "exec/plan/layout.hpp"
 #include "exec/plan/text.hpp"
 #include "opencl/print/kernel_parts.hpp"
@@ -142,22 +140,18 @@ class row_printer {
       made.parts = made.group *= 2;
     made.lanes = static_cast<int>(lanes);
     made.vectors = power_of_two_from(pieces(length, made.parts * lanes));
+    const std::uint64_t read = arrays_before(rows_.count());
     std::int64_t kept = 0;
-    for_arrays([&](const adjacent_text::vectors_read& of) {
-      kept += made.lanes * size_of(operands_.at(of.operand).type);
-    });
+    for (int k = 0; k < rows_.leaves(); ++k)
+      if ((read >> k & 1) != 0) kept += lanes * size_of(operands_.at(k).type);
     if (made.vectors * kept <= most_bytes) groups_ = made;
   }
-  // Calls `each` for the arrays that phases read in vectors; or for those among them that `phase` is
-  // the first one to read.
-  template <class Each>
-  void for_arrays(const Each& each, int phase = -1) const {
-    std::set<int> known;
-    for (int p = 0; p < rows_.count(); ++p) {
-      if (rows_.code().of_rows[p]) continue;
-      for (const adjacent_text::vectors_read& of : adjacent(p).reads("      "))
-        if (known.insert(of.operand).second && (phase < 0 || phase == p)) each(of);
-    }
+  // The arrays that the first phases read in vectors, a bit each.
+  std::uint64_t arrays_before(int phase) const {
+    std::uint64_t all = 0;
+    for (int p = 0; p < phase; ++p)
+      if (!rows_.code().of_rows[p]) all |= adjacent(p).arrays();
+    return all;
   }
 
   std::vector<parameter> parameters() const {
@@ -219,15 +213,17 @@ class row_printer {
   }
   // Declares and reads the arrays of which a phase is the first reader.
   std::string read_arrays(int phase) const {
+    std::uint64_t known = arrays_before(phase);
     std::string declared, read;
-    for_arrays(
-        [&](const adjacent_text::vectors_read& of) {
-          for (int i = 0; i < of.all.count; ++i)
-            declared += "  " + of.all.type + " " + array_vectors::name(of.name, i) + "[" +
-                        std::to_string(groups_.vectors) + "];\n";
-          read += adjacent_text::read(of, "", "[vector]", "      ");
-        },
-        phase);
+    for (const adjacent_text::vectors_read& of : adjacent(phase).reads("      ")) {
+      const std::uint64_t own = std::uint64_t{1} << of.operand;
+      if ((known & own) != 0) continue;
+      known |= own;
+      for (int i = 0; i < of.all.count; ++i)
+        declared += "  " + of.all.type + " " + array_vectors::name(of.name, i) + "[" +
+                    std::to_string(groups_.vectors) + "];\n";
+      read += adjacent_text::read(of, "", "[vector]", "      ");
+    }
     return read.empty() ? "" : declared + for_vectors() + read + "    }\n  }\n";
   }
   std::string position() const { return operands_.position_type(); }
