@@ -80,8 +80,9 @@ std::string combine_group_text(const std::vector<accumulated>& all, total_for kn
   };
   std::string text = put("  ") +
                      "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n  {\n"
-                     "    int width = 1;\n    while (width * width < parts) width *= 2;\n"
-                     "    const int rounds = parts / width, first_item = item - part * apart;\n"
+                     "    const int first_item = item - part * apart;\n"
+                     "    int width = 1, rounds = parts;\n"
+                     "    for (; width < rounds; width *= 2) rounds >>= 1;\n"
                      "    if (part < width) {\n" +
                      add("rounds", "item", "width * apart") + put("      ") +
                      "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n    " +

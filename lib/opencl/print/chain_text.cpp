@@ -174,10 +174,10 @@ class row_printer {
     text += "__attribute__((reqd_work_group_size(" + group + ", 1, 1)))\n" +
             begin_kernel(name(), parameters(), can_) + local;
     text +=
-        "  const int item = get_local_id(0), apart = 1, parts = work_items, part = item % "
-        "parts;\n  const " +
-        position() + " result = (" + position() + ")get_group_id(0) * (" + group +
-        " / parts) + item / parts;\n";
+        "  const int item = get_local_id(0), apart = 1, parts = work_items, part = item & "
+        "(parts - 1);\n  const " +
+        position() + " result = (" + position() + ")get_group_id(0) * ((uint)" + group +
+        " / (uint)parts) + (uint)item / (uint)parts;\n";
     text += operands_.positions("result", rows_.space().kept, "  ");
     return text + body + "}\n";
   }

@@ -68,6 +68,10 @@ class operand_texts {
   /// The type of positions in the index space and of numbers of elements: int where 29 bits
   /// suffice, for a GPU divides these faster, else long.
   const char* position_type() const { return is_narrow_ ? "int" : "long"; }
+  /// A quotient of two positions, none of which is negative.
+  std::string quotient(const std::string& of, const std::string& by) const {
+    return is_narrow_ ? "(uint)" + of + " / (uint)" + by : of + " / " + by;
+  }
   /// A parameter of that type.
   parameter by_position(std::string name, std::int64_t value) const;
   /// The statements that split a number among the dimensions whose bit in `among` is set (outermost

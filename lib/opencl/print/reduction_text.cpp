@@ -17,14 +17,14 @@ namespace {
 // Values of a program that stand in a loop several times.
 constexpr int most_unrolled = 512;
 
-// How the elements are divided.
-struct division { std::int64_t across, blocks, splits; };
+// How the elements are divided. `turns`: of a loop, which all work-items take.
+struct division { std::int64_t across, blocks, splits, turns; };
 division division_of(const geometry& g, std::int64_t group, int lanes) {
   constexpr std::int64_t most_groups = 1024;
   const std::int64_t least_elements = lanes > 1 ? 4 * lanes : 8;
   const bool by_columns = g.kept != 0 && (g.kept >> (g.rank - 1) & 1) != 0;
   const std::int64_t results = std::max<std::int64_t>(g.results, 1);
-  division d{1, 1, 1};
+  division d{1, 1, 1, 0};
   // Results side by side: as many as are adjacent, or as leave no work-item without elements.
   const std::int64_t enough = by_columns ? std::min(results, g.extents[g.rank - 1])
                                          : group / std::max<std::int64_t>(g.count / lanes, 1);
@@ -33,6 +33,7 @@ division division_of(const geometry& g, std::int64_t group, int lanes) {
   const std::int64_t rows = group / d.across;
   d.splits = std::clamp<std::int64_t>(
       std::min(g.count / (rows * least_elements), most_groups / d.blocks), 1, most_groups);
+  d.turns = g.count / lanes / (d.splits * rows);
   return d;
 }
 // How the second kernel divides the results, so that many work-items take part and adjacent ones
@@ -40,6 +41,7 @@ division division_of(const geometry& g, std::int64_t group, int lanes) {
 division division_of_partials(division d, std::int64_t results, std::int64_t group) {
   while (d.across > 8 && group / d.across < d.splits) d.across /= 2;
   d.blocks = (results + d.across - 1) / d.across;
+  d.turns = d.splits / (group / d.across);
   return d;
 }
 
@@ -98,7 +100,9 @@ class reduction_printer {
     all.push_back(operands_.by_position("results", g.results));
     all.push_back(operands_.by_position("count", g.count));
     all.push_back(operands_.by_position("across", d.across));
+    all.push_back(operands_.by_position("blocks", d.blocks));
     all.push_back(operands_.by_position("splits", d.splits));
+    all.push_back(operands_.by_position("turns", d.turns));
     // The distance between two values' partial results, in elements.
     all.push_back(by_value("long", "partials", padded(g.results * d.splits)));
     all.push_back(scratch_parameter());
@@ -108,15 +112,16 @@ class reduction_printer {
   std::string begin(const std::string& name) const {
     std::string text = "__attribute__((reqd_work_group_size(" + std::to_string(group_) +
                        ", 1, 1)))\n" +
-                       begin_kernel(name, parameters({1, 1, 1}), can_);
+                       begin_kernel(name, parameters({1, 1, 1, 0}), can_);
     text += local_text(pass_.sums(), group_);
     const std::string position = operands_.position_type();
     text +=
-        "  const int item = get_local_id(0), apart = across, part = item / apart, parts = " +
-        std::to_string(group_) + " / apart;\n  const " + position +
-        " blocks = (results + across - 1) / across, group = get_group_id(0);\n  const " + position +
-        " result = " +
-        result_if_running() + "group % blocks * across + item % apart;\n";
+        "  const int item = get_local_id(0), apart = across, part = (uint)item / (uint)apart, parts = "
+        "(uint)" +
+        std::to_string(group_) + " / (uint)apart;\n  const " + position +
+        " group = get_group_id(0), split = " + operands_.quotient("group", "blocks") +
+        ";\n  const " + position + " result = " +
+        result_if_running() + "(group - split * blocks) * across + (item - part * apart);\n";
     return text + identities_text(pass_.sums(), "  ");
   }
 
@@ -146,7 +151,7 @@ class reduction_printer {
     const geometry& g = operands_.space();
     std::string text = begin(kernel_name(code_));
     const std::string position = operands_.position_type();
-    text += "  const " + position + " split = group / blocks;\n  if (result < results) {\n";
+    text += "  if (result < results) {\n";
     text += operands_.positions("result", g.kept, "    ");
     if (lanes_ > 1) {
       const std::string lanes = std::to_string(lanes_);
@@ -178,9 +183,9 @@ class reduction_printer {
                    const std::string& to, const std::string& stride) const {
     const std::string position = operands_.position_type();
     return "    const " + position + " first = " + from + ", stride = " + stride +
-           ", turns = (" + to + " - first + stride - 1) / stride;\n" + repeated + "    for (" +
-           position + " turn = 0; turn < turns; ++turn) {\n      const " + position + " " + number +
-           " = first + turn * stride;\n";
+           ", own_turns = turns + (first + turns * stride < " + to + " ? 1 : 0);\n" + repeated +
+           "    for (" + position + " turn = 0; turn < own_turns; ++turn) {\n      const " +
+           position + " " + number + " = first + turn * stride;\n";
   }
   std::string one_element() const {
     return operands_.positions("number", ~operands_.space().kept, "      ") +
@@ -191,11 +196,11 @@ class reduction_printer {
     const std::vector<accumulated>& sums = pass_.sums();
     std::string text = begin(kernel_name(code_) + "_finish");
     text += "  if (result < results) {\n" +
-            loop(can_.takes_lanes ? "#pragma unroll 4\n" : "", "split", "part", "splits", "parts");
+            loop(can_.takes_lanes ? "#pragma unroll 4\n" : "", "of_split", "part", "splits", "parts");
     for (std::size_t v = 0; v < sums.size(); ++v)
       text += std::string("      const ") + value_type(sums[v].type) + " partial" +
               std::to_string(v) + " = load_" + partial_type(sums[v].type) + "(m_scratch, " +
-              partial_offset(v, "split * results + result") + ");\n";
+              partial_offset(v, "of_split * results + result") + ");\n";
     std::size_t v = 0;
     text += combine_text(sums, "      ",
                          [&](const accumulated&) { return "partial" + std::to_string(v++); });
