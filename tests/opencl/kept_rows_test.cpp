@@ -1,5 +1,5 @@
-// Rows that the work-items of a GPU keep in registers from the first phase to the last, on the first
-// OpenCL device, whatever it is, against the host.
+// Rows that the work-items of a GPU keep in registers from the first phase to the last, on the
+// first OpenCL device, whatever it is, against the host.
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -86,8 +86,8 @@ TEST_F(opencl_kept_rows, with_other_arrays) {
                             dsl::reshape(dsl::to_device(random_floats(20, 0, 1, 4)), 20, 1);
                         return [=, &to] {
                           const auto mean = dsl::mean(m, dsl::axis(1), dsl::keep_dims);
-                          to = gain * (m - mean) / (1 + dsl::sum(square(m - mean), dsl::axis(1),
-                                                                 dsl::keep_dims)) +
+                          to = gain * (m - mean) /
+                                   (1 + dsl::sum(square(m - mean), dsl::axis(1), dsl::keep_dims)) +
                                weight * other;
                         };
                       },

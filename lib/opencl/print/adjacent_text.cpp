@@ -109,8 +109,7 @@ std::string adjacent_text::compute(const std::string& number, const std::string&
   for (int lane = 0; lane < lanes_; ++lane) {
     element_place here{operands_.own_position(), lane, lanes_, number};
     if (lane > 0) here.at.back() = "(" + here.at.back() + " + " + std::to_string(lane) + ")";
-    const printed_program made =
-        print_elements(operands_, elements_, places_, can_, inner, here);
+    const printed_program made = print_elements(operands_, elements_, places_, can_, inner, here);
     text += indent + "{\n" + made.text;
     for (const stored_output& each : stored_)
       text += inner + value_of_lane(each.operand, lane) + " = " +

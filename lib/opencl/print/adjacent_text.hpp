@@ -47,8 +47,8 @@ class adjacent_text {
   std::vector<vectors_read> reads(const std::string& indent) const;
   /// Declares and reads them.
   std::string read(const std::string& indent) const;
-  /// The statements that read vectors, each assigned to its name and `number`, which `begin` begins:
-  /// "const float4 p0_0".
+  /// The statements that read vectors, each assigned to its name and `number`, which `begin`
+  /// begins: "const float4 p0_0".
   static std::string read(const vectors_read& vectors, const char* begin, const std::string& number,
                           const std::string& indent);
 

@@ -1,7 +1,7 @@
 // Chains of passes over rows. A work-group takes some rows through all phases, so that what a phase
-// reads again is in registers or in a cache; `parts` work-items share a row. Values that a phase reduces are known
-// to all of them, and go to memory only if they are stored. A work-item has the same elements in
-// each phase, so that phases need no barriers for elements.
+// reads again is in registers or in a cache; `parts` work-items share a row. Values that a phase
+// reduces are known to all of them, and go to memory only if they are stored. A work-item has the
+// same elements in each phase, so that phases need no barriers for elements.
 #include "opencl/print/chain_text.hpp"
 
 #include "exec/plan/layout.hpp"
@@ -199,16 +199,17 @@ class row_printer {
       text += operands_.positions("number", ~g.kept, indent) + each.element(indent);
       text += "    }\n  }\n";
     }
-    return each.sums().empty() ? text
-                               : text + combine_group_text(each.sums(), total_for::all) + results(number, each);
+    return each.sums().empty()
+               ? text
+               : text + combine_group_text(each.sums(), total_for::all) + results(number, each);
   }
 
   // All vectors of a work-item, one after another.
   std::string for_vectors() const {
     const std::string lanes = std::to_string(groups_.lanes);
     return "#pragma unroll\n  for (int vector = 0; vector < " + std::to_string(groups_.vectors) +
-           "; ++vector) {\n    const " + position() + " number = (vector * parts + part) * " + lanes +
-           ";\n    if (result < results && number < count) {\n" +
+           "; ++vector) {\n    const " + position() + " number = (vector * parts + part) * " +
+           lanes + ";\n    if (result < results && number < count) {\n" +
            operands_.positions("number", ~rows_.space().kept, "      ");
   }
   // Declares and reads the arrays of which a phase is the first reader.

@@ -118,9 +118,8 @@ std::optional<int> lanes_to_neighbour(const operand_texts& operands, const neigh
 }
 
 neighbour_place place_of_neighbour(const operand_texts& operands, const neighbour_path& path,
-                                   const std::string& own, const position_text& from,
-                                   int without, std::string& statements,
-                                   const std::string& indent) {
+                                   const std::string& own, const position_text& from, int without,
+                                   std::string& statements, const std::string& indent) {
   constexpr const char* names[] = {"zero", "wrap", "clamp", "reflect"};
   const std::string type = operands.position_type();
   neighbour_place to{from, {}};

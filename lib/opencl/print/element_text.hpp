@@ -33,9 +33,9 @@ constexpr int no_dimension = -2;
 neighbour_place place_of_neighbour(const operand_texts& operands, const neighbour_path& path,
                                    const std::string& own, const position_text& from, int without,
                                    std::string& statements, const std::string& indent);
-/// How many lanes a neighbour's vector is before the element's, if it is read in vectors: it is less
-/// than a vector away along the last dimension. Then the neighbours of all but so many lanes are in
-/// the vector that is moved along the other dimensions alone.
+/// How many lanes a neighbour's vector is before the element's, if it is read in vectors: it is
+/// less than a vector away along the last dimension. Then the neighbours of all but so many lanes
+/// are in the vector that is moved along the other dimensions alone.
 std::optional<int> lanes_to_neighbour(const operand_texts& operands, const neighbour_path& path,
                                       int lanes);
 

@@ -88,9 +88,13 @@ class operand_texts {
   void move(int k, std::string by) { moved_[static_cast<std::size_t>(k)] = std::move(by); }
   /// The value of a computed position (operand_kind::index).
   std::string index(int k, const position_text& at) const;
-  /// A step of a neighbour's path: its dimension, or -1 where the operand has one element there; and
-  /// an equivalent distance, less than a period of the boundary.
-  struct step_place { int dimension; boundary beyond; std::int64_t distance; };
+  /// A step of a neighbour's path: its dimension, or -1 where the operand has one element there;
+  /// and an equivalent distance, less than a period of the boundary.
+  struct step_place {
+    int dimension;
+    boundary beyond;
+    std::int64_t distance;
+  };
   step_place place_of(const neighbour_path& path, int step) const;
   /// The distance of a step that an operand gives.
   static std::string distance(int k) { return "d" + std::to_string(k); }

@@ -124,8 +124,8 @@ std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   add_pass(key, code.pass.view);
   const operand_texts operands(pass);
   add_text(key, operands.pattern());
-  add_text(key, code.reduces() ? pattern_of_reduction(operands, can)
-                               : lanes_of(operands, can).pattern);
+  add_text(key,
+           code.reduces() ? pattern_of_reduction(operands, can) : lanes_of(operands, can).pattern);
   add_text(key, kernel_name(code));
   key.add(static_cast<std::uint64_t>(code.inputs));
   add_abilities(key, can);

@@ -111,17 +111,17 @@ class reduction_printer {
 
   std::string begin(const std::string& name) const {
     std::string text = "__attribute__((reqd_work_group_size(" + std::to_string(group_) +
-                       ", 1, 1)))\n" +
-                       begin_kernel(name, parameters({1, 1, 1, 0}), can_);
+                       ", 1, 1)))\n" + begin_kernel(name, parameters({1, 1, 1, 0}), can_);
     text += local_text(pass_.sums(), group_);
     const std::string position = operands_.position_type();
     text +=
-        "  const int item = get_local_id(0), apart = across, part = (uint)item / (uint)apart, parts = "
+        "  const int item = get_local_id(0), apart = across, part = (uint)item / (uint)apart, "
+        "parts = "
         "(uint)" +
         std::to_string(group_) + " / (uint)apart;\n  const " + position +
         " group = get_group_id(0), split = " + operands_.quotient("group", "blocks") +
-        ";\n  const " + position + " result = " +
-        result_if_running() + "(group - split * blocks) * across + (item - part * apart);\n";
+        ";\n  const " + position + " result = " + result_if_running() +
+        "(group - split * blocks) * across + (item - part * apart);\n";
     return text + identities_text(pass_.sums(), "  ");
   }
 
@@ -195,8 +195,8 @@ class reduction_printer {
   std::string finish_kernel() const {
     const std::vector<accumulated>& sums = pass_.sums();
     std::string text = begin(kernel_name(code_) + "_finish");
-    text += "  if (result < results) {\n" +
-            loop(can_.takes_lanes ? "#pragma unroll 4\n" : "", "of_split", "part", "splits", "parts");
+    text += "  if (result < results) {\n" + loop(can_.takes_lanes ? "#pragma unroll 4\n" : "",
+                                                 "of_split", "part", "splits", "parts");
     for (std::size_t v = 0; v < sums.size(); ++v)
       text += std::string("      const ") + value_type(sums[v].type) + " partial" +
               std::to_string(v) + " = load_" + partial_type(sums[v].type) + "(m_scratch, " +
