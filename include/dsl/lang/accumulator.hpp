@@ -18,15 +18,17 @@ struct accumulator_words {
   static constexpr dtype type = integer_dtype(bytes, false);
   template <std::size_t N> struct words { value_t<type> at[N]; };
 
-  DSL_DETAIL_FN static auto of(const A& a) { return of(a, std::make_index_sequence<count>{}); }
+  DSL_DETAIL_FN static constexpr auto of(const A& a) {
+    return of(a, std::make_index_sequence<count>{});
+  }
   template <class To, class... W>
-  DSL_DETAIL_FN static To made_of(W... w) {
+  DSL_DETAIL_FN static constexpr To made_of(W... w) {
     return __builtin_bit_cast(To, words<sizeof...(W)>{{w...}});
   }
 
  private:
   template <std::size_t... K>
-  DSL_DETAIL_FN static auto of(const A& a, std::index_sequence<K...>) {
+  DSL_DETAIL_FN static constexpr auto of(const A& a, std::index_sequence<K...>) {
     const auto all = __builtin_bit_cast(words<count>, a);
     return std::tuple{all.at[K]...};
   }
@@ -81,7 +83,7 @@ struct accumulator_functions {
                                             joins, call_of<finish_words<A, Finish>, size>>;
 
   /// The values of an accumulator on the host, as a std::tuple.
-  static auto values_of(const A& a) { return words::of(a); }
+  static constexpr auto values_of(const A& a) { return words::of(a); }
 
   template <class... X>
   static constexpr auto lift(tracer& t, X... x) {
@@ -112,14 +114,19 @@ struct accumulator_functions {
 
 template <class T> struct symbol_of_number { using type = T; };
 template <element T> struct symbol_of_number<T> { using type = symbol<dtype_v<T>>; };
-/// What lambdas are called with in the place of an accumulator of numbers.
+template <class... T> inline constexpr std::size_t bytes_of_numbers = (0 + ... + sizeof(T));
+template <class... T> inline constexpr std::size_t bytes_of_numbers<tuple<T...>> =
+    bytes_of_numbers<T...>;
+/// An accumulator of numbers: its numbers, and what lambdas are called with in its place.
 template <class A> struct traced_accumulator {
   using numbers = decltype(as_tuple(std::declval<A>()));
   using symbols = typename mapped<A, symbol_of_number>::type;
+  static constexpr std::size_t bytes = bytes_of_numbers<numbers>;
 };
 template <class... T> struct traced_accumulator<std::tuple<T...>> {
   using numbers = tuple<T...>;
   using symbols = std::tuple<symbol<dtype_v<T>>...>;
+  static constexpr std::size_t bytes = bytes_of_numbers<T...>;
 };
 template <class T> inline constexpr bool is_traced_accumulator = false;
 template <element... T> inline constexpr bool is_traced_accumulator<std::tuple<T...>> = true;
@@ -135,7 +142,7 @@ struct accumulator_functions<A, Op, Lift, Finish> {
   template <std::size_t K> static constexpr dtype type = dtype_v<std::tuple_element_t<K, numbers>>;
   template <class... X> using calls = tuple<>;
 
-  static auto values_of(const A& a) { return as_tuple(a); }
+  static constexpr auto values_of(const A& a) { return as_tuple(a); }
 
   template <class... X>
   static constexpr auto lift(tracer&, X... x) {
@@ -164,8 +171,9 @@ struct accumulator_functions<A, Op, Lift, Finish> {
   }
 };
 
-/// A reduction of accumulators. As that of a user's operator it has no identity; instead a flag says
-/// whether there has been an element. Its last operands are the values of the first accumulator.
+/// A reduction of accumulators. As that of a user's operator it has no identity; instead a flag
+/// says whether there has been an element. Its last operands are the values of the first
+/// accumulator.
 template <class Name, class Functions>
 struct accumulation {
   static constexpr std::size_t size = Functions::size;
@@ -197,14 +205,25 @@ struct accumulation {
       return tuple{choose(has_x, choose(has_y, get<K>(joined), get<K>(a)), get<K>(b))...,
                    either(has_x, has_y)};
     };
-    const auto reduced = reduce_together(
-        false, combine, tuple{value_t<Functions::template type<K>>{}..., false}, get<K>(lifted)...,
-        constant<dtype::boolean>(get<0>(lifted).owner, true));
+    const auto reduced =
+        reduce_together(false, combine, tuple{value_t<Functions::template type<K>>{}..., false},
+                        get<K>(lifted)..., constant<dtype::boolean>(get<0>(lifted).owner, true));
     const auto any = get<size>(reduced);
     const tuple first{
         convert_operand<Functions::template type<K>, false>(get<sizeof...(X) + K>(all))...};
     const auto joined = Functions::join(t, any, first, tuple{get<K>(reduced)...});
-    return Functions::finish(t, tuple{choose(any, get<K>(joined), get<K>(first))...});
+    const auto result = Functions::finish(t, tuple{choose(any, get<K>(joined), get<K>(first))...});
+    // In explanations it stands before its operand, or before the first of several values made.
+    graph& g = *any.owner;
+    int of = -1;
+    if constexpr (sizeof...(X) == 1) of = get<0>(all).id;
+    else ((of = of < 0 && g[get<K>(lifted).id].code != op::constant ? get<K>(lifted).id : of), ...);
+    if (of >= 0) unpack([&](const auto&... r) { (name(g, r, of), ...); }, as_tuple(result));
+    return result;
+  }
+  template <class R>
+  static constexpr void name(graph& g, const R& result, int of) {
+    if constexpr (is_symbol<R>) g.name({result.id, of, -1, name_of_reduction<Name>()});
   }
 };
 
