@@ -1,14 +1,12 @@
 // dsl::reduce with accumulators of several values: functors of structs, lambdas of tuples.
+#include "accumulators.hpp"
+
 #include "../error_of.hpp"
-#include "../on_device.hpp"
 
 #include <dsl/by_key.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <complex>
 #include <limits>
-#include <tuple>
 
 // Members of several sizes, and bytes between and after them.
 struct census {
@@ -34,93 +32,14 @@ struct census_members {
   }
 };
 
-struct moments { double n, mean, squares; };
-struct moments_of_one {
-  DSL_FN moments operator()(double x) const { return {1, x, 0}; }
-};
-struct join_moments {
-  DSL_FN moments operator()(moments a, moments b) const {
-    const double n = a.n + b.n, share = b.n / n, apart = b.mean - a.mean;
-    return {n, a.mean + apart * share, a.squares + b.squares + apart * apart * (a.n * share)};
-  }
-};
-struct mean_and_variance {
-  DSL_FN std::tuple<double, double> operator()(moments a) const {
-    return {a.mean, a.squares / a.n};
-  }
-};
-struct only_variance {
-  DSL_FN double operator()(moments a) const { return a.squares / a.n; }
-};
-
-struct color { std::uint8_t of[3]; };
-struct color_of {
-  DSL_FN color operator()(int r, int g, int b) const {
-    return {{static_cast<std::uint8_t>(r), static_cast<std::uint8_t>(g),
-             static_cast<std::uint8_t>(b)}};
-  }
-};
-struct brighter {
-  DSL_FN color operator()(color a, color b) const {
-    for (int k = 0; k < 3; ++k) a.of[k] = a.of[k] > b.of[k] ? a.of[k] : b.of[k];
-    return a;
-  }
-};
-struct as_number {
-  DSL_FN int operator()(color a) const { return a.of[0] << 16 | a.of[1] << 8 | a.of[2]; }
-};
-
-// As many bytes as an accumulator may have.
-struct powers { double sum[8]; };
-struct powers_of_one {
-  DSL_FN powers operator()(double x) const {
-    powers p{};
-    for (double power = 1; double& each : p.sum) {
-      each = power;
-      power *= x;
-    }
-    return p;
-  }
-};
-struct join_powers {
-  DSL_FN powers operator()(powers a, const powers& b) const {
-    for (int k = 0; k < 8; ++k) a.sum[k] += b.sum[k];
-    return a;
-  }
-};
-struct weighted_powers {
-  DSL_FN double operator()(const powers& p) const {
-    double all = 0;
-    for (int k = 0; k < 8; ++k) all += (k + 1) * p.sum[k];
-    return all;
-  }
-};
-
 namespace {
 
 struct accumulators : on_device {};
 ON_EVERY_DEVICE(accumulators);
 
-constexpr auto log_sum_exp = dsl::reduce(
-    [](auto a, auto b) {
-      auto [most, sum] = a;
-      auto [other, more] = b;
-      auto both = max(most, other);
-      return std::tuple{both, sum * exp(most - both) + more * exp(other - both)};
-    },
-    std::tuple{-1e30, 0.0}, [](auto x) { return std::tuple{x, 1}; },
-    [](auto a) { return std::get<0>(a) + log(std::get<1>(a)); });
-
-double log_sum_exp_of(const std::vector<float>& x) {
-  const float most = *std::max_element(x.begin(), x.end());
-  long double sum = 0;
-  for (const float v : x) sum += std::exp(static_cast<long double>(v) - most);
-  return static_cast<double>(most + std::log(sum));
-}
-
 TEST_P(accumulators, functors_of_every_size) {
-  const auto counted = dsl::reduce(join_census{}, census{5, 1000, 5, false}, census_of_one{},
-                                   census_members{});
+  const auto counted =
+      dsl::reduce(join_census{}, census{5, 1000, 5, false}, census_of_one{}, census_members{});
   dsl::scalar<std::int32_t> least, most;
   dsl::scalar<std::int64_t> count;
   dsl::scalar<bool> negative;
@@ -153,8 +72,9 @@ TEST_P(accumulators, lambdas_of_every_size) {
       [](auto a, auto b) {
         auto [left, right, low, high, n, sum] = a;
         auto [left_b, right_b, low_b, high_b, n_b, sum_b] = b;
-        return std::tuple{min(left, left_b),  max(right, right_b), min(low, low_b),
-                          max(high, high_b), n + n_b,             sum + sum_b};
+        return std::tuple{min(left, left_b), max(right, right_b),
+                          min(low, low_b),   max(high, high_b),
+                          n + n_b,           sum + sum_b};
       },
       std::tuple{9.0f, -9.0f, 9.0, -9.0, std::int64_t{3}, std::complex<double>(0, 1)},
       [](auto x, auto y, auto weight) {
@@ -238,21 +158,6 @@ TEST_P(accumulators, along_axes) {
   EXPECT_EQ(of_none.copy_to_host(), (std::vector<double>(3, -dsl::inf)));
 }
 
-TEST_P(accumulators, sizes_of_structs) {
-  const dsl::array<int> i = dsl::arange<int>(10'007);
-  const auto brightest = dsl::reduce(brighter{}, color{{1, 2, 3}}, color_of{}, as_number{});
-  EXPECT_EQ(brightest(i % 251, i % 16, 2).value(), 250 << 16 | 15 << 8 | 3);
-  const auto sums =
-      dsl::reduce(join_powers{}, powers{{1}}, powers_of_one{}, weighted_powers{});
-  // Whole numbers: exact.
-  double want = 1;
-  for (int k = 0; k < 10'007; ++k) {
-    double power = 1;
-    for (int p = 1; p <= 8; ++p, power *= k % 7) want += p * power;
-  }
-  EXPECT_EQ(sums(dsl::cast<double>(i % 7)).value(), want);
-}
-
 TEST_P(accumulators, compensated_sum) {
   const auto compensated = dsl::reduce(
       [](auto a, auto b) {
@@ -300,23 +205,6 @@ TEST_P(accumulators, beside_others) {
   EXPECT_NEAR(variance.value(), dsl::var(dsl::cast<double>(x)).value(), 1e-12);
   EXPECT_EQ(most.value(), *std::max_element(h.begin(), h.end()));
   EXPECT_NEAR(both.value(), log_sum_exp_of(h), 1e-11);
-
-  // As an operand, once for each row, and in a formula.
-  const auto m = dsl::reshape(x(dsl::slice(0, 5000)), 50, 100);
-  const auto spread =
-      dsl::reduce(join_moments{}, moments{}, moments_of_one{}, only_variance{});
-  const dsl::array<double, 2> scaled = m / sqrt(spread(m, dsl::axis(1), dsl::keep_dims));
-  const dsl::array<double, 2> wanted =
-      m / dsl::std(dsl::cast<double>(m), dsl::axis(1), dsl::keep_dims);
-  EXPECT_LT(dsl::max(abs(scaled - wanted)).value(), 1e-12);
-  dsl::array<double> shifted;
-  const auto softmax = dsl::vectorize([](auto e) {
-    auto all = log_sum_exp(e);
-    return std::tuple{exp(e - all), all};
-  });
-  dsl::tie(shifted, both) = softmax(x);
-  EXPECT_NEAR(dsl::sum(shifted).value(), 1, 1e-12);
-  EXPECT_NEAR(both.value(), log_sum_exp_of(h), 1e-11);
 }
 
 TEST_P(accumulators, by_key) {
@@ -336,8 +224,7 @@ TEST_P(accumulators, by_key) {
 
 TEST_P(accumulators, same_in_every_run) {
   const auto x = dsl::to_device(random_floats(1'000'003));
-  const auto spread =
-      dsl::reduce(join_moments{}, moments{}, moments_of_one{}, only_variance{});
+  const auto spread = dsl::reduce(join_moments{}, moments{}, moments_of_one{}, only_variance{});
   const double first = spread(x).value();
   for (int k = 0; k < 3; ++k) EXPECT_EQ(spread(x).value(), first);
 }
@@ -353,8 +240,9 @@ TEST_P(accumulators, wrong_shapes_change_nothing) {
   dsl::scalar<double> least = 7.0;
   dsl::scalar<int> which = 7;
   const dsl::array<double> three = dsl::ones<double>(3), four = dsl::ones<double>(4);
-  EXPECT_NE(error_of([&] { dsl::tie(least, which) = lowest(three, dsl::cast<int>(four)); })
-                .find("shapes do not broadcast: (3), (4)"),
+  EXPECT_NE(error_of([&] {
+              dsl::tie(least, which) = lowest(three, dsl::cast<int>(four));
+            }).find("shapes do not broadcast: (3), (4)"),
             std::string::npos);
   EXPECT_THROW((void)lowest(three, 1, dsl::axis(1)), dsl::shape_error);
   EXPECT_EQ(least.value(), 7);
