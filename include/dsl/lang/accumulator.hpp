@@ -178,12 +178,11 @@ template <class Name, class Functions>
 struct accumulation {
   static constexpr std::size_t size = Functions::size;
 
- private:
+  // Public because clang before version 16 takes a use of it for one from outside the class.
   template <class All, std::size_t... X>
   static typename Functions::template calls<std::tuple_element_t<X, All>...> calls_with(
       std::index_sequence<X...>);
 
- public:
   template <class... S> using calls =
       decltype(calls_with<tuple<S...>>(std::make_index_sequence<sizeof...(S) - size>{}));
 
@@ -223,7 +222,8 @@ struct accumulation {
   }
   template <class R>
   static constexpr void name(graph& g, const R& result, int of) {
-    if constexpr (is_symbol<R>) g.name({result.id, of, -1, name_of_reduction<Name>()});
+    const packed_name given = name_of_reduction<Name>();
+    if constexpr (is_symbol<R>) g.name(result_name{result.id, of, -1, given});
   }
 };
 
