@@ -111,19 +111,20 @@ const rows whole_arrays([] {
                   dsl::reduce(join_moments{}, moments{}, moments_of_one{}, variance_of{});
               x.out = welford(x.a);
             })
-        .by("dsl, a lambda", [](const x_t& x) {
-          constexpr auto welford = dsl::reduce(
-              [](auto a, auto b) {
-                auto [n_a, mean_a, squares_a] = a;
-                auto [n_b, mean_b, squares_b] = b;
-                auto n = n_a + n_b, share = n_b / n, apart = mean_b - mean_a;
-                return std::tuple{n, mean_a + apart * share,
-                                  squares_a + squares_b + apart * apart * (n_a * share)};
-              },
-              std::tuple{0.0f, 0.0f, 0.0f}, [](auto e) { return std::tuple{1, e, 0}; },
-              [](auto a) { return std::get<2>(a) / std::get<0>(a); });
-          x.out = welford(x.a);
-        })
+        .by("dsl lambda",
+            [](const x_t& x) {
+              constexpr auto welford = dsl::reduce(
+                  [](auto a, auto b) {
+                    auto [n_a, mean_a, squares_a] = a;
+                    auto [n_b, mean_b, squares_b] = b;
+                    auto n = n_a + n_b, share = n_b / n, apart = mean_b - mean_a;
+                    return std::tuple{n, mean_a + apart * share,
+                                      squares_a + squares_b + apart * apart * (n_a * share)};
+                  },
+                  std::tuple{0.0f, 0.0f, 0.0f}, [](auto e) { return std::tuple{1, e, 0}; },
+                  [](auto a) { return std::get<2>(a) / std::get<0>(a); });
+              x.out = welford(x.a);
+            })
         .by("CUB", [](const x_t& x) {
           return with_workspace([=](void* memory, std::size_t& size) {
             return cub::DeviceReduce::TransformReduce(

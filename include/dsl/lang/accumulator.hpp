@@ -117,7 +117,8 @@ template <element T> struct symbol_of_number<T> { using type = symbol<dtype_v<T>
 template <class... T> inline constexpr std::size_t bytes_of_numbers = (0 + ... + sizeof(T));
 template <class... T> inline constexpr std::size_t bytes_of_numbers<tuple<T...>> =
     bytes_of_numbers<T...>;
-/// An accumulator of numbers: its numbers, and what lambdas are called with in its place.
+/// An accumulator of numbers, a std::tuple or a described template of a struct: its numbers, and
+/// what lambdas are called with in its place.
 template <class A> struct traced_accumulator {
   using numbers = decltype(as_tuple(std::declval<A>()));
   using symbols = typename mapped<A, symbol_of_number>::type;
@@ -130,7 +131,11 @@ template <class... T> struct traced_accumulator<std::tuple<T...>> {
 };
 template <class T> inline constexpr bool is_traced_accumulator = false;
 template <element... T> inline constexpr bool is_traced_accumulator<std::tuple<T...>> = true;
-template <structured A> inline constexpr bool is_traced_accumulator<A> = true;
+template <structured A> inline constexpr bool is_traced_accumulator<A> =
+    !std::same_as<typename mapped<A, symbol_of_number>::type, A> &&
+    []<class... M>(std::type_identity<tuple<M...>>) {
+      return (element<M> && ...);
+    }(std::type_identity<member_types_t<A>>{});
 
 /// The same of a std::tuple or a described struct of numbers, and lambdas.
 template <class A, class Op, class Lift, class Finish>

@@ -197,8 +197,8 @@ struct accumulator_reducer {
 /// two, and `finish` makes of the last one the result.
 ///
 /// init: the first accumulator, which is joined with the others once, before them; without elements
-/// `finish` gets it. Either a std::tuple of C++ numbers or a struct of them that Boost.Hana
-/// describes (dsl/hana.hpp): op, lift and finish are then lambdas with `auto` parameters, traced,
+/// `finish` gets it. Either a std::tuple of C++ numbers or a struct of them that is an operand
+/// (dsl/hana.hpp): op, lift and finish are then lambdas with `auto` parameters, traced,
 /// called with such a tuple or struct of symbols; results are converted to the types of init's
 /// numbers, which may not be narrower. Or a trivially copyable struct: op, lift and finish are then
 /// functors, classes at namespace scope with DSL_FN operator(). An accumulator has at most 64
