@@ -15,12 +15,16 @@ endfunction()
 
 find_package(OpenBLAS QUIET)
 if(OpenBLAS_FOUND)
-  set(sources lib/linear/matmul.cpp lib/linear/host.cpp lib/linear/no_gpu.cpp)
+  set(sources lib/linear/matmul.cpp lib/linear/matmul_host.cpp lib/linear/solve.cpp
+    lib/linear/solve_host.cpp lib/linear/decompositions.cpp lib/linear/decompositions_host.cpp
+    lib/linear/no_gpu.cpp)
   set(libraries OpenBLAS::OpenBLAS)
   if(DSL_HAS_CUDA AND TARGET CUDA::cublas AND TARGET CUDA::cusolver)
     list(REMOVE_ITEM sources lib/linear/no_gpu.cpp)
-    list(APPEND sources lib/linear/gpu.cpp)
-    list(APPEND libraries CUDA::cublas CUDA::cusolver CUDA::cudart_static)
+    list(APPEND sources lib/linear/gpu.cpp lib/linear/kernels.cu lib/linear/solve_gpu.cpp
+      lib/linear/decompositions_gpu.cpp)
+    list(APPEND libraries CUDA::cublas CUDA::cusolver
+      $<IF:$<STREQUAL:${dsl_type},SHARED_LIBRARY>,CUDA::cudart,CUDA::cudart_static>)
   endif()
   dsl_component(linear SOURCES ${sources} LINK ${libraries})
 else()

@@ -5,7 +5,8 @@
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/expression_shape.hpp>
 #include <dsl/lang/functions.hpp>
-#include <dsl/lang/gradient_sweep.hpp>
+#include <dsl/lang/may_read.hpp>
+#include <dsl/lang/tied_apart.hpp>
 
 namespace dsl {
 
@@ -221,14 +222,6 @@ void assign_operation(Target& target, const array_operation<Operation, D, Rank, 
 template <class Operation, dtype D, int Rank, class... Arguments, class... V>
 inline constexpr bool may_read<array_operation<Operation, D, Rank, Arguments...>, V...> =
     (may_read<Arguments, V...> || ...);
-
-/// Throws value_error: no gradient goes through an operation on whole arrays.
-[[noreturn]] void throw_no_gradient_of_operation();
-template <class Operation, dtype D, int Rank, class... Arguments, class Weight>
-array<element_t<D>, Rank> weight_of_scanned(
-    const array_operation<Operation, D, Rank, Arguments...>&, const Weight&, device) {
-  throw_no_gradient_of_operation();
-}
 
 }  // namespace detail
 
