@@ -13,6 +13,8 @@ function(dsl_component name)
   dsl_warnings(dsl_${name})
 endfunction()
 
+set(cudart $<IF:$<STREQUAL:${dsl_type},SHARED_LIBRARY>,CUDA::cudart,CUDA::cudart_static>)
+
 find_package(OpenBLAS QUIET)
 if(OpenBLAS_FOUND)
   set(sources lib/linear/matmul.cpp lib/linear/matmul_host.cpp lib/linear/solve.cpp
@@ -23,8 +25,7 @@ if(OpenBLAS_FOUND)
     list(REMOVE_ITEM sources lib/linear/no_gpu.cpp)
     list(APPEND sources lib/linear/gpu.cpp lib/linear/kernels.cu lib/linear/solve_gpu.cpp
       lib/linear/decompositions_gpu.cpp)
-    list(APPEND libraries CUDA::cublas CUDA::cusolver
-      $<IF:$<STREQUAL:${dsl_type},SHARED_LIBRARY>,CUDA::cudart,CUDA::cudart_static>)
+    list(APPEND libraries CUDA::cublas CUDA::cusolver ${cudart})
   endif()
   dsl_component(linear SOURCES ${sources} LINK ${libraries})
 else()
@@ -54,7 +55,7 @@ if(FFTW_FOUND OR KissFFT_INCLUDE_DIR)
   endif()
   if(DSL_HAS_CUDA AND TARGET CUDA::cufft)
     list(APPEND sources lib/fft/gpu.cpp)
-    list(APPEND libraries CUDA::cufft CUDA::cudart_static)
+    list(APPEND libraries CUDA::cufft ${cudart})
   else()
     list(APPEND sources lib/fft/no_gpu.cpp)
   endif()
