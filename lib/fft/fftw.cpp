@@ -63,10 +63,10 @@ class by_fftw : public line_transform<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<line_transform<T>> make_line_transform(std::int64_t n, bool inverse) {
+std::unique_ptr<line_transform<T>> make_library_transform(std::int64_t n, bool inverse) {
   return std::make_unique<by_fftw<T>>(n, inverse);
 }
-template std::unique_ptr<line_transform<float>> make_line_transform(std::int64_t, bool);
-template std::unique_ptr<line_transform<double>> make_line_transform(std::int64_t, bool);
+template std::unique_ptr<line_transform<float>> make_library_transform(std::int64_t, bool);
+template std::unique_ptr<line_transform<double>> make_library_transform(std::int64_t, bool);
 
 }  // namespace dsl::detail

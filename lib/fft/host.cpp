@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <complex>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <tbb/parallel_for.h>
@@ -9,6 +10,7 @@
 #include "fft/line.hpp"
 #include "fft/recent.hpp"
 #include "fft/transform.hpp"
+#include "mem/buffer.hpp"
 
 namespace dsl::detail {
 
@@ -31,12 +33,26 @@ struct strided {
   T& operator[](std::int64_t i) const { return first[i * step]; }
 };
 
-// The memory that a line is transformed in.
-template <class C>
+// Uninitialised memory that lines are worked on in.
+template <class T>
+class working_memory {
+ public:
+  explicit working_memory(std::int64_t elements)
+      : bytes_(static_cast<std::size_t>(elements), sizeof(T)) {}
+  T* elements() const { return reinterpret_cast<T*>(bytes_.data()); }
+
+ private:
+  host_bytes bytes_;
+};
+
+// What one thread needs for a group of lines: their elements, which follow each other, and the
+// complex numbers that are transformed.
+template <class C, class Line>
 struct working_lines {
-  std::vector<std::complex<C>> in, out;
-  explicit working_lines(std::int64_t elements)
-      : in(static_cast<std::size_t>(elements)), out(in) {}
+  using input = std::remove_const_t<typename Line::input>;
+  working_memory<input> in;
+  working_memory<typename Line::output> out;
+  working_memory<std::complex<C>> from, to;
 };
 
 // Each kind of line reads its elements into complex numbers that are transformed, and writes the
@@ -148,8 +164,9 @@ template <class C, class Line>
 void transform_lines(const Line& line, const transform_task& task) {
   using input = typename Line::input;
   using output = typename Line::output;
-  const std::int64_t length = line.length(), in_step = task.in.strides[task.axes.axis[0]],
-                     out_step = task.out.strides[task.axes.axis[0]];
+  const int axis = task.axes.axis[0];
+  const std::int64_t length = line.length(), in_step = task.in.strides[axis],
+                     out_step = task.out.strides[axis];
   const auto transform = kept_line_transform<C>(length, task.inverse);
   std::vector<batch_dimension> batch = batch_of(task);
   if (batch.empty()) batch.push_back({1, 0, 0});
@@ -161,7 +178,8 @@ void transform_lines(const Line& line, const transform_task& task) {
   std::int64_t count = groups;
   for (std::size_t d = 1; d < batch.size(); ++d) count *= batch[d].count;
 
-  const auto run = [&](std::int64_t number, working_lines<C>& work) {
+  const std::int64_t ins = task.in.extents[axis], outs = task.out.extents[axis];
+  const auto run = [&](std::int64_t number, const working_lines<C, Line>& work) {
     const std::int64_t first = number % groups * together,
                        some = std::min(together, batch[0].count - first);
     std::int64_t to_in = first * batch[0].next_in, to_out = first * batch[0].next_out,
@@ -171,14 +189,36 @@ void transform_lines(const Line& line, const transform_task& task) {
       to_out += rest % batch[d].count * batch[d].next_out;
       rest /= batch[d].count;
     }
-    const strided<input> x{reinterpret_cast<input*>(task.in.word[0]) + to_in, in_step};
-    const strided<output> y{reinterpret_cast<output*>(task.out.word[0]) + to_out, out_step};
-    for (std::int64_t i = 0; i < some; ++i)
-      line.read({x.first + i * batch[0].next_in, in_step}, work.in.data() + i * length);
-    for (std::int64_t i = 0; i < some; ++i)
-      transform->run(work.in.data() + i * length, work.out.data() + i * length);
-    for (std::int64_t i = 0; i < some; ++i)
-      line.write(work.out.data() + i * length, {y.first + i * batch[0].next_out, out_step});
+    input* const x = reinterpret_cast<input*>(task.in.word[0]) + to_in;
+    output* const y = reinterpret_cast<output*>(task.out.word[0]) + to_out;
+    std::complex<C>* const from = work.from.elements();
+    std::complex<C>* const to = work.to.elements();
+    if (together == 1) {
+      if constexpr (std::is_same_v<output, std::complex<C>> &&
+                    std::is_same_v<input, const std::complex<C>>) {
+        if (in_step == 1 && out_step == 1) {
+          if (x != y) return transform->run(x, y);
+          transform->run(x, to);
+          std::copy_n(to, length, y);
+          return;
+        }
+      }
+      line.read({x, in_step}, from);
+      transform->run(from, to);
+      line.write(to, {y, out_step});
+      return;
+    }
+    for (std::int64_t k = 0; k < ins; ++k)
+      for (std::int64_t i = 0; i < some; ++i)
+        work.in.elements()[i * ins + k] = x[k * in_step + i * batch[0].next_in];
+    for (std::int64_t i = 0; i < some; ++i) {
+      line.read({work.in.elements() + i * ins, 1}, from);
+      transform->run(from, to);
+      line.write(to, {work.out.elements() + i * outs, 1});
+    }
+    for (std::int64_t k = 0; k < outs; ++k)
+      for (std::int64_t i = 0; i < some; ++i)
+        y[k * out_step + i * batch[0].next_out] = work.out.elements()[i * outs + k];
   };
   // Enough lines for a thread that starting it pays.
   constexpr std::int64_t elements_of_thread = 1 << 13;
@@ -186,7 +226,12 @@ void transform_lines(const Line& line, const transform_task& task) {
       std::max<std::int64_t>(1, elements_of_thread / (length * together));
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, grain),
                     [&](const tbb::blocked_range<std::int64_t>& range) {
-                      working_lines<C> work(length * together);
+                      const std::int64_t several = together > 1 ? together : 0;
+                      const working_lines<C, Line> work{
+                          working_memory<std::remove_const_t<input>>(ins * several),
+                          working_memory<output>(outs * several),
+                          working_memory<std::complex<C>>(length),
+                          working_memory<std::complex<C>>(length)};
                       for (std::int64_t i = range.begin(); i != range.end(); ++i) run(i, work);
                     });
 }

@@ -42,8 +42,8 @@ class by_convolution : public line_transform<double> {
   by_convolution(std::int64_t n, bool inverse)
       : n_(static_cast<std::size_t>(n)),
         length_(power_of_two(2 * n_ - 1)),
-        forward_(length_, false),
-        backward_(length_, true),
+        forward_(make_line_transform<double>(static_cast<std::int64_t>(length_), false)),
+        backward_(make_line_transform<double>(static_cast<std::int64_t>(length_), true)),
         chirp_(n_),
         spectrum_(length_) {
     std::vector<std::complex<double>> padded(length_);
@@ -53,14 +53,14 @@ class by_convolution : public line_transform<double> {
       padded[k] = std::conj(chirp_[k]) / static_cast<double>(length_);
       if (k > 0) padded[length_ - k] = padded[k];
     }
-    forward_.transform(padded.data(), spectrum_.data());
+    forward_->run(padded.data(), spectrum_.data());
   }
   void run(const std::complex<double>* in, std::complex<double>* out) const override {
     std::vector<std::complex<double>> a(length_), b(length_);
     for (std::size_t k = 0; k < n_; ++k) a[k] = times(in[k], chirp_[k]);
-    forward_.transform(a.data(), b.data());
+    forward_->run(a.data(), b.data());
     for (std::size_t k = 0; k < length_; ++k) b[k] = times(b[k], spectrum_[k]);
-    backward_.transform(b.data(), a.data());
+    backward_->run(b.data(), a.data());
     for (std::size_t k = 0; k < n_; ++k) out[k] = times(a[k], chirp_[k]);
   }
 
@@ -71,14 +71,14 @@ class by_convolution : public line_transform<double> {
     return n;
   }
   std::size_t n_, length_;
-  kissfft<double> forward_, backward_;
+  std::unique_ptr<line_transform<double>> forward_, backward_;
   std::vector<std::complex<double>> chirp_, spectrum_;
 };
 
 }  // namespace
 
 template <>
-std::unique_ptr<line_transform<double>> make_line_transform(std::int64_t n, bool inverse) {
+std::unique_ptr<line_transform<double>> make_library_transform(std::int64_t n, bool inverse) {
   if (largest_prime_factor(n) > largest_summed_factor)
     return std::make_unique<by_convolution>(n, inverse);
   return std::make_unique<by_factors>(n, inverse);

@@ -26,6 +26,10 @@ using computed_float = float;
 using computed_float = double;
 #endif
 
+/// By the library alone.
+template <class T>
+std::unique_ptr<line_transform<T>> make_library_transform(std::int64_t n, bool inverse);
+/// By the library, or by two of its transforms if the line is long (lib/fft/long_line.cpp).
 template <class T>
 std::unique_ptr<line_transform<T>> make_line_transform(std::int64_t n, bool inverse);
 
