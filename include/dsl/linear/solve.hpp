@@ -68,7 +68,8 @@ auto identity_for(const A& a) {
 /// A singular matrix gives infinities and NaN for its own solution alone. Does not wait. Throws as
 /// `matmul`.
 /// ```cpp
-/// dsl::array<double, 2> x = dsl::solve(a, b);  // a: (1000, 3, 3), b: (1000, 3)
+/// // A system for each of a thousand elements. A: (1000, 3, 3), r: (1000, 3).
+/// dsl::array<double, 2> z = dsl::solve(A, r);
 /// ```
 template <class A, class B>
   requires detail::operands<A, B>
