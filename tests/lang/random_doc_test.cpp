@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include <docs/random/in-a-functor.inc>
+
 namespace {
 
 struct random_doc : on_device {};
@@ -27,6 +29,11 @@ TEST_P(random_doc, examples) {
         dsl::eval(dsl::take(dsl::eval(dsl::arange<int>(50)), dsl::random::permutation(k, 50)))
             .copy_to_host();
     EXPECT_EQ(std::set(order.begin(), order.end()).size(), 50u);
+  }
+  {
+#include <docs/random/in-a-functor-2.inc>
+    EXPECT_NEAR(dsl::mean(counts).value(), 4, 0.05);
+    EXPECT_NEAR(dsl::var(counts).value(), 4, 0.15);
   }
   {
 #include <docs/random/loops.inc>
