@@ -14,6 +14,7 @@
 #include "mem/text.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
+#include "sim/csr_product.hpp"
 
 namespace dsl::detail {
 
@@ -71,6 +72,7 @@ class sim_executor final : public grid_executor {
   }
   using grid_executor::run;
   void run(const library_task& task, const stream&) const override {
+    if (const auto* const product = std::get_if<csr_task>(&task.is)) return simulate(*product);
     if (const auto* const scatter = std::get_if<scatter_task>(&task.is))
       for (std::int64_t i = 0; i < scatter->count; ++i)
         if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
