@@ -7,10 +7,12 @@ install(TARGETS dsl EXPORT dsl_targets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-if(TARGET dsl_nccl)
-  install(TARGETS dsl_nccl EXPORT dsl_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    COMPONENT development)
-endif()
+foreach(part dsl_nccl dsl_linear dsl_fft)
+  if(TARGET ${part})
+    install(TARGETS ${part} EXPORT dsl_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+      COMPONENT development)
+  endif()
+endforeach()
 install(DIRECTORY include/dsl DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
 install(EXPORT dsl_targets FILE dsl-targets.cmake NAMESPACE dsl:: DESTINATION "${package_dir}"
@@ -22,7 +24,7 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version
   COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake"
-  cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindSleefGnuAbi.cmake
+  cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindOpenBLAS.cmake cmake/FindSleefGnuAbi.cmake
   cmake/dsl_cuda_toolkit.cmake cmake/dsl_python.cmake DESTINATION "${package_dir}" COMPONENT
   development)
 install(DIRECTORY lib/python DESTINATION "${package_dir}" COMPONENT development)

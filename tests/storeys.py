@@ -3,7 +3,7 @@
 
 usage: storeys.py [--nm NM --objects FILE...] FOLDER...
 
-Includes only go down the storeys: python, ode -> lang -> exec -> mem -> ir. In lib/, each back end
+Includes only go down the storeys: python, ode, linear, fft, sparse -> lang -> exec -> mem -> ir. In lib/, each back end
 (cuda, host, opencl, sim) may include exec and below, and no other back end; files outside the
 storeys are above all of them. The rooms of exec are ranked too, in include/ and lib/ alike, and
 rooms of the same rank may not include each other.
@@ -33,7 +33,7 @@ import cpp
 
 LEVEL = {
     "ir": 1, "mem": 2, "exec": 3, "lang": 4, "cuda": 4, "host": 4, "opencl": 4, "sim": 4,
-    "python": 5, "ode": 5, "top": 5,
+    "python": 5, "ode": 5, "linear": 5, "fft": 5, "sparse": 5, "top": 5,
 }
 RANK = {
     "plan": 1, "team": 2, "access": 3, "stencil": 4, "reduce": 4, "map": 5, "host": 6, "run": 7,

@@ -129,6 +129,12 @@ void require_variables(const variable_gradient* all, int count) {
                          " does not occur in the loss");
 }
 
+void throw_no_gradient_of_operation() {
+  raise<value_error>(
+      "gradient: none goes through a product of matrices, a transform or another operation on "
+      "whole arrays: derive it by hand, or dsl::stop_gradient(...) of it");
+}
+
 void finish_gradient(variable_gradient& of) {
   const std::uint64_t zero[2]{};
   if (!of.is_written && !of.is_complete && of.elements > 0)

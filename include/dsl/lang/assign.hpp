@@ -17,11 +17,11 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr ((has_scans<E> || ...)) {
+  if constexpr ((has_materialized<E> || ...)) {
     const device_guard of_targets(
         unpack([](const auto&... t) { return home_of(as_operand(t)...); }, targets)),
         of_operands(home_of(e...));
-    assign_all(fixed, targets, evaluate_scans(e)...);
+    assign_all(fixed, targets, materialize_operands(e)...);
   } else if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {
     return;
   } else if constexpr (DSL_DETAIL_ON_DEVICE &&
@@ -44,7 +44,7 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
 
 template <class Target, class Source>
 auto evaluate_into(Target&& target, const Source& source) {
-  if constexpr (lazy<Source> && !is_scan<Source> && !stands_alone<Source>)
+  if constexpr (lazy<Source> && !is_materialized<Source> && !stands_alone<Source>)
     assign_all({}, tuple<std::remove_reference_t<Target>&>(target), source);
   else assign(target, source);
 }
@@ -101,7 +101,7 @@ struct tied {
     if constexpr ((detail::is_by_key<E> || ...))
       detail::unpack([this](const auto&... e) { assign_by_keys(targets, e...); },
                      expressions);  // lang/tied_by_key.hpp
-    else if constexpr ((detail::is_scan<E> || ...))
+    else if constexpr ((detail::is_materialized<E> || ...))
       detail::unpack([this](const auto&... e) { assign_with_scans(targets, e...); },
                      expressions);  // lang/tied_apart.hpp
     else
@@ -175,8 +175,8 @@ namespace dsl {
 /// assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  if constexpr (detail::has_scans<E>) {
-    return plan_of(targets, detail::without_scans(expression), fixed);
+  if constexpr (detail::has_materialized<E>) {
+    return plan_of(targets, detail::without_materialized(expression), fixed);
   } else if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     if constexpr (detail::has_repeats<E>) {
       if (detail::repeats_operands(expression))

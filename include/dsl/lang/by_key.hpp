@@ -35,8 +35,8 @@ template <class Function, class Keys, class Values>
 inline constexpr bool is_by_key<by_key_expression<Function, Keys, Values>> = true;
 
 template <class Function, class Keys, class Values>
-inline constexpr bool has_scans<by_key_expression<Function, Keys, Values>> =
-    has_scans<Keys> || has_scans<Values>;
+inline constexpr bool has_materialized<by_key_expression<Function, Keys, Values>> =
+    has_materialized<Keys> || has_materialized<Values>;
 
 template <class Function, class Keys, class Values>
 struct traced<by_key_expression<Function, Keys, Values>> {
@@ -135,9 +135,9 @@ struct pass_by_key<tuple<First, Groups...>, tuple<All...>, Targets...> {
                                      std::declval<typename by_key_of<Groups>::calls_of_values>()...,
                                      std::declval<typename calls_of<All>::type>()...));
   using compiled = decltype(compiled_with<trace>(std::type_identity<calls>{}));
-  static constexpr bool is_one_pass = compiled::is_one_pass &&
-                                      !(has_scans<First> || ... || has_scans<Groups>) &&
-                                      !(has_scans<All> || ...);
+  static constexpr bool is_one_pass =
+      compiled::is_one_pass && !(has_materialized<First> || ... || has_materialized<Groups>) &&
+      !(has_materialized<All> || ...);
 
   /// Calls use(code, operands, request). Targets without memory get memory, and keep it if
   /// `adopts`.

@@ -9,7 +9,7 @@ namespace dsl {
 namespace detail {
 
 /// A cut of an expression (lang/region.hpp) and its values. Statements read the values, as they
-/// read those of a scan: lang/evaluated_scans.hpp replaces it by them.
+/// read those of a scan: lang/materialized.hpp replaces it by them.
 template <class E, class T, int R>
 struct evaluated_cut {
   using lazy_expression = void;
@@ -18,7 +18,8 @@ struct evaluated_cut {
   view<const T, R> values;
 };
 
-template <class E, class T, int R> inline constexpr bool is_scan<evaluated_cut<E, T, R>> = true;
+template <class E, class T, int R> inline constexpr bool is_materialized<evaluated_cut<E, T, R>> =
+    true;
 template <class E, class T, int R>
 struct traced<evaluated_cut<E, T, R>> : traced<view<const T, R>> {};
 
@@ -31,11 +32,11 @@ auto map_operands(const evaluated_cut<E, T, R>& e, const Map&) {
   return e;
 }
 template <class E, class T, int R>
-auto evaluate_scan(const evaluated_cut<E, T, R>& e) {
+auto materialize(const evaluated_cut<E, T, R>& e) {
   return e.values;
 }
 template <class E, class T, int R>
-auto memory_for_scan(const evaluated_cut<E, T, R>& e) {
+auto memory_for_values(const evaluated_cut<E, T, R>& e) {
   return e.values;
 }
 template <class E, class T, int R>

@@ -9,7 +9,7 @@ namespace dsl::detail {
 /// those inside its formulas.
 template <class E>
 constexpr bool uses_reductions() {
-  if constexpr (has_scans<E>) {
+  if constexpr (has_materialized<E>) {
     return true;
   } else if constexpr (space_count<E> == 0) {
     return false;

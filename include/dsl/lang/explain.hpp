@@ -16,14 +16,14 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr ((has_scans<E> || ...)) {
+  if constexpr ((has_materialized<E> || ...)) {
     explanation all;
     const auto explained = [&all](const auto& scan) {
-      auto values = memory_for_scan(scan);
+      auto values = memory_for_values(scan);
       all.append(explain(values, scan));
       return as_operand(values);
     };
-    const tuple rest{replace_scans(e, explained)...};
+    const tuple rest{replace_materialized(e, explained)...};
     all.append(unpack([&](const auto&... x) { return explain_all(fixed, targets, x...); }, rest));
     return all;
   } else if constexpr (!may_assign<E...>(std::type_identity<tuple<Targets&...>>{})) {

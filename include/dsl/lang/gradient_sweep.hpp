@@ -31,7 +31,7 @@ class gradient_sweep {
   void note_variables(const E& e) {
     for (const operand& o : leaves_of<E>(e).at)
       if (variable_gradient* const v = find(o)) v->occurs = true;
-    visit_scans(e, [&](const auto& scan) { this->note_variables(scan.operand); });
+    visit_arguments(e, [&](const auto& x) { this->note_variables(x); });
   }
 
   /// Adds the contributions of an expression whose value has the given weight for each element of
@@ -53,7 +53,7 @@ class gradient_sweep {
   bool reads_variable(const E& e) {
     bool reads = false;
     for (const operand& o : leaves_of<E>(e).at) reads = reads || find(o) != nullptr;
-    visit_scans(e, [&](const auto& scan) { reads = reads || reads_variable(scan.operand); });
+    visit_arguments(e, [&](const auto& x) { reads = reads || reads_variable(x); });
     return reads;
   }
 
@@ -376,7 +376,7 @@ class gradient_sweep {
   }
   // lang/scan_gradient.hpp
   template <class E, class Weight>
-    requires is_scan<E>
+    requires is_materialized<E>
   void cross(const E& e, const Weight& weight) {
     const auto of_elements = weight_of_scanned(e, weight, where_);
     add(e.operand, as_operand(of_elements), of_elements.extents());

@@ -61,7 +61,7 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
   constexpr bool as_many = std::tuple_size_v<outputs_of<Formula>> == sizeof...(S);
   static_assert(as_many,
                 "a loop's formula gives as many values as there are variables in its state");
-  constexpr bool scans_are_values = !has_scans<Formula>;
+  constexpr bool scans_are_values = !has_materialized<Formula>;
   static_assert(scans_are_values,
                 "a scan among a loop's parameters is evaluated before it: give its value, "
                 "dsl::eval(...)");

@@ -125,10 +125,10 @@ concept operator_call =
     ((lazy_operand<T> || structured<T> || std::same_as<T, refused>) || ...) &&
     ((Code != op::left_shift && Code != op::right_shift) || (any_operand<T> && ...));
 
-/// lang/scan_expression.hpp: whether it is a scan. As an operand it is evaluated before the
-/// statement that reads it (lang/evaluated_scans.hpp). So is lang/evaluated_cut.hpp's, whose values
-/// are in memory already.
-template <class T> inline constexpr bool is_scan = false;
+/// Whether its values are in memory before the statement that reads them runs
+/// (lang/materialized.hpp): a scan, an operation on whole arrays, or values that are there already
+/// (lang/evaluated_cut.hpp).
+template <class T> inline constexpr bool is_materialized = false;
 /// lang/by_key.hpp and others: whether it can only be assigned, not used in a formula: a reduction
 /// by key, a selection or a gradient.
 template <class T> inline constexpr bool stands_alone = false;

@@ -21,7 +21,7 @@ constexpr bool formula_reduces() {
 
 /// A part of an expression that ends a region, because the derivative crosses it by a statement of
 /// its own: a reduction, a scan, a formula that reduces, a shift, a gather.
-template <class E> inline constexpr bool is_cut = is_scan<E>;
+template <class E> inline constexpr bool is_cut = is_materialized<E>;
 template <class F, int R, class... X> inline constexpr bool is_cut<reduction<F, R, X...>> = true;
 template <class... X> inline constexpr bool is_cut<expression<shifted_value, X...>> = true;
 template <dtype D, class... X>
@@ -302,7 +302,7 @@ auto evaluated_operand(const E& e, [[maybe_unused]] bool is_needed, [[maybe_unus
 /// A value as an operand that is a leaf.
 template <class E>
 auto in_memory_operand(const E& e) {
-  if constexpr (is_scan<E> || requires { e.operands; }) return as_operand(eval(e));
+  if constexpr (is_materialized<E> || requires { e.operands; }) return as_operand(eval(e));
   else return e;
 }
 

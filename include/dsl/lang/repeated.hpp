@@ -5,7 +5,7 @@
 // chooses between them at run time.
 #pragma once
 
-#include <dsl/lang/evaluated_scans.hpp>
+#include <dsl/lang/materialized.hpp>
 
 namespace dsl::detail {
 
@@ -24,7 +24,7 @@ template <class E> inline constexpr bool has_repeats = false;
 
 template <op Code, class A>
 inline constexpr bool may_repeat<expression<table_function<Code>, A, A>> =
-    draws<A> && !has_repeats<A> && !has_scans<A>;
+    draws<A> && !has_repeats<A> && !has_materialized<A>;
 template <class F, class... Operands>
 inline constexpr bool has_repeats<expression<F, Operands...>> =
     may_repeat<expression<F, Operands...>> || (has_repeats<Operands> || ...);

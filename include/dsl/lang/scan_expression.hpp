@@ -22,7 +22,7 @@ struct scan_expression {
 };
 
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
-inline constexpr bool is_scan<scan_expression<Operator, A, R, Rank, Operand>> = true;
+inline constexpr bool is_materialized<scan_expression<Operator, A, R, Rank, Operand>> = true;
 
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
 struct traced<scan_expression<Operator, A, R, Rank, Operand>> {
@@ -49,12 +49,12 @@ auto map_operands(const scan_expression<Operator, A, R, Rank, Operand>& e, const
   return scan_expression<Operator, A, R, Rank, decltype(map(e.operand))>{map(e.operand), e.request};
 }
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
-auto evaluate_scan(const scan_expression<Operator, A, R, Rank, Operand>& e) {
+auto materialize(const scan_expression<Operator, A, R, Rank, Operand>& e) {
   return array<element_t<R>, Rank>(e);
 }
 /// Memory for the values of a scan on its device.
 template <class Operator, dtype A, dtype R, int Rank, class Operand>
-auto memory_for_scan(const scan_expression<Operator, A, R, Rank, Operand>& e) {
+auto memory_for_values(const scan_expression<Operator, A, R, Rank, Operand>& e) {
   return array<element_t<R>, Rank>(shape_of_scan(e), device_of(e));
 }
 
@@ -183,9 +183,9 @@ void assign_scan(Target& target, const scan_expression<Operator, A, R, Rank, Ope
   const auto run = [&e](const scan_code& code, const operand* all) {
     run_scan(code, all, e.request);
   };
-  if constexpr (has_scans<Operand>) {
+  if constexpr (has_materialized<Operand>) {
     const device_guard guard(home_of(e.operand, as_operand(target)));
-    assign_scan(target, map_operands(e, [](const auto& x) { return evaluate_scans(x); }));
+    assign_scan(target, map_operands(e, [](const auto& x) { return materialize_operands(x); }));
   } else if constexpr (compiled::one_pass::is_one_pass && compiled::reduces) {
     static_assert(result_rank<Operand> > 0,
                   "a formula with reductions gives one value, not the elements of a scan");
@@ -240,7 +240,7 @@ Result of_scan(Target& target, const scan_expression<Operator, A, R, Rank, Opera
                const Use& use) {
   using compiled = element_pass<typename calls_of<Operand>::type, Operand, A>;
   constexpr bool is_one_kernel =
-      compiled::one_pass::is_one_pass && !compiled::reduces && !has_scans<Operand>;
+      compiled::one_pass::is_one_pass && !compiled::reduces && !has_materialized<Operand>;
   static_assert(is_one_kernel,
                 "plan_of and explain take a scan of one kernel: dsl::eval the reductions and scans "
                 "inside first");

@@ -7,7 +7,7 @@ namespace dsl::detail {
 
 /// Whether an expression can only be assigned to a target of its own shape, without broadcasting:
 /// scans and reductions by key.
-template <class E> inline constexpr bool has_own_shape = is_scan<E> || is_by_key<E>;
+template <class E> inline constexpr bool has_own_shape = is_materialized<E> || is_by_key<E>;
 
 // An array or a scalar without memory for the result that is assigned to a target.
 template <class T, int R> array<T, R> memory_for_result(std::type_identity<array<T, R>>) {
@@ -58,7 +58,7 @@ template <class E>
 auto as_part(const E& e) {
   static_assert(!stands_alone<E> || is_by_key<E>,
                 "a selection is assigned by a statement of its own: dsl::tie(kept, count) = ...");
-  if constexpr (is_by_key<E> || is_scan<E>) return e;
+  if constexpr (is_by_key<E> || is_materialized<E>) return e;
   else return as_operand(e);
 }
 

@@ -74,7 +74,7 @@ constexpr bool keys_are_of_one_type(std::type_identity<tuple<First, Groups...>>)
 /// reduction and scalars.
 template <class E>
 constexpr bool reduces_once() {
-  if constexpr (is_by_key<E> || is_scan<E> || !lazy<E>) return false;
+  if constexpr (is_by_key<E> || is_materialized<E> || !lazy<E>) return false;
   else if constexpr (reductions_in<E> != 1) return false;
   else return result_rank<E> == 0 && std::tuple_size_v<outputs_of<E>> == 1;
 }

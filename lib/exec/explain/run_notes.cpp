@@ -71,6 +71,12 @@ explanation::explanation(const detail::explained_runs& all) : seconds_(0) {
   for (int i = 0; i < all.count(); ++i) append(all[i]);
 }
 
+explanation explanation::of_line(const dsl::text& line) {
+  explanation made;
+  made.text_ = line;
+  return made;
+}
+
 void explanation::append(const explanation& next) {
   const std::string before = text_.c_str();
   if (before.empty()) {

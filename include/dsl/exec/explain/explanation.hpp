@@ -17,6 +17,8 @@ class explanation {
   explicit explanation(const detail::explained_statement& of);
   /// The explanations of all statements, one after another.
   explicit explanation(const detail::explained_runs& all);
+  /// One line, about what is no formula.
+  static explanation of_line(const dsl::text& line);
 
   /// The formula; for each kernel its program, operands, path, launch and cost, why it is one of
   /// several, and the predicted time.

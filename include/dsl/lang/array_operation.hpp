@@ -1,0 +1,213 @@
+// Operations on whole arrays, which no formula's kernel contains: products of matrices, transforms.
+#pragma once
+
+#include <dsl/exec/explain/explanation.hpp>
+#include <dsl/lang/assign.hpp>
+#include <dsl/lang/expression_shape.hpp>
+#include <dsl/lang/functions.hpp>
+#include <dsl/lang/gradient_sweep.hpp>
+
+namespace dsl {
+
+namespace detail {
+
+/// An operation on whole arrays: evaluated when it is assigned, or before the statement of which it
+/// is an operand. Its arguments are in memory when it runs: arrays and views as they lie,
+/// expressions evaluated before. D is the result's dtype.
+///
+/// An Operation is a small value with
+/// - `static constexpr dtype argument_types[]`: the dtypes that the arguments are converted to;
+/// - `static bool takes(const operand& argument)`: whether it reads elements that lie like this. If
+///   not, it gets a contiguous copy;
+/// - `extents<Rank> shape(const extents<R>&... arguments) const`: the result's extents. Throws
+///   shape_error;
+/// - `void run(const operand& result, const operand* arguments) const`: queues the operation on the
+///   current stream of the result's device. The result is contiguous and apart from the arguments;
+/// - `text describe(const operand* arguments) const`: one line for `explain`.
+template <class Operation, dtype D, int Rank, class... Arguments>
+struct array_operation {
+  using lazy_expression = void;
+  static constexpr int rank = Rank;
+  Operation operation;
+  tuple<Arguments...> arguments;
+};
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+inline constexpr bool is_materialized<array_operation<Operation, D, Rank, Arguments...>> = true;
+template <class E> inline constexpr bool is_array_operation = false;
+template <class Operation, dtype D, int Rank, class... Arguments>
+inline constexpr bool is_array_operation<array_operation<Operation, D, Rank, Arguments...>> = true;
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+struct traced<array_operation<Operation, D, Rank, Arguments...>> {
+  static constexpr auto run(tracer& t) { return operand_symbol<op::load, D>(t, Rank); }
+};
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+dsl::extents<Rank> shape_of_values(const array_operation<Operation, D, Rank, Arguments...>& e) {
+  return unpack([&e](const auto&... x) { return e.operation.shape(shape_of_expression(x)...); },
+                e.arguments);
+}
+/// The operation as one leaf: its shape, and the device of its arguments.
+template <class Operation, dtype D, int Rank, class... Arguments>
+void add_leaves(const array_operation<Operation, D, Rank, Arguments...>& e, operand*& at) {
+  constexpr int count = (0 + ... + leaf_count<Arguments>);
+  operand all[count], *leaf = all;
+  unpack([&leaf](const auto&... x) { (add_leaves(x, leaf), ...); }, e.arguments);
+  set_shape_of_values(*at++, D, Rank, shape_of_values(e).data(), all, count);
+}
+template <class Operation, dtype D, int Rank, class... Arguments, class Map>
+auto map_operands(const array_operation<Operation, D, Rank, Arguments...>& e, const Map& map) {
+  return unpack(
+      [&](const auto&... x) {
+        return array_operation<Operation, D, Rank, decltype(map(x))...>{e.operation, {map(x)...}};
+      },
+      e.arguments);
+}
+template <class Operation, dtype D, int Rank, class... Arguments>
+auto materialize(const array_operation<Operation, D, Rank, Arguments...>& e) {
+  return array<element_t<D>, Rank>(e);
+}
+template <class Operation, dtype D, int Rank, class... Arguments>
+auto memory_for_values(const array_operation<Operation, D, Rank, Arguments...>& e) {
+  return array<element_t<D>, Rank>(shape_of_values(e), device_of(e));
+}
+
+/// An argument in memory: a view as it lies, if the operation takes it; anything else evaluated.
+template <class Operation, dtype D, class X>
+struct argument_in_memory {
+  using T = element_t<D>;
+  static constexpr int rank = X::rank;
+  array<T, rank> made;
+  operand is;
+
+  explicit argument_in_memory(const X& x) {
+    operand* at = &is;
+    if constexpr (std::same_as<X, view<const T, rank>>) {
+      add_leaves(x, at);
+      if (Operation::takes(is)) return;
+      at = &is;
+    }
+    made = cast<T>(x);
+    add_leaves(as_operand(made), at);
+  }
+};
+
+/// Calls use(arguments) with the operands of an operation's arguments, which are evaluated first.
+template <class Operation, dtype D, int Rank, class... Arguments, class Use, std::size_t... I>
+void with_arguments(const array_operation<Operation, D, Rank, Arguments...>& e, const Use& use,
+                    std::index_sequence<I...>) {
+  const tuple<argument_in_memory<Operation, Operation::argument_types[I], Arguments>...> made{
+      argument_in_memory<Operation, Operation::argument_types[I], Arguments>(
+          get<I>(e.arguments))...};
+  const operand all[] = {get<I>(made).is...};
+  use(all);
+}
+
+/// Runs an operation into contiguous memory that is apart from its arguments.
+template <class Operation, dtype D, int Rank, class... Arguments>
+void run_into(const view<element_t<D>, Rank>& result,
+              const array_operation<Operation, D, Rank, Arguments...>& e) {
+  operand to, *at = &to;
+  add_leaves(as_operand(result), at);
+  with_arguments(
+      e, [&](const operand* arguments) { e.operation.run(to, arguments); },
+      std::index_sequence_for<Arguments...>{});
+}
+
+template <class T, int R, class Operation, dtype D, class... Arguments>
+bool may_run_into(const view<T, R>& target,
+                  const array_operation<Operation, D, R, Arguments...>& e) {
+  constexpr int count = (0 + ... + leaf_count<Arguments>);
+  operand to, all[count], *at = &to, *leaf = all;
+  add_leaves(as_operand(target), at);
+  unpack([&leaf](const auto&... x) { (add_leaves(x, leaf), ...); }, e.arguments);
+  return target.extents() == shape_of_values(e) && is_packed_and_apart(to, all, count);
+}
+
+template <class Target, class Operation, dtype D, int Rank, class... Arguments>
+void assign_operation(Target& target, const array_operation<Operation, D, Rank, Arguments...>& e) {
+  using T = typename std::remove_cvref_t<Target>::value_type;
+  const device_guard guard(home_of(e, as_operand(target)));
+  if constexpr ((has_materialized<Arguments> || ...)) {
+    assign_operation(target,
+                     map_operands(e, [](const auto& x) { return materialize_operands(x); }));
+  } else if constexpr (std::same_as<T, element_t<D>>) {
+    if constexpr (is_array<std::remove_cvref_t<Target>>) {
+      if (!target.has_memory()) {
+        array<T, Rank> made(shape_of_values(e), device_of(e));
+        run_into(made.view(), e);
+        target = std::move(made);
+        return;
+      }
+      if (may_run_into(target.view(), e)) return run_into(target.view(), e);
+    } else {
+      if (may_run_into(target, e)) return run_into(target, e);
+    }
+    assign(target, as_operand(materialize(e)));
+  } else {
+    assign(target, as_operand(materialize(e)));
+  }
+}
+
+template <class Operation, dtype D, int Rank, class... Arguments, class... V>
+inline constexpr bool may_read<array_operation<Operation, D, Rank, Arguments...>, V...> =
+    (may_read<Arguments, V...> || ...);
+
+/// Throws value_error: no gradient goes through an operation on whole arrays.
+[[noreturn]] void throw_no_gradient_of_operation();
+template <class Operation, dtype D, int Rank, class... Arguments, class Weight>
+array<element_t<D>, Rank> weight_of_scanned(
+    const array_operation<Operation, D, Rank, Arguments...>&, const Weight&, device) {
+  throw_no_gradient_of_operation();
+}
+
+}  // namespace detail
+
+/// Evaluates an operation on whole arrays into an array or a view. Does not wait.
+template <class Target, class Operation, dtype D, int Rank, class... Arguments>
+void assign(Target&& target, const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+  using target_type = std::remove_cvref_t<Target>;
+  static_assert(target_type::rank >= Rank, "the target has fewer dimensions than the result");
+  static_assert(detail::is_writable<std::remove_reference_t<Target>>,
+                "the target is const: an array that is, or a view that only reads");
+  if constexpr (target_type::rank == Rank) detail::assign_operation(target, e);
+  else assign(target, detail::as_operand(detail::materialize(e)));
+}
+
+/// Evaluates an operation on whole arrays now, into an array. Does not wait.
+template <class Operation, dtype D, int Rank, class... Arguments>
+auto eval(const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+  return detail::materialize(e);
+}
+
+/// Describes the statements that evaluate the arguments, and the operation.
+template <class Target, class Operation, dtype D, int Rank, class... Arguments>
+explanation explain(Target&, const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+  explanation all;
+  detail::unpack(
+      [&all](const auto&... x) {
+        const auto add = [&all](const auto& argument) {
+          using type = std::remove_cvref_t<decltype(argument)>;
+          if constexpr (requires { argument.operands; } || detail::is_materialized<type>) {
+            auto values = array<element_t<detail::trace_t<type>::type.type>, type::rank>{};
+            all.append(explain(values, argument));
+          }
+        };
+        (add(x), ...);
+      },
+      e.arguments);
+  detail::operand of[sizeof...(Arguments)], *at = of;
+  detail::unpack(
+      [&at](const auto&... x) {
+        (set_shape_of_values(*at++, detail::trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
+                             std::remove_cvref_t<decltype(x)>::rank,
+                             detail::shape_of_expression(x).data(), nullptr, 0),
+         ...);
+      },
+      e.arguments);
+  all.append(explanation::of_line(e.operation.describe(of)));
+  return all;
+}
+
+}  // namespace dsl

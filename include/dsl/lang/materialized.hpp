@@ -1,0 +1,53 @@
+// Operands whose values are written to memory of their own before the statement that reads them:
+// scans, and operations on whole arrays.
+#pragma once
+
+#include <dsl/lang/leaves.hpp>
+
+namespace dsl::detail {
+
+/// Whether an expression is such an operand or has some among its operands. Their own operands do
+/// not count.
+template <class E> inline constexpr bool has_materialized = is_materialized<E>;
+template <class F, class... Operands> inline constexpr bool
+    has_materialized<expression<F, Operands...>> = (has_materialized<Operands> || ...);
+template <class F, int R, class... Operands> inline constexpr bool
+    has_materialized<reduction<F, R, Operands...>> = (has_materialized<Operands> || ...);
+
+/// The expression with `replace(operand)` in place of each such operand, from the inside out: a
+/// scan of scans is given with its operands replaced.
+template <class E, class Replace>
+auto replace_materialized(const E& e, const Replace& replace) {
+  if constexpr (!has_materialized<E>) {
+    return e;
+  } else {
+    const auto made =
+        map_operands(e, [&replace](const auto& x) { return replace_materialized(x, replace); });
+    if constexpr (is_materialized<E>) return replace(made);
+    else return made;
+  }
+}
+/// The expression with the values of such operands in their place. Queues a statement for each and
+/// does not wait.
+template <class E>
+auto materialize_operands(const E& e) {
+  return replace_materialized(e, [](const auto& of) { return as_operand(materialize(of)); });
+}
+/// The same without the values: arrays of their shapes, never written. For plans.
+template <class E>
+auto without_materialized(const E& e) {
+  return replace_materialized(e, [](const auto& of) { return as_operand(memory_for_values(of)); });
+}
+
+/// Calls visit(x) for each operand x of these operands, without those of others inside them.
+template <class E, class Visit>
+void visit_arguments(const E& e, const Visit& visit) {
+  if constexpr (is_materialized<E>) {
+    if constexpr (requires { e.operand; }) visit(e.operand);
+    else unpack([&visit](const auto&... x) { (visit(x), ...); }, e.arguments);
+  } else if constexpr (has_materialized<E>) {
+    unpack([&visit](const auto&... x) { (visit_arguments(x, visit), ...); }, e.operands);
+  }
+}
+
+}  // namespace dsl::detail

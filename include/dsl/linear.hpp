@@ -1,0 +1,6 @@
+// Linear algebra: products of matrices, systems of equations, decompositions. A component of its
+// own, dsl::linear, which links cuBLAS and cuSOLVER, and OpenBLAS and LAPACKE.
+#pragma once
+
+#include <dsl/dsl.hpp>
+#include <dsl/linear/matmul.hpp>

@@ -1,0 +1,88 @@
+// Products on a GPU, by cuBLAS.
+#include <cublas_v2.h>
+
+#include <complex>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "cuda/calls.hpp"
+#include "linear/gpu.hpp"
+#include "linear/matrices.hpp"
+#include "mem/stream.hpp"
+#include "mem/text.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+void check(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  const std::string what = std::string(call) + ": " + cublasGetStatusString(status);
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) raise<memory_error>(what);
+  raise<cuda_error>(what);
+}
+
+// What cuBLAS's documentation advises for these GPUs. Memory that is given to a call, instead of
+// cuBLAS's own, makes its results the same each time, and may be used while a stream is captured.
+std::size_t working_memory(int gpu) {
+  int major = 0;
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu),
+              "cudaDeviceGetAttribute");
+  return std::size_t{major >= 9 ? 32u : 8u} << 20;
+}
+
+struct type_of_call {
+  cudaDataType_t elements;
+  cublasComputeType_t compute;
+};
+type_of_call type_for(dtype type) {
+  switch (type) {
+    case dtype::float16: return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
+    case dtype::bfloat16: return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+    case dtype::float32: return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case dtype::float64: return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case dtype::complex64: return {CUDA_C_32F, CUBLAS_COMPUTE_32F};
+    default: return {CUDA_C_64F, CUBLAS_COMPUTE_64F};
+  }
+}
+
+}  // namespace
+
+void with_cublas(const stream& on, const std::function<void(cublasHandle_t)>& use) {
+  static std::mutex mutex;
+  static std::unordered_map<int, cublasHandle_t>& handles =
+      *new std::unordered_map<int, cublasHandle_t>;  // Never destroyed: the driver may be gone.
+  const device where = on.where();
+  const cuda::current_device current(where.index);
+  const std::size_t bytes = working_memory(where.index);
+  const buffer_ref memory = buffer_ref::allocate(bytes, where);
+  const std::lock_guard lock(mutex);
+  cublasHandle_t& handle = handles[where.index];
+  if (handle == nullptr) check(cublasCreate(&handle), "cublasCreate");
+  check(cublasSetStream(handle, cuda::native(on.native())), "cublasSetStream");
+  check(cublasSetWorkspace(handle, memory.data(), bytes), "cublasSetWorkspace");
+  use(handle);
+}
+
+// cuBLAS's matrices are column-major, so that the row-major c = a b is its c^T = b^T a^T.
+void multiply_on_gpu(const products& p, const stream& on) {
+  with_cublas(on, [&](cublasHandle_t handle) {
+    const auto [elements, compute] = type_for(p.type);
+    const std::complex<double> one{1}, zero{0};
+    const std::complex<float> narrow_one{1}, narrow_zero{0};
+    const bool wide = compute == CUBLAS_COMPUTE_64F;
+    const void *const times = wide ? static_cast<const void*>(&one) : &narrow_one,
+                      *const plus = wide ? static_cast<const void*>(&zero) : &narrow_zero;
+    const auto how = [](const matrix& m) { return m.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const std::int64_t rows = p.a.rows, columns = p.b.columns, inner = p.a.columns;
+    check(cublasGemmStridedBatchedEx_64(handle, how(p.b), how(p.a), columns, rows, inner, times,
+                                        p.b.at, elements, p.b.step, p.next_b, p.a.at, elements,
+                                        p.a.step, p.next_a, plus, p.c, elements, columns, p.next_c,
+                                        p.count, compute, CUBLAS_GEMM_DEFAULT),
+          "cublasGemmStridedBatchedEx");
+  });
+}
+
+}  // namespace dsl::detail
