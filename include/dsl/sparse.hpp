@@ -2,5 +2,5 @@
 #pragma once
 
 #include <dsl/dsl.hpp>
-#include <dsl/lang/sparse.hpp>
-#include <dsl/lang/sparse_product.hpp>
+#include <dsl/sparse/csr.hpp>
+#include <dsl/sparse/matmul.hpp>

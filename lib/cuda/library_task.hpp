@@ -3,9 +3,9 @@
 
 #include <variant>
 
+#include "cuda/csr_product.hpp"
 #include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
-#include "cuda/csr_product.hpp"
 #include "exec/by_key/library_task.hpp"
 
 namespace dsl::detail::cuda {

@@ -12,9 +12,9 @@
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
+#include "sim/csr_product.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
-#include "sim/csr_product.hpp"
 
 namespace dsl::detail {
 

@@ -40,9 +40,9 @@ void simulate(const csr_task& task) {
   }
   for_each_csr_step(task, [&](csr_step step, std::int64_t blocks) {
     const csr_arguments arguments{{0, static_cast<std::uint32_t>(blocks)}, task};
-    simulated_launch launch{nullptr, &arguments, blocks,  csr_block,
-                            0,       false,      1,       memory,
-                            "dsl::kernels::csr_product", nullptr, nullptr};
+    simulated_launch launch{
+        nullptr, &arguments, blocks, csr_block, 0, false, 1, memory, "dsl::kernels::csr_product",
+        nullptr, nullptr};
     launch.warp_size = csr_warp;
     with_csr_type(task.type, [&](auto zero) { launch.entry = entry_of<decltype(zero)>(step); });
     simulate(launch);

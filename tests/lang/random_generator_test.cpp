@@ -89,8 +89,8 @@ struct drawn_sum {
 
 namespace {
 
-struct generators : on_device {};
-ON_EVERY_DEVICE(generators);
+struct functor_generators : on_device {};
+ON_EVERY_DEVICE(functor_generators);
 
 const dsl::random::key seed{42};
 
@@ -110,7 +110,7 @@ static_assert(draws_words_in_order());
 static_assert(std::is_trivially_copyable_v<generator> && sizeof(generator) <= 40);
 static_assert(generator().bits() == word_of(0, 0, 0));
 
-TEST_P(generators, words_at_every_size) {
+TEST_P(functor_generators, words_at_every_size) {
   for (const std::int64_t n : sizes()) {
     const dsl::array<std::uint32_t> got =
         dsl::vectorize(nth_word{seed})(dsl::arange<std::int64_t>(n), dsl::arange<int>(n) % 11);
@@ -120,7 +120,7 @@ TEST_P(generators, words_at_every_size) {
   }
 }
 
-TEST_P(generators, the_same_bits_everywhere) {
+TEST_P(functor_generators, the_same_bits_everywhere) {
   const std::int64_t n = 20'011;
   const everything f{seed.fold(3)};
   const dsl::array<std::uint64_t> got =
@@ -130,7 +130,7 @@ TEST_P(generators, the_same_bits_everywhere) {
     ASSERT_EQ(hashes[i], f(static_cast<std::int64_t>(i), i % 7)) << i;
 }
 
-TEST_P(generators, go_on_where_they_ended) {
+TEST_P(functor_generators, go_on_where_they_ended) {
   const std::int64_t n = 1009;
   const auto f = dsl::vectorize(drawn_sum{seed});
   const auto i = dsl::arange<std::int64_t>(n);

@@ -71,8 +71,7 @@ struct csr_body {
         const std::uint32_t at = k + static_cast<std::uint32_t>(i) * step;
         const bool exists = at < end;
         from[i] = exists ? memory.template load<std::int32_t>(task.column_of + at) : -1;
-        value[i] =
-            exists ? memory.template load<T>(static_cast<const T*>(task.values) + at) : T{};
+        value[i] = exists ? memory.template load<T>(static_cast<const T*>(task.values) + at) : T{};
       }
       DSL_DETAIL_UNROLL
       for (int i = 0; i < entries_ahead; ++i)
@@ -136,12 +135,12 @@ struct csr_body {
     T* const of_warps = team.template shared<sums_of_warps, T, csr_block>();
     const auto lane = static_cast<std::uint32_t>(team.thread() >> task.log2_columns);
     for_each_column([&](std::int64_t column) {
-      T total = sum_of_lanes(
-          column < task.columns
-              ? sum(first + lane, end, static_cast<std::uint32_t>(csr_block >> task.log2_columns),
-                    column)
-              : T{},
-          csr_warp);
+      T total =
+          sum_of_lanes(column < task.columns
+                           ? sum(first + lane, end,
+                                 static_cast<std::uint32_t>(csr_block >> task.log2_columns), column)
+                           : T{},
+                       csr_warp);
       if (team.lane() >> task.log2_columns == 0)
         memory.store(of_warps + team.warp() * csr_warp + team.lane(), total);
       team.synchronize();

@@ -50,14 +50,12 @@ void run_csr_product(const csr_operands& matrix, const operand& x, const operand
   task.x = at(x);
   task.row_step = x.strides[0];
   task.column_step = x.rank == 2 ? x.strides[1] : 0;
-  task.x_elements =
-      x.extents[0] == 0
-          ? 0
-          : 1 + (x.extents[0] - 1) * task.row_step + (task.columns - 1) * task.column_step;
+  task.x_elements = x.extents[0] == 0 ? 0
+                                      : 1 + (x.extents[0] - 1) * task.row_step +
+                                            (task.columns - 1) * task.column_step;
   task.y = at(y);
   while (task.log2_columns < 5 && 1 << task.log2_columns < task.columns) ++task.log2_columns;
-  task.log2_lanes =
-      std::min(log2_lanes_of_csr(task.rows, task.count), 5 - int{task.log2_columns});
+  task.log2_lanes = std::min(log2_lanes_of_csr(task.rows, task.count), 5 - int{task.log2_columns});
   task.longest = longest_csr_row(task.rows, task.count);
   task.long_rows = matrix.long_rows;
   task.part_count = matrix.part_count;
@@ -124,6 +122,13 @@ std::string csr_of(std::int64_t rows, std::int64_t columns) {
 }
 }  // namespace
 
+text describe_csr_product(std::int64_t rows, std::int64_t width, std::int64_t entries,
+                          const operand& x) {
+  return text(("matmul of " + csr_of(rows, width) + " with " + std::to_string(entries) +
+               " entries and of " + spell_shape(x.extents, x.rank) + ", threads of a row: " +
+               std::to_string(1 << log2_lanes_of_csr(std::max<std::int64_t>(rows, 1), entries)))
+                  .c_str());
+}
 void throw_bad_offsets(std::int64_t rows, std::int64_t entries) {
   raise<value_error>("offsets of a sparse matrix of " + std::to_string(rows) + " rows and " +
                      std::to_string(entries) +
@@ -153,8 +158,8 @@ void require_csr_arrays(std::int64_t rows, std::int64_t values, std::int64_t col
                        " offsets: it has a column for each value, and an offset for each row and "
                        "one more");
 }
-void require_coo(std::int64_t rows, std::int64_t width, std::int64_t row_of,
-                 std::int64_t column_of, std::int64_t values) {
+void require_coo(std::int64_t rows, std::int64_t width, std::int64_t row_of, std::int64_t column_of,
+                 std::int64_t values) {
   if (row_of != values || column_of != values)
     raise<shape_error>(csr_of(rows, width) + " made of " + std::to_string(row_of) + " rows, " +
                        std::to_string(column_of) + " columns and " + std::to_string(values) +

@@ -43,10 +43,12 @@ struct csr_operands {
 /// Throws device_error, memory_error or cuda_error.
 void run_csr_product(const csr_operands& matrix, const operand& x, const operand& y);
 
+text describe_csr_product(std::int64_t rows, std::int64_t width, std::int64_t entries,
+                          const operand& x);
+
 // Errors of a matrix's three arrays.
 [[noreturn]] void throw_bad_offsets(std::int64_t rows, std::int64_t entries);
-[[noreturn]] void throw_bad_column(std::int64_t least, std::int64_t greatest,
-                                   std::int64_t columns);
+[[noreturn]] void throw_bad_column(std::int64_t least, std::int64_t greatest, std::int64_t columns);
 [[noreturn]] void throw_bad_row(std::int64_t least, std::int64_t greatest, std::int64_t rows);
 /// Throws shape_error for an extent that is negative or above 2^31 - 1, or as many entries.
 void require_csr_sizes(std::int64_t rows, std::int64_t columns, std::int64_t entries);
@@ -54,8 +56,8 @@ void require_csr_sizes(std::int64_t rows, std::int64_t columns, std::int64_t ent
 void require_csr_arrays(std::int64_t rows, std::int64_t values, std::int64_t columns,
                         std::int64_t offsets);
 /// Throws shape_error unless the three arrays of entries at any places have one length.
-void require_coo(std::int64_t rows, std::int64_t width, std::int64_t row_of,
-                 std::int64_t column_of, std::int64_t values);
+void require_coo(std::int64_t rows, std::int64_t width, std::int64_t row_of, std::int64_t column_of,
+                 std::int64_t values);
 /// Throws shape_error unless x has `columns` rows.
 void require_csr_factor(std::int64_t columns, std::int64_t rows_of_x);
 

@@ -12,13 +12,12 @@ namespace dsl {
 namespace detail {
 
 template <class T>
-concept sparse_element = element<T> && (dtype_v<T> == dtype::float32 || dtype_v<T> == dtype::float64 ||
-                                        kind_of(dtype_v<T>) == kind::complex);
+concept sparse_element =
+    element<T> && (dtype_v<T> == dtype::float32 || dtype_v<T> == dtype::float64 ||
+                   kind_of(dtype_v<T>) == kind::complex);
 
-/// A sparse matrix as an operand of a product.
-template <class T>
-struct csr_views {
-  view<const T, 1> values;
+/// Where the entries of a sparse matrix are, as an operand of a product.
+struct csr_structure {
   view<const std::int32_t, 1> columns, offsets, parts;
   std::int64_t rows, width;
   std::int32_t long_rows, part_count;
@@ -94,10 +93,9 @@ class csr {
   const array<std::int32_t>& columns() const { return columns_; }
   const array<std::int32_t>& offsets() const { return offsets_; }
 
-  /// The matrix as an operand.
-  detail::csr_views<T> operand() const {
-    return {values_.view(),  columns_.view(), offsets_.view(), parts_.view(),
-            rows_,           width_,          long_rows_,      part_count_};
+  detail::csr_structure structure() const {
+    return {columns_.view(), offsets_.view(), parts_.view(), rows_,
+            width_,          long_rows_,      part_count_};
   }
 
  private:
@@ -138,12 +136,12 @@ namespace detail {
 /// A matrix of entries in row-major order, of which no two have the same place. `keys`: row * width
 /// + column.
 template <class T>
-sparse::csr<T> csr_of_sorted(std::int64_t rows, std::int64_t width,
-                             const array<std::int64_t>& keys, array<T> values) {
+sparse::csr<T> csr_of_sorted(std::int64_t rows, std::int64_t width, const array<std::int64_t>& keys,
+                             array<T> values) {
   const std::int64_t divisor = width > 0 ? width : 1;
   return {rows, width, std::move(values), array<std::int32_t>(cast<std::int32_t>(keys % divisor)),
-          array<std::int32_t>(cast<std::int32_t>(
-              searchsorted(keys, arange<std::int64_t>(rows + 1) * width)))};
+          array<std::int32_t>(
+              cast<std::int32_t>(searchsorted(keys, arange<std::int64_t>(rows + 1) * width)))};
 }
 
 }  // namespace detail
@@ -164,8 +162,9 @@ auto from_dense(const M& m) {
   const auto shape = detail::shape_of_expression(operand);
   detail::require_csr_sizes(shape[0], shape[1], 0);
   const array<T, 2> all = operand;
-  array<std::int64_t> keys = compress(all != T(0), index(0, shape) * shape[1] + index(1, shape));
-  array<T> values = take(all, keys);
+  const auto is_entry = all != T(0);
+  const array<std::int64_t> keys = compress(is_entry, index(0, shape) * shape[1] + index(1, shape));
+  array<T> values = compress(is_entry, all);
   return detail::csr_of_sorted<T>(shape[0], shape[1], keys, std::move(values));
 }
 
@@ -183,8 +182,8 @@ auto from_coo(std::int64_t rows, std::int64_t width, const I& row_of, const J& c
   using T = element_t<detail::trace_t<detail::operand_t<V>>::type.type>;
   static_assert(detail::sparse_element<T>,
                 "a sparse matrix has values of float, double or complex numbers");
-  const device_guard guard(detail::home_of(detail::as_operand(row_of), detail::as_operand(column_of),
-                                           detail::as_operand(values)));
+  const device_guard guard(detail::home_of(
+      detail::as_operand(row_of), detail::as_operand(column_of), detail::as_operand(values)));
   const array<std::int64_t> in_row = cast<std::int64_t>(row_of),
                             in_column = cast<std::int64_t>(column_of);
   const array<T> all = values;
