@@ -56,7 +56,6 @@ namespace sparse {
 /// const dsl::sparse::csr<float> a(3, 3, dsl::to_device(std::vector{1.f, 2.f, 3.f}),
 ///                                 dsl::to_device(std::vector{0, 2, 1}),
 ///                                 dsl::to_device(std::vector{0, 2, 2, 3}));
-/// dsl::array<float> y = 2 * dsl::matmul(a, x) + 1;
 /// ```
 template <detail::sparse_element T>
 class csr {
