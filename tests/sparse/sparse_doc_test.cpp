@@ -15,8 +15,8 @@ TEST_P(sparse_doc, examples) {
     EXPECT_EQ(y.copy_to_host(), (std::vector<float>{2 * (6 + 2 * 8) - 5, -6, 2 * 3 * 7 - 7}));
   }
   // Two blocks, of which the second has the eigenvalues 3 and 1.
-  const auto m = dsl::sparse::from_dense(dsl::reshape(
-      dsl::to_device(std::vector{1., 0., 0., 0., 2., 1., 0., 1., 2.}), 3, 3));
+  const auto m = dsl::sparse::from_dense(
+      dsl::reshape(dsl::to_device(std::vector{1., 0., 0., 0., 2., 1., 0., 1., 2.}), 3, 3));
   dsl::array<double> v = dsl::to_device(std::vector{1., 2., 1.});
   const dsl::array<double, 2> pair =
       dsl::reshape(dsl::to_device(std::vector{1., 2., 3., 4., 5., 6.}), 3, 2);
