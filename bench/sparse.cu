@@ -147,8 +147,8 @@ void product(const char* name, const row_lengths& of, std::int64_t columns = 1) 
 #endif
 }
 
+constexpr std::int64_t n = 1'000'000, entries = 1 << 24;
 const rows products([] {
-  constexpr std::int64_t n = 1'000'000;
   product<float>("5 to 50 entries a row, times a vector", {n, 5, 50, 0});
   product<double>("5 to 50 entries a row, times a vector", {n, 5, 50, 0});
   product<float>("1 to 9 entries a row, times a vector", {n, 1, 9, 0});
@@ -157,7 +157,6 @@ const rows products([] {
   product<float>("5 to 50 entries a row, times 8 columns", {n, 5, 50, 0}, 8);
 
   // Entries in any order become rows.
-  constexpr std::int64_t entries = 1 << 24;
   work("sparse", dsl::dtype::float32, std::to_string(entries), "from_coo", 20.0 * entries,
        timing::call)
       .by("dsl", [] {
