@@ -1,8 +1,9 @@
-// Sorts and scatters on a GPU.
+// Sorts, scatters and multiplies by sparse matrices on a GPU.
 #pragma once
 
 #include <variant>
 
+#include "cuda/csr_product.hpp"
 #include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
 #include "exec/by_key/library_task.hpp"
@@ -27,6 +28,7 @@ inline cudaError_t launch_task(const library_task& task, void* memory, std::size
   return std::visit(
       [&](const auto& of) {
         if constexpr (requires { launch_scatter(of, stream); }) return launch_scatter(of, stream);
+        else if constexpr (requires { launch_csr(of, stream); }) return launch_csr(of, stream);
         else return launch_sort(of, memory, bytes, stream);
       },
       task.is);

@@ -12,6 +12,7 @@
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
+#include "sim/csr_product.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
 
@@ -71,6 +72,7 @@ class sim_executor final : public grid_executor {
   }
   using grid_executor::run;
   void run(const library_task& task, const stream&) const override {
+    if (const auto* const product = std::get_if<csr_task>(&task.is)) return simulate(*product);
     if (const auto* const scatter = std::get_if<scatter_task>(&task.is))
       for (std::int64_t i = 0; i < scatter->count; ++i)
         if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
