@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "exec/by_key/library_task.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "exec/loop/loop_launch.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/rows/rows.hpp"

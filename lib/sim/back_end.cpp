@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "exec/by_key/library_task.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "exec/run/parameters.hpp"
 #include "exec/run/shares.hpp"
@@ -14,6 +14,7 @@
 #include "mem/text.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
+#include "sim/rolling.hpp"
 
 namespace dsl::detail {
 
@@ -76,7 +77,14 @@ class sim_executor final : public grid_executor {
         if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
           raise<memory_error>("position " + spell_position(at) + " is none of " +
                               std::to_string(scatter->elements) + " elements");
+    if (const auto* const rolling = std::get_if<rolling_task>(&task.is))
+      return run_rolling(*rolling, simulator.chip().shared_per_block);
     run_in_memory(task);
+  }
+  bool takes(const library_task& task, device) const override {
+    const auto* const rolling = std::get_if<rolling_task>(&task.is);
+    return rolling == nullptr ||
+           plan_rolling(*rolling, simulator.chip().shared_per_block).threads > 0;
   }
 };
 

@@ -34,6 +34,8 @@ DSL_ELSEWHERE(cumsum, scan, scan)
 DSL_ELSEWHERE(cumprod, scan, scan)
 DSL_ELSEWHERE(scan, scan, scan)
 
+DSL_ELSEWHERE(sliding_window, window, window)
+
 DSL_ELSEWHERE(sum_by, by_key, by_key)
 DSL_ELSEWHERE(reduce_by, by_key, by_key)
 DSL_ELSEWHERE(bincount, by_key, by_key)

@@ -1,7 +1,7 @@
 // Writes to positions that an index gives.
 #pragma once
 
-#include <dsl/exec/by_key/scatter.hpp>
+#include <dsl/exec/tasks/scatter.hpp>
 #include <dsl/lang/by_key.hpp>
 #include <dsl/lang/scan.hpp>
 #include <dsl/lang/sort.hpp>

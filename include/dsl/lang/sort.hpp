@@ -1,7 +1,7 @@
 // Sorting, and searching in sorted elements.
 #pragma once
 
-#include <dsl/exec/by_key/sort.hpp>
+#include <dsl/exec/tasks/sort.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/reduction_rules.hpp>
 #include <dsl/lang/select.hpp>

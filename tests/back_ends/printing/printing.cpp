@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "exec/by_key/library_task.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/rows/rows.hpp"
 #include "exec/run/executor.hpp"

@@ -1,15 +1,18 @@
-// Tasks that libraries do: sorting and writing to positions.
+// Tasks whose code is part of the library: sorting, writing to positions, rolling reductions.
 #pragma once
 
 #include <variant>
 
-#include "exec/by_key/scatter.hpp"
-#include "exec/by_key/sort.hpp"
+#include "exec/tasks/scatter.hpp"
+#include "exec/tasks/sort.hpp"
+#include "exec/tasks/rolling_task.hpp"
 
 namespace dsl::detail {
 
 /// A task for `executor::run`.
-struct library_task { std::variant<sort_task, pair_sort_task, scatter_task> is; };
+struct library_task {
+  std::variant<sort_task, pair_sort_task, scatter_task, rolling_task> is;
+};
 
 /// Runs a task on the host's cores, in its memory. Done when it returns.
 inline void run_in_memory(const library_task& task) {

@@ -1,0 +1,5 @@
+// Windows of adjacent elements. Not part of dsl.hpp, because few programs use them.
+#pragma once
+
+#include <dsl/dsl.hpp>
+#include <dsl/lang/sliding_window.hpp>
