@@ -7,6 +7,8 @@
 #include <dsl/lang/select.hpp>
 #include <dsl/lang/vectorize.hpp>
 
+#include <initializer_list>
+
 namespace dsl {
 
 namespace detail {
@@ -26,7 +28,8 @@ constexpr bool may_be_sorted() {
   }
 }
 
-/// Contiguous elements: those of an array, or those of an expression, which is evaluated.
+/// Contiguous elements: those of an array or of a view that has them so, or those of an expression,
+/// which is evaluated.
 template <class T>
 view<const T, 1> elements_in_line(const array<T, 1>& x) {
   require_memory(x.view().owner(), "sort");
@@ -34,8 +37,11 @@ view<const T, 1> elements_in_line(const array<T, 1>& x) {
 }
 template <class X>
 auto elements_in_line(const X& x) {
+  if constexpr (requires { x.is_contiguous(); })
+    if (x.has_memory() && x.is_contiguous())
+      return view<const typename X::value_type, 1>(x);
   const auto values = eval(x);
-  return values.view();
+  return view<const typename decltype(values)::value_type, 1>(values.view());
 }
 
 template <class T>
@@ -160,6 +166,21 @@ auto median(const X& x) {
     return sorted.unless_nan(where(isinf(sum), a * 0.5 + b * 0.5, sum * 0.5));
   }
 }
+namespace detail {
+
+template <class T>
+auto percentile_of(const sorted_elements<T>& sorted, double p) {
+  const double at = p / 100 * static_cast<double>(sorted.last);
+  const auto lower = static_cast<std::int64_t>(at);
+  const double beyond = at - static_cast<double>(lower);
+  const auto a = sorted(lower), b = sorted(lower < sorted.last ? lower + 1 : lower);
+  // As NumPy: interpolates from the nearer of the two.
+  if (beyond < 0.5) return sorted.unless_nan(a + (b - a) * beyond);
+  return sorted.unless_nan(b - (b - a) * (1 - beyond));
+}
+
+}  // namespace detail
+
 /// The value below which p percent of the elements are, interpolated linearly between two elements:
 /// np.percentile. As `median`, except that next to an infinity it gives the result of NumPy's
 /// formula, often NaN. Throws value_error unless p is from 0 to 100.
@@ -170,14 +191,27 @@ auto percentile(const X& x, double p) {
     return refused{};
   } else {
     detail::require_percentage(p);
+    return detail::percentile_of(detail::sorted_elements(sort(x)), p);
+  }
+}
+/// The same for several p, from one sort: an array of as many values.
+/// ```cpp
+/// dsl::array<float> box = dsl::percentile(score, {25, 50, 75});
+/// ```
+template <class X>
+  requires detail::operands<X>
+auto percentile(const X& x, std::initializer_list<double> several) {
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    for (const double p : several) detail::require_percentage(p);
     const detail::sorted_elements sorted(sort(x));
-    const double at = p / 100 * static_cast<double>(sorted.last);
-    const auto lower = static_cast<std::int64_t>(at);
-    const double beyond = at - static_cast<double>(lower);
-    const auto a = sorted(lower), b = sorted(lower < sorted.last ? lower + 1 : lower);
-    // As NumPy: interpolates from the nearer of the two.
-    if (beyond < 0.5) return sorted.unless_nan(a + (b - a) * beyond);
-    return sorted.unless_nan(b - (b - a) * (1 - beyond));
+    using result = typename std::remove_cvref_t<decltype(sorted)>::result;
+    array<result, 1> values(
+        dsl::extents<1>{static_cast<std::int64_t>(several.size())}, sorted.all.where());
+    std::int64_t i = 0;
+    for (const double p : several) values(i++) = detail::percentile_of(sorted, p);
+    return values;
   }
 }
 
