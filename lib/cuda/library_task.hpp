@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "cuda/convolve.hpp"
 #include "cuda/rolling.hpp"
 #include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
@@ -30,6 +31,8 @@ inline cudaError_t launch_task(const library_task& task, void* memory, std::size
         if constexpr (requires { launch_scatter(of, stream); }) return launch_scatter(of, stream);
         else if constexpr (requires { launch_rolling(of, stream); })
           return launch_rolling(of, stream);
+        else if constexpr (requires { launch_convolve(of, stream); })
+          return launch_convolve(of, stream);
         else return launch_sort(of, memory, bytes, stream);
       },
       task.is);

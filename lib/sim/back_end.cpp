@@ -5,16 +5,16 @@
 #include <cstring>
 #include <vector>
 
-#include "exec/tasks/library_task.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "exec/run/parameters.hpp"
 #include "exec/run/shares.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
-#include "sim/rolling.hpp"
+#include "sim/tasks.hpp"
 
 namespace dsl::detail {
 
@@ -77,9 +77,11 @@ class sim_executor final : public grid_executor {
         if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
           raise<memory_error>("position " + spell_position(at) + " is none of " +
                               std::to_string(scatter->elements) + " elements");
-    if (const auto* const rolling = std::get_if<rolling_task>(&task.is))
-      return run_rolling(*rolling, simulator.chip().shared_per_block);
-    run_in_memory(task);
+    const std::size_t shared = simulator.chip().shared_per_block;
+    if (const auto* const rolling = std::get_if<rolling_task>(&task.is)) simulate(*rolling, shared);
+    else if (const auto* const convolution = std::get_if<convolve_task>(&task.is))
+      simulate(*convolution, shared);
+    else run_in_memory(task);
   }
   bool takes(const library_task& task, device) const override {
     const auto* const rolling = std::get_if<rolling_task>(&task.is);

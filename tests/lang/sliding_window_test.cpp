@@ -155,8 +155,7 @@ TEST_P(sliding, rows_columns_and_parts) {
   const auto c = along_columns.copy_to_host();
   for (std::int64_t i = 0; i + 4 <= rows; ++i)
     for (std::int64_t k = 0; k < columns; ++k)
-      ASSERT_EQ(c[static_cast<std::size_t>(i * columns + k)],
-                exact(at(i, k), 4, columns).greatest);
+      ASSERT_EQ(c[static_cast<std::size_t>(i * columns + k)], exact(at(i, k), 4, columns).greatest);
 
   // Misaligned, and every second element.
   const auto line = dsl::ravel(m);
@@ -165,7 +164,8 @@ TEST_P(sliding, rows_columns_and_parts) {
              a = max(dsl::sliding_window(misaligned, 5), dsl::axis(1)).copy_to_host();
   for (std::size_t i = 0; i < o.size(); ++i)
     ASSERT_EQ(o[i], exact(host.data() + 1 + 2 * i, 5, 2).greatest);
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], exact(host.data() + 3 + i, 5).greatest);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_EQ(a[i], exact(host.data() + 3 + i, 5).greatest);
 }
 
 TEST_P(sliding, windows_are_operands) {

@@ -118,7 +118,9 @@ template <class Problem>
 void expect_stiff() {
   expect_stiff<Problem>(1e-6, std::make_index_sequence<Problem::begin.size()>{});
 }
-TEST_P(more_ensembles, solves_robertsons_problem_to_its_end) { expect_stiff<problems::robertson>(); }
+TEST_P(more_ensembles, solves_robertsons_problem_to_its_end) {
+  expect_stiff<problems::robertson>();
+}
 TEST_P(more_ensembles, solves_van_der_pols_problem) { expect_stiff<problems::van_der_pol>(); }
 TEST_P(more_ensembles, solves_orego) { expect_stiff<problems::orego>(); }
 TEST_P(more_ensembles, solves_hires) { expect_stiff<problems::hires>(); }

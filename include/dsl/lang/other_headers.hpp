@@ -35,6 +35,7 @@ DSL_ELSEWHERE(cumprod, scan, scan)
 DSL_ELSEWHERE(scan, scan, scan)
 
 DSL_ELSEWHERE(sliding_window, window, window)
+DSL_ELSEWHERE(convolve, window, window)
 
 DSL_ELSEWHERE(sum_by, by_key, by_key)
 DSL_ELSEWHERE(reduce_by, by_key, by_key)
@@ -51,6 +52,8 @@ DSL_ELSEWHERE(unique, sort, by_key)
 DSL_ELSEWHERE(median, sort, by_key)
 DSL_ELSEWHERE(percentile, sort, by_key)
 DSL_ELSEWHERE(searchsorted, sort, by_key)
+DSL_ELSEWHERE(topk, sort, by_key)
+DSL_ELSEWHERE(argtopk, sort, by_key)
 
 DSL_ELSEWHERE(mesh, mpi, mpi)
 DSL_ELSEWHERE_OF_RANK(from_dlpack, dlpack, dlpack)

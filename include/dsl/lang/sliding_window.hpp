@@ -71,10 +71,10 @@ auto elements_in_memory(const X& x) {
 
 template <class T, int R>
 sliding_windows<T, R + 1> windows_of(const view<const T, R>& x, std::int64_t n, int axis) {
-  return {x.template remap<R + 1>(
-              "sliding_window",
-              [&](const mapping& m) { return detail::sliding_window(m, axis, n); }),
-          axis_of(x.mapping(), axis, "sliding_window")};
+  return {
+      x.template remap<R + 1>("sliding_window",
+                              [&](const mapping& m) { return detail::sliding_window(m, axis, n); }),
+      axis_of(x.mapping(), axis, "sliding_window")};
 }
 
 /// x with an axis as its last one, and x whose last axis becomes another one. The other axes keep
@@ -104,7 +104,8 @@ operand operand_in_memory(const view<T, R>& x) {
 }
 
 template <rolling_function Function, dtype Result, class T, int Rank>
-array<element_t<Result>, Rank - 1> reduce_each(const sliding_windows<T, Rank>& w, std::int64_t ddof) {
+array<element_t<Result>, Rank - 1> reduce_each(const sliding_windows<T, Rank>& w,
+                                               std::int64_t ddof) {
   constexpr int rank = Rank - 1;
   const std::int64_t window = w.extent(rank);
   const auto in_rows = axis_to_end(w.elements(), w.axis());
@@ -124,8 +125,7 @@ array<element_t<Result>, Rank - 1> reduce_each(const sliding_windows<T, Rank>& w
 template <rolling_function Function, class Reduction, dtype Result, class T, int Rank,
           class... Options>
 auto reduce_windows(const sliding_windows<T, Rank>& w, const Options&... options) {
-  constexpr bool is_spread =
-      Function == rolling_function::var || Function == rolling_function::std;
+  constexpr bool is_spread = Function == rolling_function::var || Function == rolling_function::std;
   const tuple<Options...> given(options...);
   const auto with_dims = [](const auto& reduced) {
     if constexpr (keeps_dims<Options...>) return expand_dims(reduced, -1);
@@ -166,12 +166,12 @@ auto sliding_window(const X& x, std::int64_t n, axes<1> along = axis(-1)) {
   else return detail::windows_of(detail::elements_in_memory(x), n, along.number[0]);
 }
 
-#define DSL_OF_WINDOWS(name, result)                                                            \
-  template <element T, int Rank, detail::reduction_option... Options>                           \
-    requires(detail::axis_count<Options...> == 1)                                               \
-  auto name(const sliding_windows<T, Rank>& w, const Options&... options) {                             \
-    return detail::reduce_windows<detail::rolling_function::name, detail::name##_function,      \
-                                  result>(w, options...);                               \
+#define DSL_OF_WINDOWS(name, result)                                                       \
+  template <element T, int Rank, detail::reduction_option... Options>                      \
+    requires(detail::axis_count<Options...> == 1)                                          \
+  auto name(const sliding_windows<T, Rank>& w, const Options&... options) {                \
+    return detail::reduce_windows<detail::rolling_function::name, detail::name##_function, \
+                                  result>(w, options...);                                  \
   }
 
 // Reductions of each window: sum(dsl::sliding_window(x, n), dsl::axis(-1)). x is read about once,

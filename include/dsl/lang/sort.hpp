@@ -38,8 +38,7 @@ view<const T, 1> elements_in_line(const array<T, 1>& x) {
 template <class X>
 auto elements_in_line(const X& x) {
   if constexpr (requires { x.is_contiguous(); })
-    if (x.has_memory() && x.is_contiguous())
-      return view<const typename X::value_type, 1>(x);
+    if (x.has_memory() && x.is_contiguous()) return view<const typename X::value_type, 1>(x);
   const auto values = eval(x);
   return view<const typename decltype(values)::value_type, 1>(values.view());
 }
@@ -207,8 +206,8 @@ auto percentile(const X& x, std::initializer_list<double> several) {
     for (const double p : several) detail::require_percentage(p);
     const detail::sorted_elements sorted(sort(x));
     using result = typename std::remove_cvref_t<decltype(sorted)>::result;
-    array<result, 1> values(
-        dsl::extents<1>{static_cast<std::int64_t>(several.size())}, sorted.all.where());
+    array<result, 1> values(dsl::extents<1>{static_cast<std::int64_t>(several.size())},
+                            sorted.all.where());
     std::int64_t i = 0;
     for (const double p : several) values(i++) = detail::percentile_of(sorted, p);
     return values;

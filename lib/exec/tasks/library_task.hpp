@@ -1,17 +1,19 @@
-// Tasks whose code is part of the library: sorting, writing to positions, rolling reductions.
+// Tasks whose code is part of the library: sorting, writing to positions, rolling reductions,
+// convolutions.
 #pragma once
 
 #include <variant>
 
+#include "exec/tasks/convolve_task.hpp"
+#include "exec/tasks/rolling_task.hpp"
 #include "exec/tasks/scatter.hpp"
 #include "exec/tasks/sort.hpp"
-#include "exec/tasks/rolling_task.hpp"
 
 namespace dsl::detail {
 
 /// A task for `executor::run`.
 struct library_task {
-  std::variant<sort_task, pair_sort_task, scatter_task, rolling_task> is;
+  std::variant<sort_task, pair_sort_task, scatter_task, rolling_task, convolve_task> is;
 };
 
 /// Runs a task on the host's cores, in its memory. Done when it returns.

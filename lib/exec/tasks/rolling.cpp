@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "exec/run/executor.hpp"
 #include "exec/tasks/library_task.hpp"
 #include "exec/tasks/rolling_kernel.hpp"
-#include "exec/run/executor.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {

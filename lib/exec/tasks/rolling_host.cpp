@@ -54,8 +54,8 @@ struct joined_variances {
   void join(const joined_variances& with, std::size_t count, std::size_t ahead, double mine,
             double others) {
     double *const m = mean.data(), *const s = squares.data();
-    const double *const other_m = with.mean.data() + ahead,
-                 *const other_s = with.squares.data() + ahead;
+    const double *const other_m = with.mean.data() + ahead, *const other_s =
+                                                                with.squares.data() + ahead;
     const double share = others / (mine + others), both = mine * share;
     for (std::size_t i = 0; i < count; ++i) {
       const double d = other_m[i] - m[i];
@@ -80,7 +80,7 @@ void reduce_some(const rolling_task& task, std::int64_t row, std::int64_t first,
   with_memory_type<V>(task.type, [&](auto type) {
     using T = decltype(type);
     const T* const from = static_cast<const T*>(task.elements) + row * task.length + first;
-    for (std::size_t i = 0; i < elements; ++i) powers.set(i, math::convert<V>(to_value(from[i])));
+    for (std::size_t i = 0; i < elements; ++i) powers.set(i, widened<V>(from[i]));
   });
   std::size_t done = 0;
   for (std::size_t length = 1; length <= window; length *= 2) {
@@ -95,10 +95,8 @@ void reduce_some(const rolling_task& task, std::int64_t row, std::int64_t first,
   }
   with_memory_type<V>(task.result, [&](auto type) {
     using T = decltype(type);
-    T* const to =
-        static_cast<T*>(task.results) + row * (task.length - task.window + 1) + first;
-    for (std::size_t i = 0; i < count; ++i)
-      to[i] = static_cast<T>(math::convert_to<dtype_v<T>>(windows.result(task, i)));
+    T* const to = static_cast<T*>(task.results) + row * (task.length - task.window + 1) + first;
+    for (std::size_t i = 0; i < count; ++i) to[i] = rounded<T>(windows.result(task, i));
   });
 }
 

@@ -12,6 +12,7 @@
 #include <dsl/exec/team/team.hpp>
 #include <dsl/ir/op.hpp>
 
+#include "exec/tasks/memory_type.hpp"
 #include "exec/tasks/rolling_task.hpp"
 
 namespace dsl::detail {
@@ -83,30 +84,6 @@ struct rolling_variance {
   }
 };
 
-/// Calls use(T{}) with the type in memory of the elements of a dtype that are computed with as V.
-template <class V, class Use>
-DSL_DETAIL_FN void with_memory_type(dtype type, const Use& use) {
-  if constexpr (std::same_as<V, float>) {
-    if (type == dtype::float16) use(half{});
-    else if (type == dtype::bfloat16) use(bfloat16{});
-    else use(float{});
-  } else {
-    switch (type) {
-      case dtype::boolean: return use(bool{});
-      case dtype::int8: return use(std::int8_t{});
-      case dtype::int16: return use(std::int16_t{});
-      case dtype::int32: return use(std::int32_t{});
-      case dtype::int64: return use(std::int64_t{});
-      case dtype::uint8: return use(std::uint8_t{});
-      case dtype::uint16: return use(std::uint16_t{});
-      case dtype::uint32: return use(std::uint32_t{});
-      case dtype::uint64: return use(std::uint64_t{});
-      default:
-        if constexpr (std::floating_point<V>) use(double{});
-    }
-  }
-}
-
 template <class Function, class Memory, class Team>
 struct rolling_block {
   using V = typename Function::value;
@@ -131,9 +108,7 @@ struct rolling_block {
         elements(static_cast<unsigned>(t.threads() * items)) {}
 
   /// A free place after a thread's elements, so that all threads reach theirs without conflicts.
-  DSL_DETAIL_FN static unsigned place(unsigned i) {
-    return i + i / static_cast<unsigned>(items);
-  }
+  DSL_DETAIL_FN static unsigned place(unsigned i) { return i + i / static_cast<unsigned>(items); }
 
   DSL_DETAIL_FN void run() const {
     const std::int64_t first = team.block() * args.tile;
@@ -177,7 +152,7 @@ struct rolling_block {
       DSL_DETAIL_UNROLL
       for (int u = 0; u < items; ++u) {
         const int i = team.thread() + u * team.threads();
-        x[u] = i < left ? math::convert<V>(to_value(memory.template load<T>(from + i))) : V{};
+        x[u] = i < left ? widened<V>(memory.template load<T>(from + i)) : V{};
       }
       DSL_DETAIL_UNROLL
       for (int u = 0; u < items; ++u)
@@ -196,8 +171,8 @@ struct rolling_block {
       const V last = memory.template load<V>(values + place(next - 1)),
               first = memory.template load<V>(values + place(next));
       return Function::result(
-          args.task, Function::join(suffix, Function::moved(prefix, static_cast<V>(at),
-                                                            first - last)));
+          args.task,
+          Function::join(suffix, Function::moved(prefix, static_cast<V>(at), first - last)));
     } else {
       return Function::result(args.task, Function::join(suffix, prefix));
     }
@@ -230,7 +205,8 @@ struct rolling_block {
         if (u < own_first) own_first = u;
       }
       const state one = Function::of(x[index(u)], origin);
-      reduced[index(u)] = u == 0 || at == 0 ? one : Function::join(reduced[index(u - (u > 0))], one);
+      reduced[index(u)] =
+          u == 0 || at == 0 ? one : Function::join(reduced[index(u - (u > 0))], one);
       if (++at == window) at = 0;
     }
     // Those of the threads before, from the one in which the last element's segment begins.
@@ -279,8 +255,7 @@ struct rolling_block {
         }
         if (in_row >= results) continue;
         const V result = memory.template load<V>(values + place(static_cast<unsigned>(i)));
-        memory.store(static_cast<T*>(task.results) + of_row * results + in_row,
-                     static_cast<T>(math::convert_to<dtype_v<T>>(result)));
+        memory.store(static_cast<T*>(task.results) + of_row * results + in_row, rounded<T>(result));
       }
     });
   }

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
-#include "exec/tasks/library_task.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/text.hpp"
 

@@ -8,9 +8,9 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
+#include "exec/run/executor.hpp"
 #include "exec/tasks/library_task.hpp"
 #include "exec/tasks/ordered_key.hpp"
-#include "exec/run/executor.hpp"
 #include "mem/buffer.hpp"
 #include "mem/profiling.hpp"
 #include "mem/text.hpp"
@@ -47,8 +47,8 @@ topk_plan plan_topk(std::int64_t n, std::int64_t k) {
   // As many elements in the sample as reach the bound.
   const double wanted = static_cast<double>(k),
                sampled = std::sqrt(wanted * static_cast<double>(n));
-  plan.stride = std::max<std::int64_t>(1, static_cast<std::int64_t>(
-                                              static_cast<double>(n) / sampled));
+  plan.stride =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(n) / sampled));
   // The number of sampled elements among the first m is the sum of independent draws, m / stride in
   // the mean: it stays below k with this probability if m / stride is that much larger.
   plan.capacity = static_cast<std::int64_t>(wanted + 8 * std::sqrt(wanted) + 40) * plan.stride;
