@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "cuda/convolve.hpp"
+#include "cuda/reach.hpp"
 #include "cuda/rolling.hpp"
 #include "cuda/scatter.hpp"
 #include "cuda/sort.hpp"
@@ -33,6 +34,7 @@ inline cudaError_t launch_task(const library_task& task, void* memory, std::size
           return launch_rolling(of, stream);
         else if constexpr (requires { launch_convolve(of, stream); })
           return launch_convolve(of, stream);
+        else if constexpr (requires { launch_reach(of, stream); }) return launch_reach(of, stream);
         else return launch_sort(of, memory, bytes, stream);
       },
       task.is);

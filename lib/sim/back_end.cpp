@@ -77,11 +77,13 @@ class sim_executor final : public grid_executor {
         if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
           raise<memory_error>("position " + spell_position(at) + " is none of " +
                               std::to_string(scatter->elements) + " elements");
-    const std::size_t shared = simulator.chip().shared_per_block;
-    if (const auto* const rolling = std::get_if<rolling_task>(&task.is)) simulate(*rolling, shared);
-    else if (const auto* const convolution = std::get_if<convolve_task>(&task.is))
-      simulate(*convolution, shared);
-    else run_in_memory(task);
+    std::visit(
+        [&](const auto& of) {
+          if constexpr (requires { simulate(of, std::size_t{}); })
+            simulate(of, simulator.chip().shared_per_block);
+          else run_in_memory(of);
+        },
+        task.is);
   }
   bool takes(const library_task& task, device) const override {
     const auto* const rolling = std::get_if<rolling_task>(&task.is);

@@ -82,7 +82,7 @@ TEST_P(largest, nan_is_the_largest) {
 TEST_P(largest, of_elements_that_the_sample_misses) {
   std::vector<float> x = random_floats(many(), 1, 2);
   const dsl::array<std::int64_t> sampled =
-      dsl::detail::sampled_positions(dsl::detail::plan_topk(many(), 20));
+      dsl::detail::sampled_positions(dsl::detail::plan_topk(dsl::device::current(), many(), 20));
   for (const std::int64_t i : sampled.copy_to_host()) x[static_cast<std::size_t>(i)] = 0;
   expect_largest(x, 20);
 }

@@ -96,13 +96,6 @@ view<T, R> axis_from_end(const view<T, R>& x, int axis) {
   });
 }
 
-template <class T, int R>
-operand operand_in_memory(const view<T, R>& x) {
-  operand o, *at = &o;
-  add_leaves(x, at);
-  return o;
-}
-
 template <rolling_function Function, dtype Result, class T, int Rank>
 array<element_t<Result>, Rank - 1> reduce_each(const sliding_windows<T, Rank>& w,
                                                std::int64_t ddof) {

@@ -43,13 +43,6 @@ auto elements_in_line(const X& x) {
   return view<const typename decltype(values)::value_type, 1>(values.view());
 }
 
-template <class T>
-operand operand_of_line(const view<T, 1>& x) {
-  operand o, *at = &o;
-  add_leaves(x, at);
-  return o;
-}
-
 }  // namespace detail
 
 // x is an array, a view or an expression of one dimension, of real numbers, integers or booleans.
@@ -66,8 +59,8 @@ auto sort(const X& x) {
     const auto elements = detail::elements_in_line(x);
     using T = std::remove_const_t<typename decltype(elements)::value_type>;
     array<T, 1> sorted(dsl::extents<1>{elements.size()}, elements.owner().where());
-    const detail::operand to = detail::operand_of_line(sorted.view());
-    detail::run_sort(detail::operand_of_line(elements), &to, nullptr);
+    const detail::operand to = detail::operand_in_memory(sorted.view());
+    detail::run_sort(detail::operand_in_memory(elements), &to, nullptr);
     return sorted;
   }
 }
@@ -81,8 +74,8 @@ auto argsort(const X& x) {
   } else {
     const auto elements = detail::elements_in_line(x);
     array<std::int64_t, 1> order(dsl::extents<1>{elements.size()}, elements.owner().where());
-    const detail::operand to = detail::operand_of_line(order.view());
-    detail::run_sort(detail::operand_of_line(elements), nullptr, &to);
+    const detail::operand to = detail::operand_in_memory(order.view());
+    detail::run_sort(detail::operand_in_memory(elements), nullptr, &to);
     return order;
   }
 }

@@ -1,6 +1,7 @@
 // The largest elements.
 #pragma once
 
+#include <dsl/exec/tasks/topk.hpp>
 #include <dsl/lang/sort.hpp>
 
 namespace dsl {
@@ -15,19 +16,6 @@ array<std::int64_t, 1> largest_by_sort(const view<const T, 1>& x, std::int64_t k
   return array<std::int64_t, 1>(x.size() - 1 - flip(order)(slice(0, k)));
 }
 
-/// Whether an element comes before another one in falling order, the positions of equal elements in
-/// rising order, or is it.
-struct is_within {
-  template <class X, class P, class Bound, class Last>
-  constexpr auto operator()(const X& x, const P& position, const Bound& bound,
-                            const Last& last) const {
-    const auto is_tied = position <= last;
-    if constexpr (may_be_nan<X>)
-      return (x > bound) | (isnan(x) & ((bound == bound) | is_tied)) | ((x == bound) & is_tied);
-    else return (x > bound) | ((x == bound) & is_tied);
-  }
-};
-
 /// One random position in each `stride` elements. The same in every call.
 inline auto sampled_positions(const topk_plan& plan) {
   const auto i = cast<std::uint64_t>(positions(plan.sampled));
@@ -39,21 +27,23 @@ inline auto sampled_positions(const topk_plan& plan) {
 
 template <class T>
 array<std::int64_t, 1> largest_positions(const view<const T, 1>& x, std::int64_t k) {
-  const topk_plan plan = plan_topk(x.size(), k);
+  const device where = x.owner().where();
+  const topk_plan plan = plan_topk(where, x.size(), k);
   if (plan.sampled == 0) return largest_by_sort(x, k);
-  const device_guard on(x.owner().where());
+  const device_guard on(where);
   const array<std::int64_t, 1> places = sampled_positions(plan);
   const array<T, 1> sample = take(x, places);
   const auto order = largest_by_sort(view<const T, 1>(sample.view()), k);
   const scalar<std::int64_t> last = take(places, order(k - 1));
   const scalar<T> bound = take(x, last);
   array<std::int64_t, 1> found(plan.capacity);
-  scalar<std::int64_t> count;
-  const auto all = positions(x.size());
-  dsl::tie(found, count) = compress(vectorize(is_within{})(x, all, bound, last), all);
+  scalar<std::uint32_t> count(0u);
+  run_reach(operand_in_memory(x), operand_in_memory(bound.view()), operand_in_memory(last.view()),
+            operand_in_memory(found.view()), operand_in_memory(count.view()));
   const std::int64_t reached = count.value();
   if (reached > plan.capacity) return largest_by_sort(x, k);
-  const auto these = found(slice(0, reached));
+  // Equal elements keep the order of their positions.
+  const auto these = sort(found(slice(0, reached)));
   const array<T, 1> values = take(x, these);
   return array<std::int64_t, 1>(take(these, largest_by_sort(view<const T, 1>(values.view()), k)));
 }

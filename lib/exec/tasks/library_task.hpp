@@ -1,10 +1,11 @@
 // Tasks whose code is part of the library: sorting, writing to positions, rolling reductions,
-// convolutions.
+// convolutions, elements that reach a bound.
 #pragma once
 
 #include <variant>
 
 #include "exec/tasks/convolve_task.hpp"
+#include "exec/tasks/reach_task.hpp"
 #include "exec/tasks/rolling_task.hpp"
 #include "exec/tasks/scatter.hpp"
 #include "exec/tasks/sort.hpp"
@@ -13,7 +14,7 @@ namespace dsl::detail {
 
 /// A task for `executor::run`.
 struct library_task {
-  std::variant<sort_task, pair_sort_task, scatter_task, rolling_task, convolve_task> is;
+  std::variant<sort_task, pair_sort_task, scatter_task, rolling_task, convolve_task, reach_task> is;
 };
 
 /// Runs a task on the host's cores, in its memory. Done when it returns.

@@ -1,7 +1,6 @@
 #include <dsl/exec/tasks/sort.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -35,25 +34,6 @@ void run_sort(const operand& elements, const operand* sorted, const operand* ord
       library_task{sort_task{elements.type, n, address(&elements), address(sorted),
                              static_cast<std::int64_t*>(address(order))}},
       on);
-}
-
-topk_plan plan_topk(std::int64_t n, std::int64_t k) {
-  if (k < 0 || k > n)
-    raise<shape_error>("the " + std::to_string(k) + " largest of " + std::to_string(n) +
-                       " elements");
-  constexpr std::int64_t few = 1 << 15;  // A sort of these takes no longer.
-  topk_plan plan{};
-  if (k == 0 || n < few) return plan;
-  // As many elements in the sample as reach the bound.
-  const double wanted = static_cast<double>(k),
-               sampled = std::sqrt(wanted * static_cast<double>(n));
-  plan.stride =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(n) / sampled));
-  // The number of sampled elements among the first m is the sum of independent draws, m / stride in
-  // the mean: it stays below k with this probability if m / stride is that much larger.
-  plan.capacity = static_cast<std::int64_t>(wanted + 8 * std::sqrt(wanted) + 40) * plan.stride;
-  if (plan.capacity <= n / 4) plan.sampled = n / plan.stride;
-  return plan;
 }
 
 void throw_no_quantile() {
