@@ -70,6 +70,18 @@ float f(dsl::array<float>& x, float w) {
   return dsl::reduce([w](auto a, auto b) { return a + w * b; })(x).value();
 }
 
+// case windows_of_a_scalar
+// says: windows are of an operand of 1 to 7 dimensions
+// lines: nvcc 8, g++ 10, clang++ 13
+#include <dsl/window.hpp>
+auto f(dsl::scalar<float>& x) { return dsl::sliding_window(x, 3); }
+
+// case convolution_of_a_matrix
+// says: a convolution is of two operands of one dimension: dsl::ravel(x)
+// lines: nvcc 8, g++ 9, clang++ 12
+#include <dsl/window.hpp>
+auto f(dsl::array<float, 2>& m, dsl::array<float>& taps) { return dsl::convolve(m, taps); }
+
 // case narrower_scan_target
 // says: the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x
 // lines: nvcc 8, g++ 10, clang++ 12
