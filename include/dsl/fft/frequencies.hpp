@@ -1,8 +1,8 @@
 // The frequencies that a spectrum's elements belong to, and their order.
 #pragma once
 
+#include <dsl/fft/operation.hpp>
 #include <dsl/lang/generate.hpp>
-#include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shift.hpp>
 
 namespace dsl {

@@ -32,6 +32,7 @@ enum class header : std::uint8_t {
   scan,
   random,
   linear,
+  fft,
   ode,
   mpi,
   dlpack,
