@@ -28,6 +28,13 @@ TEST_P(fft_doc, transforms) {
   EXPECT_EQ(picture.copy_to_host(), (std::vector<double>{0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0}));
 }
 
+TEST_P(fft_doc, planes) {
+  const dsl::array<double, 3> field = dsl::ones<double>(2, 3, 4);
+  dsl::array<std::complex<double>, 3> planes = dsl::fftn(field, dsl::axis(0, 2));
+  EXPECT_NEAR(std::abs(planes(0, 2, 0).value() - 8.0), 0, 1e-14);
+  EXPECT_NEAR(dsl::sum(abs(planes)).value(), 24, 1e-13);
+}
+
 // A packet of momentum 2 moves by 2 t and keeps its norm.
 TEST_P(fft_doc, a_free_particle) {
   const double h = 0.01;

@@ -65,7 +65,8 @@ auto rfftfreq(std::integral auto n, double d = 1) {
 /// Lazy, as dsl::shift: part of the formula that reads it. Throws shape_error if there is no such
 /// axis.
 /// ```cpp
-/// dsl::array<double, 2> picture = dsl::fftshift(abs(spectrum));
+/// dsl::array<double, 2> picture =
+///     dsl::fftshift(abs(dsl::fft2(dsl::cast<double>(image))));
 /// ```
 template <class X, class... Axes>
   requires detail::operands<X>

@@ -61,7 +61,6 @@ auto transform_by(const char* function, const X& x, const Options&... options) {
 
 /// The discrete Fourier transform along one axis: np.fft.fft.
 /// ```cpp
-/// dsl::array<std::complex<double>> spectrum = dsl::fft(wave);
 /// dsl::array<std::complex<float>, 2> columns = dsl::fft(image, dsl::axis(0), 512);
 /// ```
 template <class X, class... Options>
@@ -93,7 +92,7 @@ auto ifft2(const X& x, const Options&... options) {
 }
 /// fft along several axes: np.fft.fftn.
 /// ```cpp
-/// dsl::array<std::complex<double>, 3> spectrum = dsl::fftn(field, dsl::axis(0, 2));
+/// dsl::array<std::complex<double>, 3> planes = dsl::fftn(field, dsl::axis(0, 2));
 /// ```
 template <class X, class... Options>
   requires detail::operands<X>
