@@ -2,10 +2,6 @@
 // normalised in each step, Runge-Kutta steps whose stages have a sum each or read neighbours, and
 // oscillators on a graph. Peers are kernels by hand, and cuSPARSE with cuBLAS.
 #include <cooperative_groups.h>
-#if defined(DSL_BENCH_CUSPARSE)
-#include <cublas_v2.h>
-#include <cusparse.h>
-#endif
 
 #include <algorithm>
 #include <random>
@@ -19,6 +15,9 @@
 #include <dsl/ode.hpp>
 
 #include "check.cuh"
+#if defined(DSL_BENCH_CUSPARSE)
+#include "cusparse.cuh"
+#endif
 #include "works.hpp"
 #include "workspace.cuh"
 
@@ -232,14 +231,6 @@ void cg_in_one_kernel(cg_state& s, float* places, int steps) {
 }
 
 #if defined(DSL_BENCH_CUSPARSE)
-void check(cusparseStatus_t status) {
-  if (status != CUSPARSE_STATUS_SUCCESS) throw std::runtime_error(cusparseGetErrorString(status));
-}
-void check(cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
-using bench::check;
-
 // alpha = squares / product, and its negative; beta = next_squares / squares, then squares =
 // next_squares.
 __global__ void find_alpha(const float* squares, const float* product, float* alpha) {

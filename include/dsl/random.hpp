@@ -3,3 +3,4 @@
 
 #include <dsl/dsl.hpp>
 #include <dsl/lang/random.hpp>
+#include <dsl/lang/random_generator.hpp>

@@ -89,32 +89,11 @@ DSL_DETAIL_FN double power_of_two(double y) {
   return __builtin_bit_cast(double, math::to_integer(power) + (math::to_integer(shifted) << 52));
 }
 
-// The exponent of a positive number, and its significand, from sqrt(1/2) to sqrt(2), minus 1.
-struct binary { double exponent, rest; };
-DSL_DETAIL_FN binary split_exponent(double x) {
-  constexpr std::uint64_t least = math::to_integer(0x1.6a09e667f3bcdp-1),
-                          exponent_of_one = std::uint64_t{1} << 62;
-  const std::uint64_t bits = math::to_integer(x),
-                      exponent = (bits + (exponent_of_one - least)) >> 52;
-  return {__builtin_bit_cast(double, exponent | math::to_integer(0x1p52)) - (0x1p52 + 1024),
-          __builtin_bit_cast(double, bits + exponent_of_one - (exponent << 52)) - 1};
-}
-
 // log2(size) with a relative error of 2e-11. It is 0 only for 1; for 0 and infinity it is large,
 // with the correct sign.
 DSL_DETAIL_FN double log2_of(double size) {
-  const binary of = split_exponent(size);
+  const math::binary of = math::split_exponent(size);
   return of.exponent + of.rest * polynomial(log2_terms, of.rest);
-}
-
-// -log(x), within 1.1 ULP. With f = m - 1 and s = f / (2 + f), log(m) = f - f^2 / 2 + s (f^2 / 2 +
-// series(s^2)), as in fdlibm's log, with coefficients of our own. The product of the upper part of
-// log(2) and an exponent is exact.
-DSL_DETAIL_FN double minus_log_of(double x) {
-  const auto [exponent, f] = split_exponent(x);
-  const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-  const double lower = s * (half + z * polynomial(log_terms, z)) + exponent * 0x1.bcd5e4f1d9ccp-47;
-  return ((half - lower) - f) - exponent * 0x1.62e42fefa398p-1;
 }
 
 // All bits set, or none.
@@ -189,7 +168,7 @@ DSL_RANDOM_FUNCTION float dsl_detail_random_normalf(float radius, std::uint32_t 
                                                     std::uint32_t turn) {
   return math::normal_of(radius, angle, turn);
 }
-DSL_RANDOM_FUNCTION double dsl_detail_random_log(double x) { return minus_log_of(x); }
+DSL_RANDOM_FUNCTION double dsl_detail_random_log(double x) { return math::minus_log(x); }
 DSL_RANDOM_FUNCTION double dsl_detail_random_normal(double radius, std::uint64_t angle,
                                                     std::uint64_t turn) {
   return math::normal_of(radius, angle, turn);

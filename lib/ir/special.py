@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints lib/ir/special.inc: the coefficients of lib/ir/special.cpp, fitted at Chebyshev nodes with mpmath in 50 digits.
 
-special.py digamma: prints those of include/dsl/ir/digamma.hpp instead."""
+special.py digamma, special.py logarithm: prints those of include/dsl/ir/digamma.hpp, logarithm.hpp instead."""
 import struct
 import sys
 
@@ -64,8 +64,19 @@ def print_digamma():
             print(f"// {what}, relative error {error}\n{', '.join(rounded(x).hex() for x in c)}")
 
 
+def print_logarithm():
+    end = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2
+    c = chebyfit(lambda z: 2 * (atanh(sqrt(z)) / sqrt(z) - 1) / z if z > mpf(10) ** -12 else mpf(2) / 3, [0, end], 7)
+    points = [end * k / 400 for k in range(1, 401)]
+    error = nstr(max(abs((1 + z * polyval(c, z) / 2) * sqrt(z) / atanh(sqrt(z)) - 1) for z in points), 2)
+    table("log_terms", f"2 (atanh(s) - s) / s^3, in powers of s^2 up to s = (sqrt(2) - 1) / (sqrt(2) + 1); relative error of atanh(s) {error}", c)
+
+
 if sys.argv[1:] == ["digamma"]:
     print_digamma()
+    sys.exit()
+if sys.argv[1:] == ["logarithm"]:
+    print_logarithm()
     sys.exit()
 
 print("// Made by lib/ir/special.py. Highest powers first.\n")
@@ -100,8 +111,3 @@ table("log2_terms", f"log2(1 + r) / r for 1 + r from 1 / sqrt(2) to sqrt(2); rel
 end = mpf("10.25")
 c, error = fit_relatively(lambda u: (lambda x: exp(x * x) * erfc(x))(3 * (1 + u) / (1 - u)), mpf(-1), (end - 3) / (end + 3), 12)
 table("scaled_erfc_terms", f"e^(x^2) erfc(x) for x from 0 to 10.25, in powers of (x - 3) / (x + 3); relative error {error}", c)
-end = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2
-c = chebyfit(lambda z: 2 * (atanh(sqrt(z)) / sqrt(z) - 1) / z if z > mpf(10) ** -12 else mpf(2) / 3, [0, end], 7)
-points = [end * k / 400 for k in range(1, 401)]
-error = nstr(max(abs((1 + z * polyval(c, z) / 2) * sqrt(z) / atanh(sqrt(z)) - 1) for z in points), 2)
-table("log_terms", f"2 (atanh(s) - s) / s^3, in powers of s^2 up to s = (sqrt(2) - 1) / (sqrt(2) + 1); relative error of atanh(s) {error}", c)

@@ -13,51 +13,68 @@ namespace {
 // A block copies the matrices of its systems to shared memory, because a thread's own lie apart
 // from its neighbours', and the solutions back through it.
 template <class T, int N> inline constexpr int threads_of_systems = [] {
-  constexpr int fit = (32 << 10) / static_cast<int>(sizeof(T) * (N * N + 1)) / 32 * 32;
+  constexpr int fit = (36 << 10) / static_cast<int>(sizeof(T) * (N * N + N + 2)) / 32 * 32;
   return fit < 32 ? 32 : fit > 128 ? 128 : fit;
 }();
+
+// Copies `count` pieces of `Size` elements to rows of `Step`, or back. For a whole block's number
+// of pieces, which is the common case, several accesses of a thread are on their way at once.
+template <int Threads, int Size, int Step, class Copy>
+__device__ void copy_pieces(int count, const Copy& copy) {
+  const int mine = static_cast<int>(threadIdx.x);
+  constexpr int at_once = Size < 12 ? Size : 8;
+  const auto one = [&](int i) { copy(i / Size, i / Size * Step + i % Size, i % Size); };
+  if (count == Threads) {
+#pragma unroll at_once
+    for (int k = 0; k < Size; ++k) one(mine + k * Threads);
+  } else {
+    for (int i = mine; i < count * Size; i += Threads) one(i);
+  }
+}
 
 template <class T, int N>
 __global__ void __launch_bounds__(threads_of_systems<T, N>) solve_small(small_systems<T> all) {
   constexpr int threads = threads_of_systems<T, N>, size = N * N, step = size | 1,
                 vector_step = N | 1;
-  __shared__ __align__(16) unsigned char shared[sizeof(T) * threads * step];
+  __shared__ __align__(16) unsigned char shared[sizeof(T) * threads * (step + vector_step)];
   T* const tile = reinterpret_cast<T*>(shared);
+  T* const vectors = tile + threads * step;
   const std::int64_t first = std::int64_t{blockIdx.x} * threads;
   const int count = static_cast<int>(all.count - first < threads ? all.count - first : threads),
             mine = static_cast<int>(threadIdx.x);
-  for (int i = mine; i < count * size; i += threads)
-    tile[i / size * step + i % size] = all.a[(first + i / size) * all.next_a + i % size];
+  const bool are_vectors = all.right_sides == 1;
+  copy_pieces<threads, size, step>(count, [&](int system, int at, int element) {
+    tile[at] = all.a[(first + system) * all.next_a + element];
+  });
+  if (are_vectors)
+    copy_pieces<threads, N, vector_step>(count, [&](int system, int at, int element) {
+      vectors[at] = all.b[(first + system) * all.next_b + element];
+    });
   __syncthreads();
-  small_factors<T, N> factors;
-  if (mine < count)
+  if (mine < count) {
+    small_factors<T, N> factors;
 #pragma unroll
     for (int i = 0; i < N; ++i)
 #pragma unroll
       for (int j = 0; j < N; ++j) factors.lu[i][j] = tile[mine * step + i * N + j];
-  __syncthreads();
-  if (all.right_sides != 1) {
-    if (mine >= count) return;
     factors.factorize();
-    factors.solve_all(all.b + (first + mine) * all.next_b,
-                      all.x + (first + mine) * N * all.right_sides, all.right_sides);
-    return;
-  }
-  for (int i = mine; i < count * N; i += threads)
-    tile[i / N * vector_step + i % N] = all.b[(first + i / N) * all.next_b + i % N];
-  __syncthreads();
-  T x[N];
-  if (mine < count) {
-    factors.factorize();
+    if (are_vectors) {
+      T x[N];
 #pragma unroll
-    for (int i = 0; i < N; ++i) x[i] = tile[mine * vector_step + i];
-    factors.solve(x);
+      for (int i = 0; i < N; ++i) x[i] = vectors[mine * vector_step + i];
+      factors.solve(x);
 #pragma unroll
-    for (int i = 0; i < N; ++i) tile[mine * vector_step + i] = x[i];
+      for (int i = 0; i < N; ++i) vectors[mine * vector_step + i] = x[i];
+    } else {
+      factors.solve_all(all.b + (first + mine) * all.next_b,
+                        all.x + (first + mine) * N * all.right_sides, all.right_sides);
+    }
   }
+  if (!are_vectors) return;
   __syncthreads();
-  for (int i = mine; i < count * N; i += threads)
-    all.x[first * N + i] = tile[i / N * vector_step + i % N];
+  copy_pieces<threads, N, vector_step>(count, [&](int system, int at, int element) {
+    all.x[(first + system) * N + element] = vectors[at];
+  });
 }
 
 __global__ void list_matrices(char* first, std::int64_t bytes, void** list, std::int64_t count) {

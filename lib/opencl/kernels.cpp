@@ -91,7 +91,14 @@ class opencl_executor final : public executor {
     if (const auto* const sort = std::get_if<sort_task>(&task.is)) opencl::launch_task(*sort, on);
     else if (const auto* const scatter = std::get_if<scatter_task>(&task.is))
       opencl::launch_task(*scatter, on);
+    else if (std::holds_alternative<csr_task>(task.is))
+      throw_not_yet(on.where(), "products with sparse matrices");
     else throw_not_yet(on.where(), "sorts of pairs");
+  }
+
+  bool takes(const library_task& task, device) const override {
+    return std::holds_alternative<sort_task>(task.is) ||
+           std::holds_alternative<scatter_task>(task.is);
   }
 
   loop_support supports(const loop& of) const override {

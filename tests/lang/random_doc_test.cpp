@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include <docs/random/in-a-functor.inc>
+
 namespace {
 
 struct random_doc : on_device {};
@@ -14,6 +16,14 @@ ON_EVERY_DEVICE(random_doc);
 TEST_P(random_doc, pi) {
 #include <docs/random/random-numbers.inc>
   EXPECT_NEAR(pi, 3.14159265, 0.004);
+}
+
+TEST_P(random_doc, in_a_functor) {
+  const std::int64_t n = 20'000;
+  const dsl::random::key k{42};
+#include <docs/random/in-a-functor-2.inc>
+  EXPECT_NEAR(dsl::mean(counts).value(), 4, 0.05);
+  EXPECT_NEAR(dsl::var(counts).value(), 4, 0.15);
 }
 
 TEST_P(random_doc, examples) {

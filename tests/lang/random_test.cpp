@@ -1,6 +1,7 @@
 // Random numbers as expressions: each element equals its formula, however the surrounding
 // expression is divided.
 #include "../on_device.hpp"
+#include "random_formulas.hpp"
 
 #include <dsl/by_key.hpp>
 #include <dsl/random.hpp>
@@ -136,13 +137,6 @@ TEST_P(drawing, uniform_has_all_bits) {
   }
 }
 
-// Difference in units in the last place of the exact value.
-template <class T>
-double units(T got, long double want) {
-  const T nearest = static_cast<T>(std::fabs(want));
-  const long double unit = std::nextafter(nearest, std::numeric_limits<T>::infinity()) - nearest;
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - want) / unit);
-}
 template <class T>
 void expect_formulas(std::int64_t n) {
   constexpr bool is_double = std::is_same_v<T, double>;
@@ -151,37 +145,18 @@ void expect_formulas(std::int64_t n) {
   const auto complex = values_of(dsl::random::normal<std::complex<T>>(seed, n));
   const std::vector<std::uint32_t> word[] = {bits_of(seed, n + 1, 0), bits_of(seed, n + 1, 1),
                                              bits_of(seed, n + 1, 2), bits_of(seed, n + 1, 3)};
-  const auto positive = [&](std::size_t i) -> long double {
-    if (!is_double) return (static_cast<T>(word[0][i] >> 1) + T(0.5)) * T(0x1p-31);
-    return (static_cast<T>(word[0][i] >> 5) * T(0x1p26) + static_cast<T>(word[1][i] >> 6) +
-            T(0.5)) *
-           T(0x1p-53);
-  };
-  const auto angle = [&](std::size_t i, int draw, std::uint32_t quarter) -> long double {
-    const long double high =
-        static_cast<long double>(static_cast<std::int32_t>(word[draw][i] + quarter)) * 0x1p-31L;
-    return is_double ? high + static_cast<long double>(word[draw + 1][i] >> 1) * 0x1p-62L : high;
-  };
-  // The nearest multiple of a half is subtracted first, because pi itself is rounded.
-  const auto sine = [](long double half_turns) {
-    const long double nearest = std::round(2 * half_turns),
-                      rest = (half_turns - nearest / 2) * 3.14159265358979323846264338327950288L;
-    switch (static_cast<int>(nearest) & 3) {
-      case 0: return std::sin(rest);
-      case 1: return std::cos(rest);
-      case 2: return -std::sin(rest);
-      default: return -std::cos(rest);
-    }
+  const auto positive = [&](std::size_t i) { return positive_of<T>(word[0][i], word[1][i]); };
+  const auto sine = [&](std::size_t i, int draw, bool of_cosine) {
+    return sine_of_half_turns(angle_of<T>(word[draw][i], word[draw + 1][i], of_cosine));
   };
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
     const std::size_t even = i & ~std::size_t{1}, odd = i | 1;
     ASSERT_LE(units(exponential[i], -std::log(positive(i))), 4) << i;
     const long double radius = std::sqrt(-2 * std::log(positive(even)));
-    ASSERT_LE(units(normal[i], radius * sine(angle(odd, 0, even == i ? 0x40000000 : 0))), 4) << i;
+    ASSERT_LE(units(normal[i], radius * sine(odd, 0, even == i)), 4) << i;
     const long double length = std::sqrt(-std::log(positive(i)));
-    ASSERT_LE(units(complex[i].real(), length * sine(angle(i, is_double ? 2 : 1, 0x40000000))), 4)
-        << i;
-    ASSERT_LE(units(complex[i].imag(), length * sine(angle(i, is_double ? 2 : 1, 0))), 4) << i;
+    ASSERT_LE(units(complex[i].real(), length * sine(i, is_double ? 2 : 1, true)), 4) << i;
+    ASSERT_LE(units(complex[i].imag(), length * sine(i, is_double ? 2 : 1, false)), 4) << i;
   }
 }
 TEST_P(drawing, normal_and_exponential_by_their_formulas) {

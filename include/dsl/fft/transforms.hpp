@@ -29,12 +29,11 @@ auto transform_by(const char* function, const X& x, const Options&... options) {
     const auto of = as_operand(x);
     constexpr int rank = operand_t<X>::rank, count = transformed_axes<Default, rank, Options...>;
     static_assert(count <= rank, "more axes than the operand has");
+    constexpr bool is_scaled = Inverse || has_norm<Options...>;
     const transform_request request = request_of(function, options...);
-    const auto shape = shape_of_expression(of);
-    return complex_transform < Inverse ||
-           has_norm < Options... >>
-               (of, axes_of_transform(request, count, shape.data(), rank, false, home_of(of)),
-                Inverse, request.norm);
+    const transform_axes axes =
+        axes_of_transform(request, count, shape_of_expression(of).data(), rank, false, home_of(of));
+    return complex_transform<is_scaled>(of, axes, Inverse, request.norm);
   }
 }
 

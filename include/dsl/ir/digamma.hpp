@@ -5,13 +5,6 @@
 
 namespace dsl::detail::math {
 
-/// A polynomial of x; the highest power's coefficient is first.
-template <class T, class... Coefficient>
-DSL_DETAIL_FN T polynomial(T x, T sum, Coefficient... next) {
-  ((sum = times_plus(sum, x, next)), ...);
-  return sum;
-}
-
 /// The fitted parts of digamma, by `lib/ir/special.py digamma`.
 ///
 /// near(u)     (1 + s) digamma(1 + s) / (s - root), for s = u + 1/2 from 0 to 1

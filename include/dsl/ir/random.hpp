@@ -73,26 +73,37 @@ DSL_DETAIL_FN constexpr std::uint64_t random_key(std::uint64_t key, std::uint64_
   return all.word[0] | static_cast<std::uint64_t>(all.word[1]) << 32;
 }
 
-/// A uniformly distributed integer below `range`: the upper half of the product of random bits and
-/// the range. Products whose lower half is below 2^32 mod range (2^64 mod range) are rejected, and
-/// new bits are drawn. D. Lemire, Fast random integer generation in an interval, ACM Trans. Model.
-/// Comput. Simul. 29 (2019).
-DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_t key,
-                                                   std::uint32_t range) {
-  for (std::uint32_t draw = 0;; ++draw) {
-    const std::uint64_t product = static_cast<std::uint64_t>(random_bits(i, key, draw)) * range;
+/// A uniformly distributed integer below `range`, 0 for a range of 0: the upper half of the product
+/// of random bits, draw(), and the range. Products whose lower half is below 2^32 mod range (2^64
+/// mod range) are rejected, and new bits are drawn. D. Lemire, Fast random integer generation in an
+/// interval, ACM Trans. Model. Comput. Simul. 29 (2019).
+template <class Draw>
+DSL_DETAIL_FN constexpr std::uint32_t below(std::uint32_t range, Draw draw) {
+  for (;;) {
+    const std::uint64_t product = static_cast<std::uint64_t>(draw()) * range;
     const auto low = static_cast<std::uint32_t>(product);
     if (low >= range || low >= (0 - range) % range)
       return static_cast<std::uint32_t>(product >> 32);
   }
 }
-DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key,
-                                                   std::uint64_t range) {
-  for (std::uint32_t draw = 0;; draw += 2) {
-    const std::uint64_t high = random_bits(i, key, draw),
-                        bits = high << 32 | random_bits(i, key, draw + 1), lower = bits * range;
+template <class Draw>
+DSL_DETAIL_FN constexpr std::uint64_t below(std::uint64_t range, Draw draw) {
+  for (;;) {
+    const std::uint64_t bits = draw(), lower = bits * range;
     if (lower >= range || lower >= (0 - range) % range) return upper_half_of_product(bits, range);
   }
+}
+DSL_DETAIL_FN constexpr std::uint32_t random_below(std::uint64_t i, std::uint64_t key,
+                                                   std::uint32_t range) {
+  return below(range,
+               [i, key, next = std::uint32_t{0}]() mutable { return random_bits(i, key, next++); });
+}
+DSL_DETAIL_FN constexpr std::uint64_t random_below(std::uint64_t i, std::uint64_t key,
+                                                   std::uint64_t range) {
+  return below(range, [i, key, next = std::uint32_t{0}]() mutable {
+    const std::uint64_t high = random_bits(i, key, next++);
+    return high << 32 | random_bits(i, key, next++);
+  });
 }
 
 // The last step of splitmix64: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom
@@ -147,39 +158,35 @@ namespace math {
 
 /// The logarithm of a number in (0, 1] made of 31 random bits: the middle between two multiples of
 /// 2^-31.
+template <rounded OnDevice = rounded::once>
 DSL_DETAIL_FN float log_of_bits(std::uint32_t bits) {
   float exponent;
-  return moderate_log((static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f,
-                      exponent);
+  return moderate_log<OnDevice>(
+      (static_cast<float>(static_cast<std::int32_t>(bits >> 1)) + 0.5f) * 0x1p-31f, exponent);
 }
 
 /// Sine and cosine of x half circles, |x| at most 1/4, by polynomials of least error.
 template <class T> struct sine_and_cosine { T sine, cosine; };
+template <rounded OnDevice>
 DSL_DETAIL_FN sine_and_cosine<float> of_half_turns(float x) {
   const float square = times(x, x);
-  const float odd =
-      times_plus(times_plus(-0x1.2ee7bcp-1f, square, 0x1.4665e8p+1f), square, -0x1.4abbccp+2f);
-  const float even = times_plus(
-      times_plus(times_plus(0x1.db6492p-3f, square, -0x1.55cb98p+0f), square, 0x1.03c1eap+2f),
-      square, -0x1.3bd3ccp+2f);
-  return {times_plus(x, 0x1.921fb6p+1f, times(odd, times(x, square))),
-          times_plus(even, square, 1.0f)};
+  const float odd = polynomial<OnDevice>(square, -0x1.2ee7bcp-1f, 0x1.4665e8p+1f, -0x1.4abbccp+2f);
+  const float even = polynomial<OnDevice>(square, 0x1.db6492p-3f, -0x1.55cb98p+0f, 0x1.03c1eap+2f,
+                                          -0x1.3bd3ccp+2f, 1.0f);
+  return {times_plus<OnDevice>(x, 0x1.921fb6p+1f, times(odd, times(x, square))), even};
 }
+template <rounded OnDevice>
 DSL_DETAIL_FN sine_and_cosine<double> of_half_turns(double x) {
   const double square = times(x, x);
-  double odd = times_plus(0x1.e4a9d9166f052p-12, square, -0x1.e3027dea82bd7p-8);
-  odd = times_plus(odd, square, 0x1.50783208843ebp-4);
-  odd = times_plus(odd, square, -0x1.32d2cce500387p-1);
-  odd = times_plus(odd, square, 0x1.466bc6775a476p+1);
-  odd = times_plus(odd, square, -0x1.4abbce625be52p+2);
-  odd = times_plus(odd, square, 0x1.1a62633145c07p-53);  // of pi
-  double even = times_plus(-0x1.b2f3eb054afcdp-14, square, 0x1.f9ce245cada0bp-10);
-  even = times_plus(even, square, -0x1.a6d1eef479be1p-6);
-  even = times_plus(even, square, 0x1.e1f5068688d5bp-3);
-  even = times_plus(even, square, -0x1.55d3c7e3cb241p+0);
-  even = times_plus(even, square, 0x1.03c1f081b5ac0p+2);
-  even = times_plus(even, square, -0x1.3bd3cc9be45dep+2);
-  return {times_plus(x, 0x1.921fb54442d18p+1, times(odd, x)), times_plus(even, square, 1.0)};
+  // The last coefficient is the rest of pi.
+  const double odd = polynomial<OnDevice>(
+      square, 0x1.e4a9d9166f052p-12, -0x1.e3027dea82bd7p-8, 0x1.50783208843ebp-4,
+      -0x1.32d2cce500387p-1, 0x1.466bc6775a476p+1, -0x1.4abbce625be52p+2, 0x1.1a62633145c07p-53);
+  const double even =
+      polynomial<OnDevice>(square, -0x1.b2f3eb054afcdp-14, 0x1.f9ce245cada0bp-10,
+                           -0x1.a6d1eef479be1p-6, 0x1.e1f5068688d5bp-3, -0x1.55d3c7e3cb241p+0,
+                           0x1.03c1f081b5ac0p+2, -0x1.3bd3cc9be45dep+2, 1.0);
+  return {times_plus<OnDevice>(x, 0x1.921fb54442d18p+1, times(odd, x)), even};
 }
 
 /// The difference between an angle, in units of 2^-32 (2^-64) of a circle, and the nearest quarter,
@@ -200,23 +207,26 @@ DSL_DETAIL_FN double from_quarter(std::uint64_t from_eighth) {  // its lowest bi
 /// of quarters, in its two upper bits. The difference from the nearest quarter depends on `angle`
 /// alone, so it is computed once for two numbers that differ by a quarter turn. The sign bit is
 /// flipped last, so the product is rounded by itself, whatever is computed from it.
-template <class T, class Angle>
+template <rounded OnDevice = rounded::once, class T, class Angle>
 DSL_DETAIL_FN T normal_of(T radius, Angle angle, Angle turn) {
   constexpr Angle half = sign_bit<T>, quarter = half / 2, eighth = half / 4;
   const Angle from = angle + eighth, turned = from + turn;
-  const sine_and_cosine<T> of = of_half_turns(from_quarter(from));
+  const sine_and_cosine<T> of = of_half_turns<OnDevice>(from_quarter(from));
   const T size = times(radius, select((turned & quarter) != 0, of.cosine, of.sine));
   return __builtin_bit_cast(T, to_integer(size) ^ (turned & half));
 }
 
 #if DSL_DETAIL_ON_DEVICE
-DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits); }
-DSL_DETAIL_FN double random_log(double x) { return 0 - math::log(x); }
-DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
-  const float square = 0 - 2 * log_of_bits(bits);
+/// The square root of 0 or of a moderate number; rounded correctly.
+DSL_DETAIL_FN float moderate_sqrt(float square) {
   // The approximate root is infinite for 0.
   const float r = fminimum(quick::rsqrt(square), 0x1p+64f), root = times(square, r);
   return fma(fma(-root, root, square), 0.5f * r, root);
+}
+DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits(bits); }
+DSL_DETAIL_FN double random_log(double x) { return 0 - math::log(x); }
+DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
+  return moderate_sqrt(0 - 2 * log_of_bits(bits));
 }
 DSL_DETAIL_FN float random_normal(float radius, std::uint32_t angle, std::uint32_t turn) {
   return normal_of(radius, angle, turn);
@@ -235,6 +245,23 @@ DSL_DETAIL_FN double random_normal(double radius, std::uint64_t angle, std::uint
   return dsl_detail_random_normal(radius, angle, turn);
 }
 #endif
+
+/// The same functions with the host's bits on every device.
+namespace portable {
+#if DSL_DETAIL_ON_DEVICE
+DSL_DETAIL_FN float random_log(std::uint32_t bits) { return 0 - log_of_bits<rounded::twice>(bits); }
+DSL_DETAIL_FN double random_log(double x) { return minus_log(x); }
+DSL_DETAIL_FN float random_radius(std::uint32_t bits) {
+  return moderate_sqrt(2 * random_log(bits));
+}
+template <class T, class Angle> DSL_DETAIL_FN T random_normal(T radius, Angle angle, Angle turn) {
+  return normal_of<rounded::twice>(radius, angle, turn);
+}
+#else
+using math::random_log, math::random_radius, math::random_normal;
+#endif
+DSL_DETAIL_FN double random_radius(double x) { return math::sqrt(2 * random_log(x)); }
+}  // namespace portable
 
 }  // namespace math
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <dsl/ir/bits.hpp>
+#include <dsl/ir/logarithm.hpp>
 
 #include "opencl/print/types.hpp"
 
@@ -133,7 +134,7 @@ class function_table {
     add_array("i1_series", i1_series);
     add_array("i0_asymptotic", i0_asymptotic);
     add_array("i1_asymptotic", i1_asymptotic);
-    add_array("log_terms", log_terms);
+    add_array("log_terms", math::log_terms);
   }
   const std::string* find(std::string_view name) const {
     const auto found = all_.find(name);
