@@ -17,13 +17,14 @@ inline constexpr auto real_at_ends = vectorize([](auto x, auto position, auto la
 
 template <int Most, int Default, class X, class... Options>
 auto real_transform_by(const char* function, const X& x, const Options&... options) {
-  if constexpr (!may_transform<Most, X, Options...>()) {
+  if constexpr (!may_transform<Most, Default, X, Options...>()) {
     return refused{};
-  } else {
+  } else if constexpr (is_complex_operand<X>) {
     static_assert(!is_complex_operand<X>,
                   "dsl::rfft transforms real numbers; complex ones by dsl::fft");
+    return refused{};
+  } else {
     constexpr int rank = operand_t<X>::rank, count = transformed_axes<Default, rank, Options...>;
-    static_assert(count <= rank, "more axes than the operand has");
     constexpr dtype D = spectrum_of_operand<X>, A = real_of(D);
     const auto of = as_operand(x);
     const transform_request request = request_of(function, options...);
@@ -31,7 +32,7 @@ auto real_transform_by(const char* function, const X& x, const Options&... optio
     const transform_axes axes =
         axes_of_transform(request, count, shape.data(), rank, false, home_of(of));
     // Along the last axis first: half of the elements are left for the others.
-    const auto along_others = [&axes](const auto& half) {
+    const auto along_others = [&](const auto& half) {
       if constexpr (count == 1) return half;
       else return transform<D, D>(half, axes.without_last(), false);
     };
@@ -49,11 +50,10 @@ auto real_transform_by(const char* function, const X& x, const Options&... optio
 
 template <int Most, int Default, class X, class... Options>
 auto inverse_real_transform_by(const char* function, const X& x, const Options&... options) {
-  if constexpr (!may_transform<Most, X, Options...>()) {
+  if constexpr (!may_transform<Most, Default, X, Options...>()) {
     return refused{};
   } else {
     constexpr int rank = operand_t<X>::rank, count = transformed_axes<Default, rank, Options...>;
-    static_assert(count <= rank, "more axes than the operand has");
     constexpr dtype A = spectrum_of_operand<X>, D = real_of(A);
     const auto of = as_operand(x);
     const transform_request request = request_of(function, options...);
