@@ -38,7 +38,7 @@ TEST_P(transforms, of_every_length) {
 // Rows, columns and planes of several shapes, as they lie and transposed, cut off and lengthened.
 TEST_P(transforms, along_every_axis) {
   for (const std::vector<std::int64_t>& shape :
-       {std::vector<std::int64_t>{5, 12, 7}, {3, 1, 40}, {70, 3, 9}, {1, 1, 1}, {2, 33, 1}}) {
+       {std::vector<std::int64_t>{5, 12, 7}, {3, 1, 40}, {20, 5, 18}, {1, 1, 1}, {2, 33, 1}}) {
     const auto host = random_values<c64>(shape[0] * shape[1] * shape[2]);
     const auto memory = dsl::to_device(host);
     const auto x = dsl::reshape(memory, shape[0], shape[1], shape[2]);
@@ -96,17 +96,17 @@ TEST_P(transforms, of_views_with_steps) {
 }
 
 TEST_P(transforms, of_real_numbers_along_several_axes) {
-  for (const std::int64_t n : {8, 9}) {
-    const auto host = random_values<double>(6 * 5 * n);
+  for (const std::int64_t n : {18, 19}) {
+    const auto host = random_values<double>(20 * 5 * n);
     const auto memory = dsl::to_device(host);
-    const auto x = dsl::reshape(memory, 6, 5, n);
-    const values of = values::of({6, 5, n}, host),
+    const auto x = dsl::reshape(memory, 20, 5, n);
+    const values of = values::of({20, 5, n}, host),
                  rows = first_of_rows(summed(of, 2, n, false), n / 2 + 1);
     const dsl::array<c64, 3> planes = dsl::rfftn(x, dsl::axis(0, 2)), all = dsl::rfftn(x);
-    expect_near<c64, 3>(planes, summed(rows, 0, 6, false), "two axes");
-    expect_near<c64, 3>(all, summed(summed(rows, 0, 6, false), 1, 5, false), "three axes");
-    expect_near<double, 3>(dsl::irfftn(all, dsl::extents<3>{6, 5, n}), of, "back");
-    expect_near<double, 3>(dsl::irfftn(planes, dsl::axis(0, -1), dsl::extents<2>{6, n}), of,
+    expect_near<c64, 3>(planes, summed(rows, 0, 20, false), "two axes");
+    expect_near<c64, 3>(all, summed(summed(rows, 0, 20, false), 1, 5, false), "three axes");
+    expect_near<double, 3>(dsl::irfftn(all, dsl::extents<3>{20, 5, n}), of, "back");
+    expect_near<double, 3>(dsl::irfftn(planes, dsl::axis(0, -1), dsl::extents<2>{20, n}), of,
                            "two axes back");
     // Columns: elements that are not contiguous along the halved axis.
     const dsl::array<c64, 3> columns = dsl::rfft(x, dsl::axis(1));
@@ -114,8 +114,8 @@ TEST_P(transforms, of_real_numbers_along_several_axes) {
         columns,
         [&] {
           const values whole = summed(of, 1, 5, false);
-          values half{{6, 3, n}, {}};
-          for (std::int64_t i = 0; i < 6; ++i)
+          values half{{20, 3, n}, {}};
+          for (std::int64_t i = 0; i < 20; ++i)
             for (std::int64_t j = 0; j < 3 * n; ++j)
               half.at.push_back(whole.at[static_cast<std::size_t>(i * 5 * n + j)]);
           return half;
@@ -251,7 +251,8 @@ TEST_P(transforms, have_frequencies_in_numpys_order) {
   const dsl::array<int, 2> m =
       dsl::reshape(dsl::to_device(std::vector<int>{0, 1, 2, 3, 4, 5}), 2, 3);
   EXPECT_EQ(dsl::eval(dsl::fftshift(m)).copy_to_host(), (std::vector<int>{5, 3, 4, 2, 0, 1}));
-  EXPECT_EQ(dsl::eval(dsl::ifftshift(dsl::fftshift(m))).copy_to_host(), m.copy_to_host());
+  EXPECT_EQ(dsl::eval(dsl::ifftshift(dsl::eval(dsl::fftshift(m)))).copy_to_host(),
+            m.copy_to_host());
   EXPECT_EQ(dsl::eval(dsl::fftshift(m, dsl::axis(0))).copy_to_host(),
             (std::vector<int>{3, 4, 5, 0, 1, 2}));
   EXPECT_EQ(dsl::eval(1 + dsl::fftshift(2 * m, dsl::axis(-1))).copy_to_host(),
