@@ -1,4 +1,5 @@
 // Measures reductions of all elements, with CUB's DeviceReduce as peer.
+#include <thrust/iterator/transform_output_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/zip_function.h>
 #include <cub/device/device_reduce.cuh>
@@ -9,6 +10,22 @@
 #include "workspace.cuh"
 
 namespace bench {
+
+/// Welford's variance: an accumulator of three values.
+struct moments { float n, mean, squares; };
+struct moments_of_one {
+  DSL_FN moments operator()(float x) const { return {1, x, 0}; }
+};
+struct join_moments {
+  DSL_FN moments operator()(moments a, moments b) const {
+    const float n = a.n + b.n, share = b.n / n, apart = b.mean - a.mean;
+    return {n, a.mean + apart * share, a.squares + b.squares + apart * apart * (a.n * share)};
+  }
+};
+struct variance_of {
+  DSL_FN float operator()(moments a) const { return a.squares / a.n; }
+};
+
 namespace {
 
 struct plus {
@@ -86,6 +103,40 @@ const rows whole_arrays([] {
     dot(n).within(1e-4).by("CUB", cub_sum_of_two(product{}));
     reduction_work<float>("norm(a)", n, 1).by("dsl", [](const x_t& x) { x.out = dsl::norm(x.a); });
     variance(n);
+    reduction_work<float>("Welford's variance(a)", n, 1)
+        .within(1e-4)
+        .by("dsl",
+            [](const x_t& x) {
+              constexpr auto welford =
+                  dsl::reduce(join_moments{}, moments{}, moments_of_one{}, variance_of{});
+              x.out = welford(x.a);
+            })
+        .by("dsl lambda",
+            [](const x_t& x) {
+              constexpr auto welford = dsl::reduce(
+                  [](auto a, auto b) {
+                    auto [n_a, mean_a, squares_a] = a;
+                    auto [n_b, mean_b, squares_b] = b;
+                    auto n = n_a + n_b, share = n_b / n, apart = mean_b - mean_a;
+                    return std::tuple{n, mean_a + apart * share,
+                                      squares_a + squares_b + apart * apart * (n_a * share)};
+                  },
+                  std::tuple{0.0f, 0.0f, 0.0f}, [](auto e) { return std::tuple{1, e, 0}; },
+                  [](auto a) { return std::get<2>(a) / std::get<0>(a); });
+              x.out = welford(x.a);
+            })
+        .by("CUB", [](const x_t& x) {
+          return with_workspace([=](void* memory, std::size_t& size) {
+            return cub::DeviceReduce::TransformReduce(
+                memory, size, x.a.data(),
+                thrust::make_transform_output_iterator(x.out.data(), variance_of{}), x.n,
+                join_moments{}, moments_of_one{}, moments{}, stream());
+          });
+        });
+    reduction_work<float>("skew(a), kurtosis(a)", n, 1).by("dsl", [](const x_t& x) {
+      auto tailed = target<float, 0>(slot::second_out, 1);
+      dsl::tie(x.out, tailed) = std::tuple{dsl::skew(x.a), dsl::kurtosis(x.a)};
+    });
     largest_at(n).by("CUB", [](const place& x) {
       const auto most = target<float, 0>(slot::second_out, 1);
       return with_workspace([=](void* memory, std::size_t& size) {

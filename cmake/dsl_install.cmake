@@ -24,7 +24,7 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version
   COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dsl-config.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/dsl-config-version.cmake"
-  cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindOpenBLAS.cmake cmake/FindSleefGnuAbi.cmake
+  cmake/FindFFTW.cmake cmake/FindLibZip.cmake cmake/FindNCCL.cmake cmake/FindOpenBLAS.cmake cmake/FindSleefGnuAbi.cmake
   cmake/dsl_cuda_toolkit.cmake cmake/dsl_python.cmake DESTINATION "${package_dir}" COMPONENT
   development)
 install(DIRECTORY lib/python DESTINATION "${package_dir}" COMPONENT development)

@@ -22,6 +22,7 @@
 #include <dsl/lang/vectorize.hpp>
 #include <dsl/lang/shift.hpp>
 #include <dsl/lang/reduce.hpp>
+#include <dsl/lang/reduce_accumulators.hpp>
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/derivative.hpp>
 #include <dsl/lang/gradient.hpp>
@@ -38,6 +39,7 @@
 #include <dsl/lang/iterate_gradient.hpp>
 #include <dsl/lang/random_key.hpp>
 #include <dsl/lang/reduce.hpp>
+#include <dsl/lang/reduce_accumulators.hpp>
 #include <dsl/lang/shape.hpp>
 #include <dsl/lang/shift.hpp>
 #include <dsl/lang/vectorize.hpp>

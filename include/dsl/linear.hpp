@@ -3,4 +3,6 @@
 #pragma once
 
 #include <dsl/dsl.hpp>
+#include <dsl/linear/decompositions.hpp>
 #include <dsl/linear/matmul.hpp>
+#include <dsl/linear/solve.hpp>

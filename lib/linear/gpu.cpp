@@ -2,7 +2,6 @@
 #include <cublas_v2.h>
 
 #include <complex>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -15,14 +14,20 @@
 
 namespace dsl::detail {
 
-namespace {
-
 void check(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const std::string what = std::string(call) + ": " + cublasGetStatusString(status);
   if (status == CUBLAS_STATUS_ALLOC_FAILED) raise<memory_error>(what);
   raise<cuda_error>(what);
 }
+void check(cusolverStatus_t status, const char* call) {
+  if (status == CUSOLVER_STATUS_SUCCESS) return;
+  const std::string what = std::string(call) + ": cuSOLVER's status " + std::to_string(status);
+  if (status == CUSOLVER_STATUS_ALLOC_FAILED) raise<memory_error>(what);
+  raise<cuda_error>(what);
+}
+
+namespace {
 
 // What cuBLAS's documentation advises for these GPUs. Memory that is given to a call, instead of
 // cuBLAS's own, makes its results the same each time, and may be used while a stream is captured.
@@ -48,21 +53,41 @@ type_of_call type_for(dtype type) {
   }
 }
 
+// A handle for each GPU, used by one thread at a time. Never destroyed: at the end of the program
+// the driver may be gone.
+template <class Handle>
+struct handles {
+  std::mutex mutex;
+  std::unordered_map<int, Handle> of_gpu;
+  static handles& all() {
+    static handles& made = *new handles;
+    return made;
+  }
+};
+
 }  // namespace
 
 void with_cublas(const stream& on, const std::function<void(cublasHandle_t)>& use) {
-  static std::mutex mutex;
-  static std::unordered_map<int, cublasHandle_t>& handles =
-      *new std::unordered_map<int, cublasHandle_t>;  // Never destroyed: the driver may be gone.
   const device where = on.where();
   const cuda::current_device current(where.index);
   const std::size_t bytes = working_memory(where.index);
   const buffer_ref memory = buffer_ref::allocate(bytes, where);
-  const std::lock_guard lock(mutex);
-  cublasHandle_t& handle = handles[where.index];
+  auto& all = handles<cublasHandle_t>::all();
+  const std::lock_guard lock(all.mutex);
+  cublasHandle_t& handle = all.of_gpu[where.index];
   if (handle == nullptr) check(cublasCreate(&handle), "cublasCreate");
   check(cublasSetStream(handle, cuda::native(on.native())), "cublasSetStream");
   check(cublasSetWorkspace(handle, memory.data(), bytes), "cublasSetWorkspace");
+  use(handle);
+}
+
+void with_cusolver(const stream& on, const std::function<void(cusolverDnHandle_t)>& use) {
+  const cuda::current_device current(on.where().index);
+  auto& all = handles<cusolverDnHandle_t>::all();
+  const std::lock_guard lock(all.mutex);
+  cusolverDnHandle_t& handle = all.of_gpu[on.where().index];
+  if (handle == nullptr) check(cusolverDnCreate(&handle), "cusolverDnCreate");
+  check(cusolverDnSetStream(handle, cuda::native(on.native())), "cusolverDnSetStream");
   use(handle);
 }
 

@@ -1,16 +1,33 @@
-// cuBLAS on a stream.
+// cuBLAS and cuSOLVER on a stream.
 #pragma once
 
 #include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <cusolverDn.h>
 
+#include <cstdint>
 #include <functional>
 
+#include <dsl/ir/dtype.hpp>
 #include <dsl/mem/stream.hpp>
 
 namespace dsl::detail {
 
-/// Calls use(handle) with a handle of cuBLAS whose calls are queued on the stream, and which works
-/// in memory of the pool.
+/// Throws memory_error or cuda_error if a call failed.
+void check(cublasStatus_t status, const char* call);
+void check(cusolverStatus_t status, const char* call);
+
+/// Calls use(handle) with a handle whose calls are queued on the stream; cuBLAS works in memory of
+/// the pool.
 void with_cublas(const stream& on, const std::function<void(cublasHandle_t)>& use);
+void with_cusolver(const stream& on, const std::function<void(cusolverDnHandle_t)>& use);
+
+/// Queues the addresses of `count` matrices, `bytes` apart, as BLAS's batches are given.
+void list_on_gpu(void* first, std::int64_t bytes, void** list, std::int64_t count,
+                 cudaStream_t stream);
+/// Queues the end of Cholesky's factors: what lies above the diagonals becomes 0, and matrices of a
+/// status that is not 0 NaN.
+void finish_cholesky_on_gpu(dtype type, void* a, std::int64_t size, std::int64_t count,
+                            const int* status, cudaStream_t stream);
 
 }  // namespace dsl::detail

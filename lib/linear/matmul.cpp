@@ -142,14 +142,4 @@ text describe_product(const operand& a, const operand& b) {
                   .c_str());
 }
 
-void require_addressable(device where, const char* operation) {
-  const bool known =
-      where.kind == backend::cuda || where.kind == backend::host || where.kind == backend::sim;
-  if (known && !(where.kind == backend::cuda && back_end::is_mesh(where)) &&
-      back_end::of(where).processes() == nullptr)
-    return;
-  raise<device_error>(std::string(operation) + " does not run on " + where.name().c_str() +
-                      ": on one GPU, the host and the simulator; copy the arrays to one of them");
-}
-
 }  // namespace dsl::detail

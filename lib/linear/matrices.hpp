@@ -32,9 +32,6 @@ matrix matrix_of(const operand& o, bool vector_is_column);
 /// Whether each row's elements follow each other, and the rows do not overlap.
 bool is_row_major(const operand& o);
 
-/// Throws device_error if an operation of the component cannot run there.
-void require_addressable(device where, const char* operation);
-
 // On the host's cores. Done when they return.
 void multiply_on_host(const products& p);
 // On a GPU's stream, which do not wait. Defined if there is a CUDA toolkit with these libraries.

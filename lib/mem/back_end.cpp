@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "mem/buffer.hpp"
@@ -62,6 +63,16 @@ stream_state& back_end::default_stream(int index) {
   if (place.compare_exchange_strong(first, made, std::memory_order_acq_rel)) return *made;
   delete made;
   return *first;
+}
+
+void require_addressable(device where, const char* operation) {
+  const bool known =
+      where.kind == backend::cuda || where.kind == backend::host || where.kind == backend::sim;
+  if (known && !(where.kind == backend::cuda && back_end::is_mesh(where)) &&
+      back_end::of(where).processes() == nullptr)
+    return;
+  raise<device_error>(std::string(operation) + " does not run on " + where.name().c_str() +
+                      ": on one GPU, the host and the simulator; copy the arrays to one of them");
 }
 
 }  // namespace dsl::detail

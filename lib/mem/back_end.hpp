@@ -178,4 +178,8 @@ class back_end {
   std::atomic<stream_state*> default_streams_[max_devices] = {};
 };
 
+/// Throws device_error where an operation on whole arrays does not run: its elements must be at
+/// addresses, on one device of one process.
+void require_addressable(device where, const char* operation);
+
 }  // namespace dsl::detail

@@ -70,6 +70,156 @@ float f(dsl::array<float>& x, float w) {
   return dsl::reduce([w](auto a, auto b) { return a + w * b; })(x).value();
 }
 
+// case accumulator_that_is_no_tuple
+// says: an accumulator is a std::tuple or a described struct of numbers, or a trivially copyable struct, of up to 64 bytes
+// lines: nvcc 8, g++ 9, clang++ 12
+struct table { double at[9]; };
+struct join_tables {
+  DSL_FN table operator()(table a, table) const { return a; }
+};
+struct table_of {
+  DSL_FN table operator()(double x) const { return {{x}}; }
+};
+struct first_of {
+  DSL_FN double operator()(table a) const { return a.at[0]; }
+};
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce(join_tables{}, table{}, table_of{}, first_of{})(x);
+}
+
+// case accumulator_by_a_lambda_that_captures
+// says: reduce takes functions without captures or members
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<double>& x, double w) {
+  auto s = dsl::reduce([](auto a, auto) { return a; }, std::tuple{0.0, 0.0},
+                       [w](auto e) { return std::tuple{w * e, 1}; })(x);
+}
+
+// case accumulator_of_other_values
+// says: lift returns as many values as init has, of no wider dtypes
+// lines: nvcc 10, g++ 11, clang++ 18
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce([](auto a, auto) { return a; }, std::tuple{0.0f, 0.0f},
+                       [](auto e) { return std::tuple{e, 1}; })(x);
+}
+
+// case accumulators_joined_to_other_values
+// says: op returns as many values as init has, of no wider dtypes
+// lines: nvcc 10, g++ 11, clang++ 18
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce([](auto a, auto b) { return std::get<0>(a) + std::get<0>(b); },
+                       std::tuple{0.0, 0.0}, [](auto e) { return std::tuple{e, 1}; })(x);
+}
+
+// case accumulator_of_too_few_operands
+// says: an accumulator of numbers is made, joined and finished by lambdas
+// lines: nvcc 10, g++ 11, clang++ 18
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce([](auto a, auto) { return a; }, std::tuple{0.0, 0.0},
+                       [](auto e, auto w) { return std::tuple{e * w, w}; })(x);
+}
+
+// case struct_joined_by_a_lambda
+// says: an accumulator that is a struct is made, joined and finished by functors
+// lines: nvcc 10, g++ 11, clang++ 18
+struct extent { double low, high; };
+struct extent_of {
+  DSL_FN extent operator()(double x) const { return {x, x}; }
+};
+struct width_of {
+  DSL_FN double operator()(extent a) const { return a.high - a.low; }
+};
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce([](auto a, auto) { return a; }, extent{}, extent_of{}, width_of{})(x);
+}
+
+// case lift_to_another_type
+// says: lift takes an element of each operand, and makes an accumulator: of init's type
+// lines: nvcc 10, g++ 11, clang++ 18
+struct range { double low, high; };
+struct join_ranges {
+  DSL_FN range operator()(range a, range) const { return a; }
+};
+struct number_of {
+  DSL_FN double operator()(double x) const { return x; }
+};
+struct range_width {
+  DSL_FN double operator()(range a) const { return a.high - a.low; }
+};
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce(join_ranges{}, range{}, number_of{}, range_width{})(x);
+}
+
+// case joined_to_another_type
+// says: op takes two accumulators, and makes one of the same type
+// lines: nvcc 10, g++ 11, clang++ 18
+struct band { double low, high; };
+struct band_of {
+  DSL_FN band operator()(double x) const { return {x, x}; }
+};
+struct join_bands {
+  DSL_FN double operator()(band a, band) const { return a.low; }
+};
+struct band_width {
+  DSL_FN double operator()(band a) const { return a.high - a.low; }
+};
+void f(dsl::array<double>& x) {
+  auto s = dsl::reduce(join_bands{}, band{}, band_of{}, band_width{})(x);
+}
+
+// case finished_as_a_struct
+// says: finish takes an accumulator, and makes a number, a dsl::complex<T> or a std::tuple of these
+// lines: nvcc 10, g++ 11, clang++ 18
+struct span_of { double low, high; };
+struct lift_span {
+  DSL_FN span_of operator()(double x) const { return {x, x}; }
+};
+struct join_spans {
+  DSL_FN span_of operator()(span_of a, span_of) const { return a; }
+};
+void f(dsl::array<double>& x) { auto s = dsl::reduce(join_spans{}, span_of{}, lift_span{})(x); }
+
+// case struct_reduced_in_a_formula
+// says: a functor that is called for each element cannot be called inside a traced lambda: reduce the arrays outside
+// lines: nvcc 12, g++ 13, clang++ 27
+struct limits { double low, high; };
+struct limits_of {
+  DSL_FN limits operator()(double x) const { return {x, x}; }
+};
+struct join_limits {
+  DSL_FN limits operator()(limits a, limits) const { return a; }
+};
+struct between {
+  DSL_FN double operator()(limits a) const { return a.high - a.low; }
+};
+void f(dsl::array<double>& x) {
+  x = dsl::vectorize([](auto e) {
+    return e / dsl::reduce(join_limits{}, limits{}, limits_of{}, between{})(e);
+  })(x);
+}
+
+// case options_before_the_operands
+// says: after its operands a reduction takes dsl::axis(k) and dsl::keep_dims
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<double>& x, dsl::array<double, 2>& m) {
+  x = dsl::reduce([](auto a, auto) { return a; }, std::tuple{0.0},
+                  [](auto e) { return std::tuple{e}; })(dsl::axis(1), m);
+}
+
+// case skewness_of_complex_numbers
+// says: skew and kurtosis are of real numbers
+// lines: nvcc 13, g++ 15, clang++ 28
+void f(dsl::array<std::complex<float>>& z) { auto s = dsl::eval(dsl::skew(z)); }
+
+// case several_values_by_key
+// says: the formula of reduce_by gives one value for a group
+// lines: nvcc 8, g++ 10, clang++ 13
+#include <dsl/by_key.hpp>
+#include <tuple>
+void f(dsl::array<int>& k, dsl::array<float>& x) {
+  x = dsl::reduce_by(k, x, 3, [](auto e) { return std::tuple{dsl::sum(e), dsl::max(e)}; });
+}
+
 // case narrower_scan_target
 // says: the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x
 // lines: nvcc 8, g++ 10, clang++ 12

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include <docs/reductions/accumulators-2.inc>
+
 namespace {
 
 struct reductions_page : on_device {};
@@ -62,6 +64,31 @@ TEST_P(reductions_page, operators) {
 #include <docs/reductions/operators-of-ones-own.inc>
   EXPECT_NEAR(of_all.value(), std::sqrt(14), 1e-14);
   EXPECT_NEAR(of_rows.copy_to_host()[1], std::sqrt(13), 1e-14);
+}
+
+TEST_P(reductions_page, accumulators) {
+  const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(6), 3, 2);
+#include <docs/reductions/accumulators.inc>
+  EXPECT_NEAR(of_rows.copy_to_host()[2], 5.3132617, 1e-5);
+
+  const dsl::array<float> x = dsl::arange<float>(6);
+  dsl::scalar<float> mean, variance;
+  dsl::array<float> means, variances;
+#include <docs/reductions/accumulators-3.inc>
+  EXPECT_EQ(mean.value(), 2.5f);
+  EXPECT_NEAR(variance.value(), 35 / 12., 1e-6);
+  EXPECT_EQ(means.copy_to_host(), (std::vector<float>{2, 3}));
+  EXPECT_NEAR(variances.copy_to_host()[1], 8 / 3., 1e-6);
+
+  const dsl::array<double> energies = dsl::to_device({3., -1., 2.});
+  const dsl::array<int> charges = dsl::to_device({5, 7, 9});
+  dsl::scalar<double> least;
+  dsl::scalar<int> charge;
+  const dsl::array<float> f = dsl::to_device({1e8f, 1.f, -1e8f, 1.f});
+#include <docs/reductions/accumulators-4.inc>
+  EXPECT_EQ(least.value(), -1);
+  EXPECT_EQ(charge.value(), 7);
+  EXPECT_EQ(total.value(), 2);
 }
 
 TEST_P(reductions_page, of_a_formula_for_its_elements) {

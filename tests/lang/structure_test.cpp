@@ -70,6 +70,27 @@ TEST_P(structure, is_in_a_checkpoint_by_name) {
   EXPECT_THROW(dsl::load_checkpoint(folder, other, one, energy), dsl::file_error);  // others
 }
 
+TEST_P(structure, is_an_accumulator) {
+  // The charge of the heaviest, and its mass.
+  const auto heaviest = dsl::reduce(
+      [](auto a, auto b) {
+        a.charge = dsl::where(b.mass > a.mass, b.charge, a.charge);
+        a.mass = max(a.mass, b.mass);
+        return a;
+      },
+      body<double, int>{0.5, -1},
+      [](auto m, auto q) { return body<decltype(m), decltype(q)>{m, q}; });
+  const dsl::array<int> q = dsl::arange<int>(1009);
+  dsl::scalar<double> mass;
+  dsl::scalar<int> charge;
+  dsl::tie(mass, charge) = heaviest(dsl::cast<double>(q * 37 % 1009), q);
+  EXPECT_EQ(mass.value(), 1008);
+  EXPECT_EQ(charge.value() * 37 % 1009, 1008);
+  dsl::tie(mass, charge) = heaviest(dsl::zeros<double>(0), 1);
+  EXPECT_EQ(mass.value(), 0.5);
+  EXPECT_EQ(charge.value(), -1);
+}
+
 struct plain {
   std::int16_t x;
   std::int32_t k;

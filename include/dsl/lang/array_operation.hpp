@@ -5,7 +5,8 @@
 #include <dsl/lang/assign.hpp>
 #include <dsl/lang/expression_shape.hpp>
 #include <dsl/lang/functions.hpp>
-#include <dsl/lang/gradient_sweep.hpp>
+#include <dsl/lang/may_read.hpp>
+#include <dsl/lang/tied_apart.hpp>
 
 namespace dsl {
 
@@ -23,7 +24,9 @@ namespace detail {
 ///   shape_error;
 /// - `void run(const operand& result, const operand* arguments) const`: queues the operation on the
 ///   current stream of the result's device. The result is contiguous and apart from the arguments;
-/// - `text describe(const operand* arguments) const`: one line for `explain`.
+/// - `text describe(const operand* arguments) const`: one line for `explain`;
+/// - `static constexpr bool in_place`, if it is there: whether the result may also be in the memory
+///   of the only argument, if both have the same dtype and extents.
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct array_operation {
   using lazy_expression = void;
@@ -125,10 +128,76 @@ bool may_run_into(const view<T, R>& target,
   return target.extents() == shape_of_values(e) && is_packed_and_apart(to, all, count);
 }
 
+template <class Operation> inline constexpr bool runs_in_place = false;
+template <class Operation>
+  requires requires { Operation::in_place; }
+inline constexpr bool runs_in_place<Operation> = Operation::in_place;
+
+template <class T, int Rank>
+view<T, Rank> as_mutable_view(array<T, Rank>& target) {
+  return target.view();
+}
+template <class T, int Rank>
+view<T, Rank> as_mutable_view(const view<T, Rank>& target) {
+  return target;
+}
+template <class T, int Rank, class Operation>
+void run_in_place(const view<T, Rank>& in, const Operation& operation) {
+  operand all, *at = &all;
+  add_leaves(as_operand(in), at);
+  operation.run(all, &all);
+}
+template <class X, int Rank>
+bool is_all_of(const view<X, Rank>& target, const view<const X, Rank>& x) {
+  operand a, b, *at = &a, *other = &b;
+  add_leaves(as_operand(target), at);
+  add_leaves(x, other);
+  return is_same_operand(a, b);
+}
+
+/// If the target's memory will do for the argument, evaluates it there, and the operation in its
+/// place.
+template <class Target, class Operation, dtype D, int Rank, class X>
+bool assign_in_place(Target& target, const array_operation<Operation, D, Rank, X>& e) {
+  using T = element_t<D>;
+  const X& x = get<0>(e.arguments);
+  const auto shape = shape_of_values(e);
+  if (shape_of_expression(x) != shape) return false;
+  const auto evaluate = [&x](auto& to) {
+    if constexpr (trace_t<X>::type.type == D) assign(to, x);
+    else assign(to, cast<T>(x));
+  };
+  constexpr bool is_in_memory = std::same_as<X, view<const T, Rank>>;
+  if constexpr (is_array<std::remove_cvref_t<Target>>) {
+    if (!target.has_memory()) {
+      if constexpr (is_in_memory) return false;
+      array<T, Rank> made(shape, device_of(e));
+      evaluate(made);
+      run_in_place(made.view(), e.operation);
+      target = std::move(made);
+      return true;
+    }
+  }
+  view<T, Rank> to = as_mutable_view(target);
+  operand memory, *at = &memory;
+  add_leaves(as_operand(to), at);
+  if (to.extents() != shape || !is_packed_and_apart(memory, nullptr, 0)) return false;
+  if constexpr (is_in_memory) {
+    if (!is_all_of(to, x)) return false;
+  } else {
+    evaluate(to);
+  }
+  run_in_place(to, e.operation);
+  return true;
+}
+
 template <class Target, class Operation, dtype D, int Rank, class... Arguments>
 void assign_operation(Target& target, const array_operation<Operation, D, Rank, Arguments...>& e) {
   using T = typename std::remove_cvref_t<Target>::value_type;
   const device_guard guard(home_of(e, as_operand(target)));
+  if constexpr (runs_in_place<Operation> && std::same_as<T, element_t<D>>) {
+    if (assign_in_place(target, e)) return;
+  }
   if constexpr ((has_materialized<Arguments> || ...)) {
     assign_operation(target,
                      map_operands(e, [](const auto& x) { return materialize_operands(x); }));
@@ -153,14 +222,6 @@ void assign_operation(Target& target, const array_operation<Operation, D, Rank, 
 template <class Operation, dtype D, int Rank, class... Arguments, class... V>
 inline constexpr bool may_read<array_operation<Operation, D, Rank, Arguments...>, V...> =
     (may_read<Arguments, V...> || ...);
-
-/// Throws value_error: no gradient goes through an operation on whole arrays.
-[[noreturn]] void throw_no_gradient_of_operation();
-template <class Operation, dtype D, int Rank, class... Arguments, class Weight>
-array<element_t<D>, Rank> weight_of_scanned(
-    const array_operation<Operation, D, Rank, Arguments...>&, const Weight&, device) {
-  throw_no_gradient_of_operation();
-}
 
 }  // namespace detail
 

@@ -204,6 +204,16 @@ constexpr bool require_keys() {
   }
 }
 
+/// Whether a formula gives one value for the elements of a group.
+template <class F, class Values>
+constexpr bool require_one_value() {
+  constexpr bool is_one = !is_tuple<decltype(F{}(std::declval<trace_t<operand_t<Values>>&>()))>;
+  static_assert(is_one,
+                "the formula of reduce_by gives one value for a group: several are as many "
+                "reductions by key, in one dsl::tie");
+  return is_one;
+}
+
 template <class Function, class Keys, class Values>
 auto make_by_key(const Keys& keys, const Values& values, std::int64_t groups,
                  bool ignores_others = false) {
@@ -237,10 +247,10 @@ auto sum_by(const Keys& keys, const Values& values, std::int64_t groups) {
 }
 
 /// Reduces each group by any formula. f takes the elements of a group and returns one value,
-/// computed from the library's reductions, including dsl::reduce. A group without elements gives
-/// the reduction's result for no elements: the greatest value of the dtype for min, the least for
-/// max (infinities for floating point). The positions of argmin and argmax are positions among all
-/// elements.
+/// computed from the library's reductions, including dsl::reduce (of lambdas, not of functors). A
+/// group without elements gives the reduction's result for no elements: the greatest value of the
+/// dtype for min, the least for max (infinities for floating point). The positions of argmin and
+/// argmax are positions among all elements.
 ///
 /// f: a lambda with one `auto` parameter and no captures, traced as by vectorize.
 /// ```cpp
@@ -255,6 +265,7 @@ auto reduce_by(const Keys& keys, const Values& values, std::int64_t groups, F) {
   if constexpr (!detail::is_stateless<F> || !detail::require_keys<Keys>() ||
                 !detail::require_operand<Values>())
     return refused{};
+  else if constexpr (!detail::require_one_value<F, Values>()) return refused{};
   else
     return detail::make_by_key<detail::formula_of_group<F>>(detail::as_operand(keys),
                                                             detail::as_operand(values), groups);

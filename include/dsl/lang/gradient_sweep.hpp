@@ -18,6 +18,9 @@ template <class F, int R, class... X, class... V>
 inline constexpr bool scans_have_derivatives<reduction<F, R, X...>, V...> =
     (scans_have_derivatives<X, V...> && ...);
 
+/// Throws value_error: no gradient goes through an operation on whole arrays.
+[[noreturn]] void throw_no_gradient_of_operation();
+
 /// Computes the gradients of a loss, part by part: backwards from its value through the regions
 /// between its reductions. V: views of the variables.
 template <class... V>
@@ -378,8 +381,12 @@ class gradient_sweep {
   template <class E, class Weight>
     requires is_materialized<E>
   void cross(const E& e, const Weight& weight) {
-    const auto of_elements = weight_of_scanned(e, weight, where_);
-    add(e.operand, as_operand(of_elements), of_elements.extents());
+    if constexpr (requires { e.operand; }) {
+      const auto of_elements = weight_of_scanned(e, weight, where_);
+      add(e.operand, as_operand(of_elements), of_elements.extents());
+    } else {
+      throw_no_gradient_of_operation();
+    }
   }
   template <class E, class T, int R, class Weight>
   void cross(const evaluated_cut<E, T, R>& e, const Weight& weight) {

@@ -50,6 +50,13 @@ DSL_ELSEWHERE(median, sort, by_key)
 DSL_ELSEWHERE(percentile, sort, by_key)
 DSL_ELSEWHERE(searchsorted, sort, by_key)
 
+DSL_ELSEWHERE(matmul, linear, linear)
+DSL_ELSEWHERE(solve, linear, linear)
+DSL_ELSEWHERE(inv, linear, linear)
+DSL_ELSEWHERE(cholesky, linear, linear)
+DSL_ELSEWHERE(eigh, linear, linear)
+DSL_ELSEWHERE(svd, linear, linear)
+
 DSL_ELSEWHERE(mesh, mpi, mpi)
 DSL_ELSEWHERE_OF_RANK(from_dlpack, dlpack, dlpack)
 DSL_ELSEWHERE(to_dlpack, dlpack, dlpack)

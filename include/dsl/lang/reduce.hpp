@@ -1,6 +1,7 @@
 // Reductions of all elements, or of the elements along some axes.
 #pragma once
 
+#include <dsl/lang/moments.hpp>
 #include <dsl/lang/variance.hpp>
 
 namespace dsl {
@@ -162,6 +163,16 @@ DSL_REDUCTION(mean)
 /// number of elements minus n.
 DSL_REDUCTION(var)
 DSL_REDUCTION(std)
+
+/// The skewness m3 / m2^(3/2) and the excess kurtosis m4 / m2^2 - 3 of the moments m_k = mean((x -
+/// mean(x))^k), as scipy.stats.skew and kurtosis; double for integers, in one pass. NaN if all
+/// elements are equal, if one is NaN and if there are none. x is real.
+/// ```cpp
+/// dsl::tie(lopsided, tailed) = std::tuple{dsl::skew(returns), dsl::kurtosis(returns)};
+/// dsl::array<double> of_columns = dsl::skew(m, dsl::axis(0));
+/// ```
+DSL_REDUCTION(skew)
+DSL_REDUCTION(kurtosis)
 
 /// The position of the least or the greatest element in row-major order, or along one axis: int64.
 /// The first one of equal elements; NaN counts as the least and the greatest. Throws shape_error if

@@ -349,6 +349,13 @@ constexpr packed_name name_of_type() {
   return {begin, static_cast<int>(end - begin)};
 }
 
+/// The name of a user's reduction.
+template <class Name>
+constexpr packed_name name_of_reduction() {
+  if constexpr (std::is_same_v<Name, unnamed>) return "reduce";
+  else return name_of_type<Name>();
+}
+
 /// A reduction with a user's operator. It has no identity; instead a flag says whether there has
 /// been an element.
 template <class Name, class F>
@@ -374,21 +381,17 @@ struct user_reduction {
   template <class... S> using calls = typename calls_for<S...>::type;
 
   template <class S> static constexpr auto trace(tracer& t, S s) {
-    return named(name(), reduce<type_of<S>>(t, s, true).first, s);
+    return named(name_of_reduction<Name>(), reduce<type_of<S>>(t, s, true).first, s);
   }
   template <class S, class Init> static constexpr auto trace(tracer& t, S s, Init init) {
     constexpr dtype D = state_with<S, Init>;
     const auto all = reduce<D>(t, s, false);
     const auto first = convert_operand<D, false>(init);
     const auto made = choose(all.second, operate(t, first, all.first, all.second), first);
-    return named(name(), made, s);
+    return named(name_of_reduction<Name>(), made, s);
   }
 
  private:
-  static constexpr packed_name name() {
-    if constexpr (std::is_same_v<Name, unnamed>) return "reduce";
-    else return name_of_type<Name>();
-  }
   // Applies the operator if both operands exist. A functor is called only then, because it may trap
   // or loop forever on other values.
   template <dtype D>

@@ -8,6 +8,8 @@ namespace dsl {
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::linear, Explicit> = true;
+
 /// The extents of a product, of its rank. Throws shape_error if the inner extents differ, or the
 /// batches do not broadcast.
 void shape_of_product(const std::int64_t* a, int rank_a, const std::int64_t* b, int rank_b,

@@ -31,6 +31,7 @@ enum class header : std::uint8_t {
   sort,
   scan,
   random,
+  linear,
   ode,
   mpi,
   dlpack,

@@ -64,24 +64,32 @@ std::string local_text(const std::vector<accumulated>& all, std::int64_t group) 
   return text;
 }
 
-std::string combine_group_text(const std::vector<accumulated>& all) {
+std::string combine_group_text(const std::vector<accumulated>& all, total_for known) {
   const auto put = [&](const std::string& indent) {
     std::string text;
     for (const accumulated& a : all) text += indent + a.local() + "[item] = " + a.name() + ";\n";
     return text;
   };
-  return put("  ") + "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n" +
-         "  for (int half_of = parts / 2; half_of > 0; half_of /= 2) {\n"
-         "    if (part < half_of) {\n"
-         "      const int other = item + half_of * apart;\n" +
-         combine_text(all, "      ", [](const accumulated& a) { return a.local() + "[other]"; }) +
-         put("      ") + "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n  }\n";
-}
-
-std::string totals_text(const std::vector<accumulated>& all) {
-  std::string text;
-  for (const accumulated& a : all) text += "  " + a.name() + " = " + a.local() + "[item - part];\n";
-  return text;
+  // Adds those that are `step` apart behind `first`.
+  const auto add = [&](const char* count, const std::string& first, const std::string& step) {
+    return std::string("#pragma unroll 4\n      for (int k = 1; k < ") + count +
+           "; ++k) {\n        const int place = " + first + " + k * " + step + ";\n" +
+           combine_text(all, "        ",
+                        [](const accumulated& a) { return a.local() + "[place]"; }) +
+           "      }\n";
+  };
+  std::string text = put("  ") +
+                     "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n  {\n"
+                     "    const int first_item = item - part * apart;\n"
+                     "    int width = 1, rounds = parts;\n"
+                     "    for (; width < rounds; width *= 2) rounds >>= 1;\n"
+                     "    if (part < width) {\n" +
+                     add("rounds", "item", "width * apart") + put("      ") +
+                     "    }\n    barrier(CLK_LOCAL_MEM_FENCE);\n    " +
+                     (known == total_for::first ? "if (part == 0) {\n" : "{\n");
+  for (const accumulated& a : all)
+    text += "      " + a.name() + " = " + a.local() + "[first_item];\n";
+  return text + add("width", "first_item", "apart") + "    }\n  }\n";
 }
 
 std::string print_rule(const program_view& rule, int number, const abilities& can) {

@@ -1,6 +1,7 @@
 // Accumulators of reductions as variables in OpenCL C.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -41,13 +42,13 @@ std::string identities_text(const std::vector<accumulated>& all, const std::stri
 std::int64_t group_size(const std::vector<accumulated>& all, const abilities& can);
 /// The declarations of a group's accumulators in local memory.
 std::string local_text(const std::vector<accumulated>& all, std::int64_t group);
-/// The work-items that share a result combine their accumulators in local memory, halving their
-/// number each time. Work-item `item` has number `part` among the `parts` of its result, a power of
-/// two, and `apart` is the distance between two adjacent ones. The total is that of part 0. All
-/// work-items of the group run this. The first barrier also orders what they have read in device
-/// memory before the results, which may overwrite it.
-std::string combine_group_text(const std::vector<accumulated>& all);
-/// After that, every work-item takes the total of its result.
-std::string totals_text(const std::vector<accumulated>& all);
+/// The work-items that share a result combine their accumulators in local memory: about as many of
+/// them as the square root of their number combine as many values each, and then one, or all,
+/// combine these. Work-item `item` has number `part` among the `parts` of its result, a power of
+/// two, and `apart` is the distance between two adjacent ones. The total is known to part 0 or to
+/// all. All work-items of the group run this. The first barrier also orders what they have read in
+/// device memory before the results, which may overwrite it.
+enum class total_for : std::uint8_t { first, all };
+std::string combine_group_text(const std::vector<accumulated>& all, total_for known);
 
 }  // namespace dsl::detail::opencl

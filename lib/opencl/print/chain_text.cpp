@@ -1,7 +1,7 @@
 // Chains of passes over rows. A work-group takes some rows through all phases, so that what a phase
-// reads again is in a cache; `parts` work-items share a row. Values that a phase reduces are known
-// to all of them, and go to memory only if they are stored. A work-item has the same elements in
-// each phase, so that phases need no barriers for elements.
+// reads again is in registers or in a cache; `parts` work-items share a row. Values that a phase
+// reduces are known to all of them, and go to memory only if they are stored. A work-item has the
+// same elements in each phase, so that phases need no barriers for elements.
 #include "opencl/print/chain_text.hpp"
 
 #include "exec/plan/layout.hpp"
@@ -51,10 +51,7 @@ std::vector<accumulated> accumulators_of(const row_chain& rows) {
 class row_printer {
  public:
   row_printer(const row_chain& rows, const abilities& can)
-      : rows_(rows),
-        can_(can),
-        operands_(rows.record(), leaves_read(rows)),
-        groups_(groups_of(rows, can)) {
+      : rows_(rows), can_(can), operands_(rows.record(), leaves_read(rows)) {
     int reductions = 0;
     for (int p = 0; p < rows.count(); ++p) {
       const pass_view& pass = code(p).pass.view;
@@ -62,7 +59,11 @@ class row_printer {
           operands_, can, phase{pass, places_of_phase(rows, p), first_target(rows, p), reductions});
       reductions += pass.reductions;
     }
+    groups_ = usual_groups();
+    if (can.takes_lanes && keeps_rows()) keep_rows();
   }
+
+  const row_groups& groups() const { return groups_; }
 
   kernel_text print() const {
     kernel_text made;
@@ -91,6 +92,8 @@ class row_printer {
     }
     add_text(key, operands_.pattern());
     add_text(key, name());
+    key.add(static_cast<std::uint64_t>(groups_.group));
+    key.add(static_cast<std::uint64_t>(groups_.vectors));
     add_abilities(key, can_);
     return key.value;
   }
@@ -100,11 +103,62 @@ class row_printer {
   const program_code& last() const { return code(rows_.count() - 1); }
   std::string name() const { return kernel_name(last()) + "_rows"; }
 
+  row_groups usual_groups() const {
+    constexpr std::int64_t elements = 4;  // Of a work-item, where rows are short.
+    const geometry& g = rows_.space();
+    row_groups made{group_size(accumulators_of(rows_), can_), 1, 1, 0};
+    while (made.parts < made.group && made.parts * elements < g.count) made.parts *= 2;
+    made.across = made.group / made.parts;
+    made.count = pieces(g.results, made.across);
+    return made;
+  }
+
+  // Whether vectors that a phase has read are what later phases read.
+  bool keeps_rows() const {
+    for (int p = 0; p < rows_.count(); ++p) {
+      if (rows_.code().of_rows[p]) continue;
+      const adjacent_text all = adjacent(p);
+      if (!all.is_possible() || (p + 1 < rows_.count() && all.stores())) return false;
+    }
+    return rows_.code().lanes > 1;
+  }
+  adjacent_text adjacent(int phase) const {
+    return phases_[static_cast<std::size_t>(phase)].adjacent(rows_.code().lanes);
+  }
+  // The longer rows are, the more work-items share one.
+  void keep_rows() {
+    constexpr std::int64_t usual_vectors = 8, most_group = 1024, most_bytes = 256;
+    const std::int64_t lanes = rows_.code().lanes, length = rows_.space().count;
+    const std::int64_t bytes = bytes_of(accumulators_of(rows_));
+    row_groups made = groups_;
+    const auto has_room = [&] {
+      const std::int64_t larger = 2 * made.group;
+      return larger <= std::min<std::int64_t>(most_group, can_.largest_work_group) &&
+             larger * bytes <= static_cast<std::int64_t>(can_.local_memory);
+    };
+    while (made.across == 1 && length > usual_vectors * made.parts * lanes && has_room())
+      made.parts = made.group *= 2;
+    made.lanes = static_cast<int>(lanes);
+    made.vectors = power_of_two_from(pieces(length, made.parts * lanes));
+    const std::uint64_t read = arrays_before(rows_.count());
+    std::int64_t kept = 0;
+    for (int k = 0; k < rows_.leaves(); ++k)
+      if ((read >> k & 1) != 0) kept += lanes * size_of(operands_.at(k).type);
+    if (made.vectors * kept <= most_bytes) groups_ = made;
+  }
+  // The arrays that the first phases read in vectors, a bit each.
+  std::uint64_t arrays_before(int phase) const {
+    std::uint64_t all = 0;
+    for (int p = 0; p < phase; ++p)
+      if (!rows_.code().of_rows[p]) all |= adjacent(p).arrays();
+    return all;
+  }
+
   std::vector<parameter> parameters() const {
     std::vector<parameter> all = operands_.parameters();
-    all.push_back(by_value("long", "results", rows_.space().results));
-    all.push_back(by_value("long", "count", rows_.space().count));
-    all.push_back(by_value("long", "work_items", groups_.parts));
+    all.push_back(operands_.by_position("results", rows_.space().results));
+    all.push_back(operands_.by_position("count", rows_.space().count));
+    all.push_back(operands_.by_position("work_items", groups_.parts));
     return all;
   }
 
@@ -120,9 +174,10 @@ class row_printer {
     text += "__attribute__((reqd_work_group_size(" + group + ", 1, 1)))\n" +
             begin_kernel(name(), parameters(), can_) + local;
     text +=
-        "  const int item = get_local_id(0), apart = 1, parts = (int)work_items, part = item % "
-        "parts;\n  const long result = (long)get_group_id(0) * (" +
-        group + " / parts) + item / parts;\n";
+        "  const int item = get_local_id(0), apart = 1, parts = work_items, part = item & "
+        "(parts - 1);\n  const " +
+        position() + " result = (" + position() + ")get_group_id(0) * ((uint)" + group +
+        " / (uint)parts) + (uint)item / (uint)parts;\n";
     text += operands_.positions("result", rows_.space().kept, "  ");
     return text + body + "}\n";
   }
@@ -134,16 +189,45 @@ class row_printer {
     std::string text = identities_text(each.sums(), "  ");
     if (of_rows) {
       text += "  if (part == 0 && result < results) {\n" + each.element(indent) + "  }\n";
+    } else if (groups_.vectors > 0) {
+      const adjacent_text all = adjacent(number);
+      text += read_arrays(number) + for_vectors() +
+              each.adjacent_elements(all, "[vector]", indent) + "    }\n  }\n";
     } else {
-      text +=
-          "  if (result < results) {\n"
-          "    for (long number = part; number < count; number += parts) {\n";
+      text += "  if (result < results) {\n    for (" + position() +
+              " number = part; number < count; number += parts) {\n";
       text += operands_.positions("number", ~g.kept, indent) + each.element(indent);
       text += "    }\n  }\n";
     }
-    return each.sums().empty() ? text
-                               : text + combine_group_text(each.sums()) + results(number, each);
+    return each.sums().empty()
+               ? text
+               : text + combine_group_text(each.sums(), total_for::all) + results(number, each);
   }
+
+  // All vectors of a work-item, one after another.
+  std::string for_vectors() const {
+    const std::string lanes = std::to_string(groups_.lanes);
+    return "#pragma unroll\n  for (int vector = 0; vector < " + std::to_string(groups_.vectors) +
+           "; ++vector) {\n    const " + position() + " number = (vector * parts + part) * " +
+           lanes + ";\n    if (result < results && number < count) {\n" +
+           operands_.positions("number", ~rows_.space().kept, "      ");
+  }
+  // Declares and reads the arrays of which a phase is the first reader.
+  std::string read_arrays(int phase) const {
+    std::uint64_t known = arrays_before(phase);
+    std::string declared, read;
+    for (const adjacent_text::vectors_read& of : adjacent(phase).reads("      ")) {
+      const std::uint64_t own = std::uint64_t{1} << of.operand;
+      if ((known & own) != 0) continue;
+      known |= own;
+      for (int i = 0; i < of.all.count; ++i)
+        declared += "  " + of.all.type + " " + array_vectors::name(of.name, i) + "[" +
+                    std::to_string(groups_.vectors) + "];\n";
+      read += adjacent_text::read(of, "", "[vector]", "      ");
+    }
+    return read.empty() ? "" : declared + for_vectors() + read + "    }\n  }\n";
+  }
+  std::string position() const { return operands_.position_type(); }
 
   // Every work-item of a row computes its results.
   std::string results(int number, const phase_text& each) const {
@@ -152,27 +236,21 @@ class row_printer {
       return numbered("value", first_target(rows_, number) + target);
     };
     const std::string stored = each.store(made, "    ");
-    return totals_text(each.sums()) + made.text + each.declare(made, true, spell, "  ") +
+    return made.text + each.declare(made, true, spell, "  ") +
            (stored.empty() ? "" : "  if (part == 0 && result < results) {\n" + stored + "  }\n");
   }
 
   const row_chain& rows_;
   const abilities& can_;
   operand_texts operands_;
-  row_groups groups_;
+  row_groups groups_{};
   std::vector<phase_text> phases_;
 };
 
 }  // namespace
 
 row_groups groups_of(const row_chain& rows, const abilities& can) {
-  constexpr std::int64_t elements = 4;  // Of a work-item, where rows are short.
-  const geometry& g = rows.space();
-  row_groups made{group_size(accumulators_of(rows), can), 1, 1, 0};
-  while (made.parts < made.group && made.parts * elements < g.count) made.parts *= 2;
-  made.across = made.group / made.parts;
-  made.count = pieces(g.results, made.across);
-  return made;
+  return row_printer(rows, can).groups();
 }
 
 kernel_text print(const row_chain& rows, const abilities& can) {

@@ -1,7 +1,6 @@
 #include "opencl/print/element_text.hpp"
 
-#include <algorithm>
-
+#include "opencl/print/array_vectors.hpp"
 #include "opencl/print/types.hpp"
 
 namespace dsl::detail::opencl {
@@ -29,7 +28,8 @@ class element_inputs {
       case op::load:
         return {operand_texts::name(number),
                 here_.lanes > 0 && operands_.is_wide(number)
-                    ? array_vectors(type, here_.lanes).element(number, here_.lane)
+                    ? array_vectors(type, here_.lanes)
+                          .element(vectors_of_operand(number), here_.number, here_.lane)
                     : load_text(operands_, number, here_.at, type)};
       case op::index: return {own, operands_.index(number, here_.at)};
       case op::address: return {own, operands_.offset(number, here_.at)};
@@ -54,59 +54,37 @@ class element_inputs {
     return d < 0 ? "0L" : at[static_cast<std::size_t>(d)];
   }
 
-  // Each step of the path moves the position along one dimension. A step beyond the end of an axis
-  // whose boundary is zero leaves the position where it was.
   input_text neighbour(int node, const std::string& own, std::string& statements) const {
     const neighbour_path path = path_of(p_.view(), node);
-    const operand& of = operands_.at(path.slot);
-    position_text at = here_.at;
-    std::string exists;
-    for (int s = 0; s < path.count; ++s) {
-      path_step step = path.step[s];
-      std::string distance = std::to_string(step.distance) + (is_far(step.distance) ? "L" : "");
-      if (step.slot >= 0) {
-        const operand& given = operands_.at(step.slot);
-        step.axis = given.axis;
-        step.beyond = given.beyond;
-        distance = operand_texts::distance(step.slot);
-      } else if (step.distance < 0) {
-        distance = "(" + distance + ")";
-      }
-      if (step.ends_inside && step.beyond == boundary::zero) step.beyond = boundary::clamp;
-      const int d = dimension_of_axis(operands_.space(), of, step.axis);
-      const std::string before = d < 0 ? "0" : at[static_cast<std::size_t>(d)],
-                        extent = d < 0 ? "1" : "n" + std::to_string(d),
-                        moved = own + "_" + std::to_string(s);
-      constexpr const char* names[] = {"zero", "wrap", "clamp", "reflect"};
-      const bool may_end = step.beyond == boundary::zero;
-      const std::string type = operands_.position_type();
-      // A step of the program may be a long where positions are not.
-      const bool is_long = type == "long" || (step.slot < 0 && is_far(step.distance));
-      statements += indent_ + (may_end ? "" : "const ") + type + " " + moved + " = inside_" +
-                    names[static_cast<int>(step.beyond)] + (is_long ? "_int64(" : "_int32(") +
-                    before + " - " + distance + ", " + extent + ");\n";
-      if (may_end) {
-        statements += indent_ + "const bool " + moved + "_exists = " + moved + " >= 0;\n";
-        statements += indent_ + "if (!" + moved + "_exists) " + moved + " = " + before + ";\n";
-        exists += (exists.empty() ? "" : " && ") + moved + "_exists";
-      }
-      if (d >= 0) at[static_cast<std::size_t>(d)] = moved;
-    }
-    if (p_.code(node) == op::inside) return {own, exists.empty() ? "true" : exists};
-    const std::string value = value_at(node, path, at);
-    if (exists.empty() || path.base == op::address) return {own, value};
+    const neighbour_place to =
+        place_of_neighbour(operands_, path, own, here_.at, no_dimension, statements, indent_);
+    if (p_.code(node) == op::inside) return {own, to.exists.empty() ? "true" : to.exists};
+    const std::string value = value_at(node, path, to.at);
+    if (to.exists.empty() || path.base == op::address) return {own, value};
     const dtype type = p_.at(node).type();
-    return {own, "(" + exists + ") ? " + value + " : (" + value_type(type) + ")0"};
+    return {own, "(" + to.exists + ") ? " + value + " : (" + value_type(type) + ")0"};
   }
 
   std::string value_at(int node, const neighbour_path& path, const position_text& at) const {
     const dtype type = p_.at(node).type();
     switch (path.base) {
-      case op::load: return load_text(operands_, path.slot, at, type);
+      case op::load: return element_at(node, path, at, type);
       case op::index: return "(" + operands_.index(path.slot, at) + ")";
       case op::address: return operands_.offset(path.slot, at);
       default: return along(path.slot, path.axis, at);
     }
+  }
+
+  // Of adjacent elements, the neighbours of some are in their vector.
+  std::string element_at(int node, const neighbour_path& path, const position_text& at,
+                         dtype type) const {
+    if (const auto apart = lanes_to_neighbour(operands_, path, here_.lanes)) {
+      const int lane = here_.lane - *apart;
+      if (lane >= 0 && lane < here_.lanes)
+        return array_vectors(type, here_.lanes)
+            .element(vectors_of_neighbour(node), here_.number, lane);
+    }
+    return load_text(operands_, path.slot, at, type);
   }
 
   const operand_texts& operands_;
@@ -119,6 +97,58 @@ class element_inputs {
 }  // namespace
 
 input_place own_place(int input) { return {input, {}}; }
+
+std::string vectors_of_operand(int k) { return "p" + std::to_string(k); }
+std::string vectors_of_neighbour(int node) { return "q" + std::to_string(node); }
+
+std::optional<int> lanes_to_neighbour(const operand_texts& operands, const neighbour_path& path,
+                                      int lanes) {
+  if (lanes == 0 || path.base != op::load || !operands.is_wide(path.slot)) return {};
+  const int last = operands.space().rank - 1;
+  int steps = 0;
+  std::int64_t apart = 0;
+  for (int s = 0; s < path.count; ++s) {
+    const operand_texts::step_place step = operands.place_of(path, s);
+    if (step.dimension != last) continue;
+    apart = step.distance;
+    ++steps;
+  }
+  if (steps > 1 || apart <= -lanes || apart >= lanes) return {};
+  return static_cast<int>(apart);
+}
+
+neighbour_place place_of_neighbour(const operand_texts& operands, const neighbour_path& path,
+                                   const std::string& own, const position_text& from, int without,
+                                   std::string& statements, const std::string& indent) {
+  constexpr const char* names[] = {"zero", "wrap", "clamp", "reflect"};
+  const std::string type = operands.position_type();
+  neighbour_place to{from, {}};
+  for (int s = 0; s < path.count; ++s) {
+    const path_step& step = path.step[s];
+    const auto [d, boundary_of_step, least] = operands.place_of(path, s);
+    if (d == without) continue;
+    boundary beyond = boundary_of_step;
+    if (step.ends_inside && beyond == boundary::zero) beyond = boundary::clamp;
+    const bool may_end = beyond == boundary::zero;
+    if (d < 0 && !may_end) continue;
+    const std::string distance = step.slot >= 0 ? operand_texts::distance(step.slot)
+                                 : least < 0    ? "(" + std::to_string(least) + ")"
+                                                : std::to_string(least),
+                      before = d < 0 ? "0" : to.at[static_cast<std::size_t>(d)],
+                      extent = d < 0 ? "1" : "n" + std::to_string(d),
+                      moved = own + "_" + std::to_string(s);
+    statements += indent + (may_end ? "" : "const ") + type + " " + moved + " = inside_" +
+                  names[static_cast<int>(beyond)] + (type == "long" ? "_int64(" : "_int32(") +
+                  before + " - " + distance + ", " + extent + ");\n";
+    if (may_end) {
+      statements += indent + "const bool " + moved + "_exists = " + moved + " >= 0;\n";
+      statements += indent + "if (!" + moved + "_exists) " + moved + " = " + before + ";\n";
+      to.exists += (to.exists.empty() ? "" : " && ") + moved + "_exists";
+    }
+    if (d >= 0) to.at[static_cast<std::size_t>(d)] = moved;
+  }
+  return to;
+}
 
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number) {
   const std::string own = operand_texts::name(number);
@@ -138,38 +168,6 @@ printed_program print_elements(const operand_texts& operands, const program_view
         return inputs.gather(address, type, distance);
       },
       "v", indent);
-}
-
-array_vectors::array_vectors(dtype of, int elements) : of_(of) {
-  lanes = std::min(elements, 16 / size_of(of));
-  count = elements / lanes;
-  const bool is_complex = kind_of(of) == kind::complex;
-  const int scalars = lanes * (is_complex ? 2 : 1);
-  type = is_complex ? value_type(real_of(of)) : is_narrow_real(of) ? "ushort" : stored_type(of);
-  if (scalars > 1) type += std::to_string(scalars);
-}
-std::string array_vectors::name(int k, int number) {
-  return "p" + std::to_string(k) + "_" + std::to_string(number);
-}
-std::string array_vectors::element(int k, int lane) const {
-  constexpr const char* digits = "0123456789abcdef";
-  const std::string from = name(k, lane / lanes);
-  const int at = lane % lanes;
-  if (kind_of(of_) == kind::complex)
-    return lanes == 1 ? from : from + ".s" + digits[2 * at] + digits[2 * at + 1];
-  const std::string scalar = lanes == 1 ? from : from + ".s" + digits[at];
-  if (of_ == dtype::boolean) return scalar + " != 0";
-  return is_narrow_real(of_) ? std::string("widen_") + dsl::name(of_) + "(" + scalar + ")" : scalar;
-}
-std::string array_vectors::of_values(const std::vector<std::string>& values) const {
-  std::string text;
-  for (const std::string& v : values) {
-    if (!text.empty()) text += ", ";
-    if (of_ == dtype::boolean) text += "(uchar)(" + v + ")";
-    else if (is_narrow_real(of_)) text += std::string("narrow_") + dsl::name(of_) + "(" + v + ")";
-    else text += v;
-  }
-  return values.size() == 1 ? text : "(" + type + ")(" + text + ")";
 }
 
 std::string load_text(const operand_texts& operands, int k, const position_text& at, dtype type) {

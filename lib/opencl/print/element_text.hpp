@@ -1,17 +1,43 @@
 // The elements' program of a pass: its inputs, from memory and from positions.
 #pragma once
 
+#include <optional>
+
 #include "opencl/print/operand_text.hpp"
 #include "opencl/print/program_text.hpp"
 
 namespace dsl::detail::opencl {
 
 /// An element: its position, and its number among `lanes` adjacent ones, whose wide arrays are in
-/// `array_vectors`; otherwise `lanes` is 0.
+/// vectors; otherwise `lanes` is 0. `number` is the text of their vectors' place in arrays of
+/// vectors: "[step]".
 struct element_place {
   position_text at;
   int lane = 0, lanes = 0;
+  std::string number{};
 };
+
+/// The names of an operand's vectors, and of those that a node reads beside it.
+std::string vectors_of_operand(int k);
+std::string vectors_of_neighbour(int node);
+
+/// Where a neighbour is, and the condition that it exists; empty: it always does.
+struct neighbour_place {
+  position_text at;
+  std::string exists;
+};
+/// Adds the statements that find it. Each step of the path moves the position along one dimension,
+/// those along `without` left out. A step beyond the end of an axis whose boundary is zero leaves
+/// the position where it was. `own` begins the names of positions.
+constexpr int no_dimension = -2;
+neighbour_place place_of_neighbour(const operand_texts& operands, const neighbour_path& path,
+                                   const std::string& own, const position_text& from, int without,
+                                   std::string& statements, const std::string& indent);
+/// How many lanes a neighbour's vector is before the element's, if it is read in vectors: it is
+/// less than a vector away along the last dimension. Then the neighbours of all but so many lanes
+/// are in the vector that is moved along the other dimensions alone.
+std::optional<int> lanes_to_neighbour(const operand_texts& operands, const neighbour_path& path,
+                                      int lanes);
 
 /// Where an input of a pass comes from: an operand of the kernel's work, or, if that is -1, a value
 /// that the kernel knows.
@@ -38,23 +64,6 @@ inline printed_program print_elements(const operand_texts& operands, const abili
                                       const std::string& indent) {
   return print_elements(operands, can, indent, {operands.own_position()});
 }
-
-/// Adjacent elements of an array as vectors in OpenCL C, which have 16 bytes, or fewer in all.
-struct array_vectors {
-  array_vectors(dtype type, int elements);
-  /// The name of a vector of operand k: "p0_1".
-  static std::string name(int k, int number);
-  /// The value of an element of operand k.
-  std::string element(int k, int lane) const;
-  /// The vector of values, `lanes` of them.
-  std::string of_values(const std::vector<std::string>& values) const;
-
-  int count, lanes;  ///< Vectors, and elements of each.
-  std::string type;  ///< "float4"
-
- private:
-  dtype of_;
-};
 
 /// The text that reads a scalar by value or in device memory.
 input_text scalar_text(const operand_texts& operands, op code, dtype type, int number);

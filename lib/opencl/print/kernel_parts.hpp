@@ -29,6 +29,8 @@ void add_abilities(word_key& key, const abilities& can);
 
 /// Kernels that reduce: all kernels of the pass, without the functions that they call.
 std::string print_reduction(const operand_texts& operands, const abilities& can);
+/// What the text depends on beside the pass, the operands' kinds and what the device can do.
+std::string pattern_of_reduction(const operand_texts& operands, const abilities& can);
 /// Their launches.
 kernel_launches launches_of_reduction(const operand_texts& operands, const abilities& can);
 

@@ -274,7 +274,7 @@ class loop_printer {
     if (is_last && stop() == keeps_states)
       text += each.declare(element, false, next, indent) + record_all(false, indent);
     text += "  }\n";
-    if (!each.sums().empty()) text += combine_group_text(each.sums()) + totals_text(each.sums());
+    if (!each.sums().empty()) text += combine_group_text(each.sums(), total_for::all);
     const printed_program made = each.results("  ");
     if (!is_last) {
       const int number = static_cast<int>(&each - phases_.data());

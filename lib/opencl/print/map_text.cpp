@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "opencl/print/element_text.hpp"
+#include "opencl/print/adjacent_text.hpp"
 #include "opencl/print/kernel_parts.hpp"
 #include "opencl/print/types.hpp"
 
@@ -18,23 +18,18 @@ constexpr std::uint32_t all_dimensions = ~std::uint32_t{0};
 // More values than these in a kernel take registers and time to compile.
 constexpr int most_values = 1024;
 
-// Whether all elements of a work-item are vectors of the arrays that it accesses, or one address.
-bool has_vectors(const operand_texts& operands, int lanes) {
-  const indexed_program p(operands.view().elements);
-  const geometry& g = operands.space();
-  if (g.rank == 0) return false;
-  const int last = g.rank - 1;
-  if (g.rank > 1 && g.extents[last] % lanes != 0) return false;
-  for (int i = 0; i < p.size(); ++i) {
-    const op code = p.code(i);
-    if (code == op::gather || code == op::neighbour || code == op::inside) return false;
-    if (code != op::load) continue;
-    const auto k = static_cast<int>(operand_read(p.view(), i));
-    if (operands.stride(k, last) != 0 && !operands.is_wide(k)) return false;
-  }
-  for (int i = 0; i < operands.pass().code().outputs(); ++i)
-    if (operands.is_stored(i) && !operands.is_wide(operands.inputs() + i)) return false;
-  return true;
+// The outputs that are stored.
+std::vector<stored_output> stored_outputs(const operand_texts& operands) {
+  const program_code& code = operands.pass().code();
+  const pass_view& view = code.pass.view;
+  std::vector<stored_output> all;
+  for (int i = 0; i < code.outputs(); ++i)
+    if (operands.is_stored(i))
+      all.push_back({target_word{view.targets[i]}.output(), code.inputs + i, view.type(i)});
+  return all;
+}
+adjacent_text adjacent_elements(const operand_texts& operands, const abilities& can, int lanes) {
+  return {operands, can, operands.view().elements, own_place, stored_outputs(operands), lanes};
 }
 
 class map_printer {
@@ -43,7 +38,8 @@ class map_printer {
       : operands_(operands),
         can_(can),
         code_(operands.pass().code()),
-        lanes_(lanes_of(operands, can)) {}
+        lanes_(lanes_of(operands, can)),
+        stored_(stored_outputs(operands)) {}
 
   std::string print() const {
     std::string text = begin_kernel(kernel_name(code_), parameters(), can_);
@@ -89,23 +85,13 @@ class map_printer {
            number + " < elements; " + number + " += " + step + ") {\n";
   }
 
-  // Calls `each` with each output that is stored: its number, its operand, and its dtype.
-  template <class Each>
-  void for_stored(const Each& each) const {
-    const pass_view& view = code_.pass.view;
-    for (int i = 0; i < code_.outputs(); ++i)
-      if (operands_.is_stored(i))
-        each(target_word{view.targets[i]}.output(), code_.inputs + i, view.type(i));
-  }
-
   std::string one_element(const std::string& indent) const {
     const element_place here{operands_.own_position()};
     const printed_program made = print_elements(operands_, can_, indent, here);
     std::string text = operands_.positions("element", all_dimensions, indent) + made.text;
-    for_stored([&](int output, int k, dtype) {
-      text +=
-          store_text(operands_, k, here.at, made.outputs[static_cast<std::size_t>(output)], indent);
-    });
+    for (const stored_output& each : stored_)
+      text += store_text(operands_, each.operand, here.at,
+                         made.outputs[static_cast<std::size_t>(each.output)], indent);
     return text;
   }
 
@@ -117,97 +103,54 @@ class map_printer {
   }
 
   std::string several_elements(const std::string& indent) const {
+    if (!lanes_.is_adjacent) return elements_apart(indent);
+    const adjacent_text all = adjacent_elements(operands_, can_, lanes_.count);
+    return operands_.positions("first", all_dimensions, indent) + all.read(indent) +
+           all.compute("", indent, [](const printed_program&, const std::string&) { return ""; });
+  }
+
+  std::string elements_apart(const std::string& indent) const {
     std::string text;
-    if (lanes_.is_adjacent)
-      text += operands_.positions("first", all_dimensions, indent) + read(indent);
-    for_stored([&](int, int k, dtype type) {
-      text += indent + value_type(type);
+    const auto declare = [&](const char* type, int k, auto name) {
+      text += indent + type;
       for (int lane = 0; lane < lanes_.count; ++lane)
-        text += (lane == 0 ? " " : ", ") + value_of_lane(k, lane);
+        text += (lane == 0 ? " " : ", ") + name(k, lane);
       text += ";\n";
-      if (lanes_.is_adjacent) return;
-      text += indent + "long";
-      for (int lane = 0; lane < lanes_.count; ++lane)
-        text += (lane == 0 ? " " : ", ") + place_of_lane(k, lane);
-      text += ";\n";
-    });
+    };
+    for (const stored_output& each : stored_) {
+      declare(value_type(each.type), each.operand, value_of_lane);
+      declare("long", each.operand, place_of_lane);
+    }
     for (int lane = 0; lane < lanes_.count; ++lane) text += one_lane(lane, indent);
-    return text + (lanes_.is_adjacent ? store_vectors(indent) : store_lanes(indent));
+    for (const stored_output& each : stored_)
+      for (int lane = 0; lane < lanes_.count; ++lane)
+        text += indent + "store_" + name(each.type) + "(m" + std::to_string(each.operand) + ", " +
+                place_of_lane(each.operand, lane) + ", " + value_of_lane(each.operand, lane) +
+                ");\n";
+    return text;
   }
 
   std::string one_lane(int lane, const std::string& indent) const {
-    const std::string inner = indent + "  ", number = std::to_string(lane);
-    element_place here{operands_.own_position()};
-    std::string text = indent + "{\n";
-    if (!lanes_.is_adjacent) {
-      text += inner + "const " + operands_.position_type() + " element = first + " + number +
-              " * apart;\n" + operands_.positions("element", all_dimensions, inner);
-    } else {
-      if (lane > 0) here.at.back() = "(" + here.at.back() + " + " + number + ")";
-      here.lane = lane;
-      here.lanes = lanes_.count;
-    }
+    const std::string inner = indent + "  ";
+    const element_place here{operands_.own_position()};
     const printed_program made = print_elements(operands_, can_, inner, here);
-    text += made.text;
-    for_stored([&](int output, int k, dtype) {
-      text += inner + value_of_lane(k, lane) + " = " +
-              made.outputs[static_cast<std::size_t>(output)].text + ";\n";
-      if (!lanes_.is_adjacent)
-        text += inner + place_of_lane(k, lane) + " = " + operands_.offset(k, here.at) + ";\n";
-    });
-    return text + indent + "}\n";
-  }
-
-  std::string store_lanes(const std::string& indent) const {
-    std::string text;
-    for_stored([&](int, int k, dtype type) {
-      for (int lane = 0; lane < lanes_.count; ++lane)
-        text += indent + "store_" + name(type) + "(m" + std::to_string(k) + ", " +
-                place_of_lane(k, lane) + ", " + value_of_lane(k, lane) + ");\n";
-    });
-    return text;
-  }
-
-  // The arrays' vectors at the position of `first`.
-  std::string read(const std::string& indent) const {
-    const indexed_program p(operands_.view().elements);
-    std::string text;
-    for (int i = 0; i < p.size(); ++i) {
-      if (p.code(i) != op::load) continue;
-      const auto k = static_cast<int>(operand_read(p.view(), i));
-      if (!operands_.is_wide(k)) continue;
-      const array_vectors all(p.at(i).type(), lanes_.count);
-      for (int each = 0; each < all.count; ++each)
-        text += indent + "const " + all.type + " " + array_vectors::name(k, each) + " = " +
-                vector_in_memory("const ", k, each, all) + ";\n";
+    std::string text = indent + "{\n" + inner + "const " + operands_.position_type() +
+                       " element = first + " + std::to_string(lane) + " * apart;\n" +
+                       operands_.positions("element", all_dimensions, inner) + made.text;
+    for (const stored_output& each : stored_) {
+      text += inner + value_of_lane(each.operand, lane) + " = " +
+              made.outputs[static_cast<std::size_t>(each.output)].text + ";\n";
+      text += inner + place_of_lane(each.operand, lane) + " = " +
+              operands_.offset(each.operand, here.at) + ";\n";
     }
-    return text;
-  }
-
-  std::string store_vectors(const std::string& indent) const {
-    std::string text;
-    for_stored([&](int, int k, dtype type) {
-      const array_vectors all(type, lanes_.count);
-      for (int each = 0; each < all.count; ++each) {
-        std::vector<std::string> values;
-        for (int lane = each * all.lanes; lane < (each + 1) * all.lanes; ++lane)
-          values.push_back(value_of_lane(k, lane));
-        text += indent + vector_in_memory("", k, each, all) + " = " + all.of_values(values) + ";\n";
-      }
-    });
-    return text;
-  }
-  std::string vector_in_memory(const char* qualifier, int k, int number,
-                               const array_vectors& all) const {
-    return std::string("*(") + qualifier + "__global " + all.type + "*)(m" + std::to_string(k) +
-           " + " + operands_.offset(k, operands_.own_position()) +
-           (number == 0 ? "" : " + " + std::to_string(16 * number)) + ")";
+    return text + indent + "}\n";
   }
 
   const operand_texts& operands_;
   const abilities& can_;
   const program_code& code_;
   item_lanes lanes_;
+  std::vector<stored_output> stored_;
 };
 
 }  // namespace
@@ -216,7 +159,10 @@ item_lanes lanes_of(const operand_texts& operands, const abilities& can) {
   const program_code& code = operands.pass().code();
   int count = can.takes_lanes && operands.space().rank > 0 ? std::max(code.pass.lanes, 1) : 1;
   while (count > 1 && count * code.pass.view.elements.nodes > most_values) count /= 2;
-  return {count, count > 1 && has_vectors(operands, count)};
+  if (count == 1) return {1, false, ""};
+  const adjacent_text adjacent = adjacent_elements(operands, can, count);
+  if (adjacent.is_possible()) return {count, true, adjacent.pattern()};
+  return {count, false, std::to_string(count) + " apart"};
 }
 
 std::string print_map(const operand_texts& operands, const abilities& can) {

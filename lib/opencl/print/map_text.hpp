@@ -9,8 +9,9 @@ namespace dsl::detail::opencl {
 
 /// The elements that a work-item computes at once.
 struct item_lanes {
-  int count;         ///< 1: one after another.
-  bool is_adjacent;  ///< Side by side in vectors; otherwise a work-group's size apart.
+  int count;            ///< 1: one after another.
+  bool is_adjacent;     ///< Side by side in vectors; otherwise a work-group's size apart.
+  std::string pattern;  ///< What the text depends on for that.
 };
 item_lanes lanes_of(const operand_texts& operands, const abilities& can);
 

@@ -144,6 +144,32 @@ void operand_texts::add_inputs(std::uint64_t read) {
   add_extents();
   for (int k = 0; k < inputs(); ++k)
     if ((read >> k & 1) != 0) add_operand(k, false);
+  add_steps();
+}
+
+// The text has the distances of the program's own steps. They depend on sizes where an axis has
+// fewer elements than that.
+void operand_texts::add_steps() {
+  const program_view& p = view().elements;
+  for (int i = 0; i < p.nodes; ++i) {
+    const op code = head{p.heads[i]}.code();
+    if (code != op::neighbour && code != op::inside) continue;
+    const neighbour_path path = path_of(p, i);
+    for (int s = 0; s < path.count; ++s)
+      if (const std::int64_t least = place_of(path, s).distance;
+          path.step[s].slot < 0 && least != path.step[s].distance)
+        pattern_ += ";" + std::to_string(i) + "," + std::to_string(s) + ":" + std::to_string(least);
+  }
+}
+
+operand_texts::step_place operand_texts::place_of(const neighbour_path& path, int number) const {
+  const path_step& step = path.step[number];
+  const operand* const given = step.slot < 0 ? nullptr : &at(step.slot);
+  const int dimension = dimension_of_axis(space(), at(path.slot), given ? given->axis : step.axis);
+  const boundary beyond = given ? given->beyond : step.beyond;
+  return {dimension, beyond,
+          least_distance(beyond, given ? given->distance : step.distance,
+                         dimension < 0 ? 1 : space().extents[dimension])};
 }
 
 operand_texts::operand_texts(const work& of, bool has_targets) : pass_(nullptr), of_(of.record()) {
@@ -249,10 +275,13 @@ std::int64_t operand_texts::stride(int k, int dimension) const {
 void operand_texts::add_strides(int k, std::int64_t unit) {
   for (int d = 0; d < space().rank; ++d) {
     const std::int64_t each = stride(k, d);
-    pattern_ += each == 0 ? '0' : each == 1 ? '1' : 's';
+    pattern_ += each == 0 ? '0' : each == 1 ? '1' : is_far(each * unit) ? 'l' : 's';
     if (each == 0 || each == 1) continue;
-    parameters_.push_back(
-        by_value("long", "s" + std::to_string(k) + "_" + std::to_string(d), each * unit));
+    const std::string name = "s" + std::to_string(k) + "_" + std::to_string(d);
+    if (is_far(each * unit)) parameters_.push_back(by_value("long", name, each * unit));
+    else
+      parameters_.push_back(
+          by_literal(dtype::int32, name, {static_cast<std::uint64_t>(each * unit)}));
   }
 }
 
@@ -300,7 +329,9 @@ std::string operand_texts::sum_of_strides(int k, const position_text& position,
   for (int d = 0; d < space().rank; ++d) {
     const std::int64_t each = stride(k, d);
     if (each == 0) continue;
-    text += " + " + position[static_cast<std::size_t>(d)];
+    // A product of an int with a long would be one of 64 bits by 64 bits.
+    const bool are_ints = is_narrow_ && each != 1 && !is_far(each * unit);
+    text += (are_ints ? " + (long)" : " + ") + position[static_cast<std::size_t>(d)];
     if (each != 1) text += " * s" + std::to_string(k) + "_" + std::to_string(d);
     else if (unit != 1) text += " * " + std::to_string(unit) + "L";
   }

@@ -10,6 +10,7 @@
 #include <dsl/exec/run/work.hpp>
 
 #include <dsl/ir/literal.hpp>
+#include <dsl/ir/neighbour.hpp>
 
 #include "opencl/print/kernel_text.hpp"
 
@@ -67,6 +68,10 @@ class operand_texts {
   /// The type of positions in the index space and of numbers of elements: int where 29 bits
   /// suffice, for a GPU divides these faster, else long.
   const char* position_type() const { return is_narrow_ ? "int" : "long"; }
+  /// A quotient of two positions, none of which is negative.
+  std::string quotient(const std::string& of, const std::string& by) const {
+    return is_narrow_ ? "(uint)" + of + " / (uint)" + by : of + " / " + by;
+  }
   /// A parameter of that type.
   parameter by_position(std::string name, std::int64_t value) const;
   /// The statements that split a number among the dimensions whose bit in `among` is set (outermost
@@ -83,6 +88,14 @@ class operand_texts {
   void move(int k, std::string by) { moved_[static_cast<std::size_t>(k)] = std::move(by); }
   /// The value of a computed position (operand_kind::index).
   std::string index(int k, const position_text& at) const;
+  /// A step of a neighbour's path: its dimension, or -1 where the operand has one element there;
+  /// and an equivalent distance, less than a period of the boundary.
+  struct step_place {
+    int dimension;
+    boundary beyond;
+    std::int64_t distance;
+  };
+  step_place place_of(const neighbour_path& path, int step) const;
   /// The distance of a step that an operand gives.
   static std::string distance(int k) { return "d" + std::to_string(k); }
   /// The position of each dimension by its own name: "x0".
@@ -101,6 +114,7 @@ class operand_texts {
 
  private:
   void add_inputs(std::uint64_t read);
+  void add_steps();
   void add_target(int target);
   void add_extents();
   void add_operand(int k, bool is_written);

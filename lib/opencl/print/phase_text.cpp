@@ -23,10 +23,24 @@ printed_program phase_text::elements(const std::string& indent) const {
 }
 
 std::string phase_text::take(const printed_program& element, const std::string& indent) const {
-  return store_targets(element, false, indent) +
-         combine_text(sums_, indent, [&](const accumulated& a) {
-           return element.outputs[static_cast<std::size_t>(a.output)].text;
-         });
+  return store_targets(element, false, indent) + combine(element, indent);
+}
+
+std::string phase_text::combine(const printed_program& element, const std::string& indent) const {
+  return combine_text(sums_, indent, [&](const accumulated& a) {
+    return element.outputs[static_cast<std::size_t>(a.output)].text;
+  });
+}
+
+adjacent_text phase_text::adjacent(int lanes) const {
+  std::vector<stored_output> stored;
+  for (int i = 0; i < of_.pass.target_count; ++i) {
+    const target_word t{of_.pass.targets[i]};
+    const int operand = of_.first_target + i;
+    if (!t.is_result() && operands_.is_stored(operand - operands_.inputs()))
+      stored.push_back({t.output(), operand, of_.pass.type(i)});
+  }
+  return {operands_, can_, of_.pass.elements, of_.places, std::move(stored), lanes};
 }
 
 printed_program phase_text::results(const std::string& indent) const {

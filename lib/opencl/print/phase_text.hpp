@@ -2,7 +2,7 @@
 #pragma once
 
 #include "opencl/print/accumulator_text.hpp"
-#include "opencl/print/element_text.hpp"
+#include "opencl/print/adjacent_text.hpp"
 
 namespace dsl::detail::opencl {
 
@@ -32,6 +32,15 @@ class phase_text {
     const printed_program made = elements(indent);
     return made.text + take(made, indent);
   }
+  /// The same for `lanes` adjacent elements.
+  adjacent_text adjacent(int lanes) const;
+  std::string adjacent_elements(const adjacent_text& all, const std::string& number,
+                                const std::string& indent) const {
+    return all.compute(number, indent,
+                       [this](const printed_program& element, const std::string& inner) {
+                         return combine(element, inner);
+                       });
+  }
   /// Computes the results from the accumulators.
   printed_program results(const std::string& indent) const;
   /// Stores the results at x0, x1, ...
@@ -43,6 +52,7 @@ class phase_text {
                       const std::string& indent) const;
 
  private:
+  std::string combine(const printed_program& element, const std::string& indent) const;
   std::string store_targets(const printed_program& from, bool results,
                             const std::string& indent) const;
 

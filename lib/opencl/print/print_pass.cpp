@@ -111,7 +111,8 @@ void add_text(word_key& key, const std::string& text) {
 }
 
 void add_abilities(word_key& key, const abilities& can) {
-  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u));
+  key.add((can.has_double ? 1u : 0u) | (can.rounds_divide_and_sqrt ? 2u : 0u) |
+          (can.takes_lanes ? 4u : 0u));
   key.add(can.largest_work_group);
   key.add(can.local_memory);
   key.add(can.parameter_bytes);
@@ -123,8 +124,8 @@ std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   add_pass(key, code.pass.view);
   const operand_texts operands(pass);
   add_text(key, operands.pattern());
-  if (const item_lanes lanes = lanes_of(operands, can); lanes.count > 1)
-    key.add(static_cast<std::uint64_t>(lanes.is_adjacent ? -lanes.count : lanes.count));
+  add_text(key,
+           code.reduces() ? pattern_of_reduction(operands, can) : lanes_of(operands, can).pattern);
   add_text(key, kernel_name(code));
   key.add(static_cast<std::uint64_t>(code.inputs));
   add_abilities(key, can);

@@ -25,6 +25,15 @@ auto grid(std::int64_t r, std::int64_t c) {
   return dsl::array<float, 2>(dsl::reshape(dsl::eval(dsl::arange<float>(r * c) * 0.5f - 3), r, c));
 }
 
+// How often a word stands in the text of the pass that ran last.
+int count_in_text(const std::string& word) {
+  const std::string& text = open_cl::device::first()->last_text();
+  int count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+const std::string reads_vector = "= *(const __global float4*)";
+
 }  // namespace
 
 // The printed device has 512 work-items.
@@ -96,6 +105,107 @@ TEST_F(opencl_lanes, store_after_they_have_read) {
       x += x;
       for (const float each : x.copy_to_host()) of[d].push_back(each);
       for (const float each : y.copy_to_host()) of[d].push_back(each);
+    }
+    EXPECT_EQ(of[0], of[1]) << n;
+  }
+}
+
+// Neighbours in the vector itself, beside it, and farther away; axes shorter than the distance.
+template <class T> auto near_ones(const T& x, std::int64_t d) {
+  return x + dsl::shift(x, d, dsl::boundary::wrap) - dsl::shift(x, -d, dsl::boundary::clamp) * 3 +
+         dsl::shift(x, d, dsl::boundary::zero) * 5 - dsl::shift(x, -d, dsl::boundary::reflect) * 7;
+}
+TEST_F(opencl_lanes, of_near_neighbours) {
+  for (const std::int64_t n : {1, 3, 4, 8, 31, 1000})
+    for (const std::int64_t d : {0, 1, -3, 4}) SAME(near_ones(line<float>(n), d));
+#ifdef DSL_TEST_ALL
+  for (const std::int64_t n : {2, 16, 34}) SAME(near_ones(line<double>(n), 1));
+  for (const std::int64_t n : {16, 64}) SAME(near_ones(line<std::int8_t>(n), -15));
+#endif
+  for (const auto& [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 4}, {3, 8}, {37, 64}, {5, 9}})
+    for (const int axis : {0, 1}) {
+      const auto m = [r = r, c = c] { return grid(r, c); };
+      const auto wrap = dsl::boundary::wrap, zero = dsl::boundary::zero;
+      SAME(dsl::shift(dsl::shift(m(), 1, wrap, 1 - axis), -2, zero, axis) +
+           dsl::shift(m(), -1, dsl::boundary::reflect, axis));
+      SAME(dsl::shift(m()(dsl::slice(0, 1), dsl::slice(0, dsl::end)), 2, wrap, axis) + m());
+      SAME(dsl::shift(dsl::transpose(m()), 2, dsl::boundary::clamp, axis));
+    }
+}
+
+// A vector for each array, and an element for each lane whose neighbour is beyond it.
+TEST_F(opencl_lanes, read_vectors_of_neighbours) {
+  const auto wrap = dsl::boundary::wrap;
+  SAME(grid(8, 64) + dsl::shift(grid(8, 64), 1, wrap, 0) + dsl::shift(grid(8, 64), -1, wrap, 0) +
+       dsl::shift(grid(8, 64), 1, wrap, 1) + dsl::shift(grid(8, 64), -1, wrap, 1));
+  EXPECT_EQ(count_in_text(reads_vector), 5);
+  EXPECT_EQ(count_in_text("= load_float32("), 2);
+  EXPECT_EQ(count_in_text("% (uint)n1"), 1);
+  SAME(dsl::shift(grid(8, 64), -3, wrap, 1));
+  EXPECT_EQ(count_in_text("= load_float32("), 3);
+  SAME(dsl::shift(grid(8, 64), 4, wrap, 1) + grid(8, 64));
+  EXPECT_EQ(count_in_text(reads_vector), 0);
+}
+
+// Distances in the text, which depend on sizes where an axis is shorter.
+TEST_F(opencl_lanes, of_neighbours_at_constant_distances) {
+  constexpr auto f = dsl::vectorize([](auto x) {
+    return x + dsl::shift(x, 5, dsl::boundary::wrap) + dsl::shift(x, -5, dsl::boundary::reflect) +
+           dsl::shift(x, 2, dsl::boundary::zero);
+  });
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 8, 11, 1000}) SAME(f(line<float>(n)));
+}
+
+// Sums of integers are the same in any order.
+TEST_F(opencl_lanes, are_reduced) {
+  for (const std::int64_t n : {1, 3, 4, 5, 255, 1024, 4097, 100'003}) {
+    SAME(dsl::sum(line<float>(n)));
+    SAME(dsl::max(line<double>(n)));
+  }
+  EXPECT_EQ(count_in_text(reads_vector), 0);
+  SAME(dsl::sum(line<float>(5000)));
+  EXPECT_EQ(count_in_text(reads_vector), 1);
+  SAME(dsl::sum(line<float>(5000)(dsl::slice(1, dsl::end))));
+  EXPECT_EQ(count_in_text(reads_vector), 0);
+  SAME(dsl::sum(line<float>(5000)(dsl::slice(0, dsl::end, 2))));
+  SAME(dsl::argmax(line<std::int16_t>(3000)));
+  SAME(dsl::sum(dsl::cast<std::complex<float>>(line<float>(3001))));
+  SAME(dsl::any(line<std::int8_t>(70) > std::int8_t{38}));
+  SAME(dsl::sum(dsl::shift(line<float>(4096), 1, dsl::boundary::wrap) * line<float>(4096)));
+  for (const auto& [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 4},
+                             {3, 8},
+                             {300, 4},
+                             {5, 9},
+                             {64, 1024},
+                             {2, 40'000},
+                             {129, 1000},
+                             {1000, 129},
+                             {20'000, 3}}) {
+    const auto m = [r = r, c = c] { return dsl::reshape(line<float>(r * c), r, c); };
+    SAME(dsl::sum(m(), dsl::axis(1)));
+    SAME(dsl::sum(m(), dsl::axis(0)));
+    SAME(dsl::sum(m() * dsl::reshape(line<float>(r), r, 1), dsl::axis(1)));
+    SAME(dsl::sum(dsl::transpose(m())));
+  }
+  const auto cube = [] { return dsl::reshape(line<float>(12 * 10 * 64), 12, 10, 64); };
+  SAME(dsl::sum(cube(), dsl::axis(0)));
+  SAME(dsl::sum(cube()(dsl::slice(0, 12, 2), dsl::slice(1, 9), dsl::slice(0, 64))));
+}
+
+// Elements that are stored beside their sum.
+TEST_F(opencl_lanes, are_stored_and_reduced) {
+  for (const std::int64_t n : {1, 7, 1000, 4099}) {
+    std::vector<float> of[2];
+    for (int d = 0; d < 2; ++d) {
+      const dsl::device_guard guard{dsl::device(d == 0 ? "host" : "host-opencl")};
+      dsl::array<float> x = line<float>(n);
+      dsl::scalar<float> total;
+      dsl::tie(x, total) = dsl::vectorize([](auto a) {
+        const auto twice = 2 * a + 1;
+        return std::tuple{twice, dsl::sum(twice)};
+      })(x);
+      of[d] = x.copy_to_host();
+      of[d].push_back(total.value());
     }
     EXPECT_EQ(of[0], of[1]) << n;
   }

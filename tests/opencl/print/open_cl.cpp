@@ -127,6 +127,7 @@ void device::run(const bound_pass& pass, const std::map<const void*, std::size_t
   if (known != text.text) throw std::runtime_error("two texts with one key:\n" + known + text.text);
   const opencl::kernel_launches all = opencl::launches_of(pass, can_);
   const cl_program program = build(text);
+  last_text_ = text.text;
   cl_int error;
   std::vector<block> blocks;
   for (const auto& [address, size] : ranges) {

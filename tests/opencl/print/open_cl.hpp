@@ -26,6 +26,8 @@ class device {
   /// Runs a pass on copies of the blocks of host memory in which its operands are.
   /// `blocks`: addresses and sizes. Throws std::runtime_error with the compiler's messages.
   void run(const dsl::detail::bound_pass& pass, const std::map<const void*, std::size_t>& blocks);
+  /// The text of the pass that ran last.
+  const std::string& last_text() const { return last_text_; }
   /// The texts that ran: as many as keys.
   int texts() const { return static_cast<int>(texts_.size()); }
 
@@ -38,6 +40,7 @@ class device {
   cl_command_queue queue_;
   std::string name_;
   dsl::detail::opencl::abilities can_{};
+  std::string last_text_;
   std::map<std::string, cl_program> programs_;
   std::map<std::uint64_t, std::string> texts_;
 };

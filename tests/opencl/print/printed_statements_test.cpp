@@ -89,6 +89,18 @@ TEST_F(opencl_statements, sums_of_everything) {
     expect_same("var", [&] { return dsl::var(reals()); }, 64);
     expect_same("norm", [&] { return dsl::norm(reals()); }, 8);
     expect_same("dot", [&] { return dsl::dot(reals(), reals()); }, 8);
+    expect_same("skew", [&] { return dsl::skew(dsl::cast<double>(reals())); }, 64);
+    // The least number and where it first is.
+    constexpr auto first_least = dsl::reduce(
+        [](auto a, auto b) {
+          auto [x, at] = a;
+          auto [y, place] = b;
+          auto later = (y < x) | ((y == x) & (place < at));
+          return std::tuple{dsl::where(later, y, x), dsl::where(later, place, at)};
+        },
+        std::tuple{std::int64_t{7}, -1}, [](auto x, auto at) { return std::tuple{x, at}; },
+        [](auto a) { return std::get<0>(a) * 1000000 + std::get<1>(a); });
+    SAME(first_least(integers(), dsl::arange<int>(n)));
   }
   SAME(dsl::sum(dsl::zeros<float>(0)));
 }

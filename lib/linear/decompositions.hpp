@@ -1,0 +1,36 @@
+// Decompositions in memory as LAPACK's routines know them: column-major, the transposes of ours.
+#pragma once
+
+#include <dsl/exec/plan/operand.hpp>
+
+#include "mem/buffer.hpp"
+
+namespace dsl::detail {
+
+/// `count` matrices, one after another.
+struct cholesky_call {
+  dtype type;
+  std::int64_t size, count;
+  void* a;  // Becomes the factor; what lies above its diagonal is set to 0.
+};
+struct eigh_call {
+  dtype type;
+  std::int64_t size, count;
+  void* values;
+  void* vectors;
+};
+/// Of `rows` and at least as many `columns`.
+struct svd_call {
+  dtype type;
+  std::int64_t rows, columns, count;
+  void *a, *u, *s, *vh;
+};
+
+void decompose_on_host(const cholesky_call& c);
+void decompose_on_host(const eigh_call& c);
+void decompose_on_host(const svd_call& c);
+void decompose_on_gpu(const cholesky_call& c, const stream& on);
+void decompose_on_gpu(const eigh_call& c, const stream& on);
+void decompose_on_gpu(const svd_call& c, const stream& on);
+
+}  // namespace dsl::detail

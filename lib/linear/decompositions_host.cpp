@@ -1,0 +1,151 @@
+// Decompositions on the host, by LAPACK.
+#include <algorithm>
+#include <atomic>
+#include <complex>
+#include <limits>
+
+// LAPACKE then takes the complex numbers of C++.
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
+#include <lapacke.h>
+#include <tbb/parallel_for.h>
+
+#include "linear/decompositions.hpp"
+#include "mem/text.hpp"
+
+namespace dsl::detail {
+
+namespace {
+
+lapack_int cholesky(lapack_int n, float* a) {
+  return LAPACKE_spotrf(LAPACK_COL_MAJOR, 'U', n, a, n);
+}
+lapack_int eigh(lapack_int n, float* a, float* w) {
+  return LAPACKE_ssyevd(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, w);
+}
+lapack_int svd(lapack_int m, lapack_int n, float* a, float* s, float* u, float* vt) {
+  return LAPACKE_sgesdd(LAPACK_COL_MAJOR, 'S', m, n, a, m, s, u, m, vt, n);
+}
+lapack_int cholesky(lapack_int n, double* a) {
+  return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', n, a, n);
+}
+lapack_int eigh(lapack_int n, double* a, double* w) {
+  return LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, w);
+}
+lapack_int svd(lapack_int m, lapack_int n, double* a, double* s, double* u, double* vt) {
+  return LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', m, n, a, m, s, u, m, vt, n);
+}
+lapack_int cholesky(lapack_int n, std::complex<float>* a) {
+  return LAPACKE_cpotrf(LAPACK_COL_MAJOR, 'U', n, a, n);
+}
+lapack_int eigh(lapack_int n, std::complex<float>* a, float* w) {
+  return LAPACKE_cheevd(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, w);
+}
+lapack_int svd(lapack_int m, lapack_int n, std::complex<float>* a, float* s, std::complex<float>* u,
+               std::complex<float>* vt) {
+  return LAPACKE_cgesdd(LAPACK_COL_MAJOR, 'S', m, n, a, m, s, u, m, vt, n);
+}
+lapack_int cholesky(lapack_int n, std::complex<double>* a) {
+  return LAPACKE_zpotrf(LAPACK_COL_MAJOR, 'U', n, a, n);
+}
+lapack_int eigh(lapack_int n, std::complex<double>* a, double* w) {
+  return LAPACKE_zheevd(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, w);
+}
+lapack_int svd(lapack_int m, lapack_int n, std::complex<double>* a, double* s,
+               std::complex<double>* u, std::complex<double>* vt) {
+  return LAPACKE_zgesdd(LAPACK_COL_MAJOR, 'S', m, n, a, m, s, u, m, vt, n);
+}
+
+// Calls run(matrix) for all: large ones, for which LAPACK uses all cores, one after another.
+// A negative status is lack of memory; a positive one tells of a matrix without a decomposition.
+template <class Run>
+void for_all(std::int64_t count, std::int64_t size, const Run& run) {
+  std::atomic<bool> no_memory{false};
+  const auto checked = [&](std::int64_t k) {
+    if (run(k) < 0) no_memory = true;
+  };
+  if (size > 128)
+    for (std::int64_t k = 0; k < count; ++k) checked(k);
+  else tbb::parallel_for(std::int64_t{0}, count, checked);
+  if (no_memory) raise<memory_error>("a decomposition: LAPACK has no memory to work in");
+}
+
+template <class T>
+constexpr T nan_of() {
+  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::quiet_NaN();
+  else
+    return T(std::numeric_limits<typename T::value_type>::quiet_NaN(),
+             std::numeric_limits<typename T::value_type>::quiet_NaN());
+}
+
+template <class T>
+void decompose(const cholesky_call& c) {
+  for_all(c.count, c.size, [&](std::int64_t k) {
+    T* const a = static_cast<T*>(c.a) + k * c.size * c.size;
+    const lapack_int status = cholesky(static_cast<lapack_int>(c.size), a);
+    if (status > 0) std::fill_n(a, c.size * c.size, nan_of<T>());
+    for (std::int64_t i = 0; i < c.size; ++i)
+      std::fill(a + i * c.size + i + 1, a + (i + 1) * c.size, status > 0 ? nan_of<T>() : T{});
+    return status;
+  });
+}
+template <class T, class Real>
+void decompose(const eigh_call& c) {
+  for_all(c.count, c.size, [&](std::int64_t k) {
+    T* const a = static_cast<T*>(c.vectors) + k * c.size * c.size;
+    Real* const w = static_cast<Real*>(c.values) + k * c.size;
+    const lapack_int status = eigh(static_cast<lapack_int>(c.size), a, w);
+    if (status > 0) {
+      std::fill_n(a, c.size * c.size, nan_of<T>());
+      std::fill_n(w, c.size, nan_of<Real>());
+    }
+    return status;
+  });
+}
+template <class T, class Real>
+void decompose(const svd_call& c) {
+  for_all(c.count, c.rows, [&](std::int64_t k) {
+    T* const u = static_cast<T*>(c.u) + k * c.rows * c.rows;
+    T* const vh = static_cast<T*>(c.vh) + k * c.rows * c.columns;
+    Real* const s = static_cast<Real*>(c.s) + k * c.rows;
+    // Its u is our vh, and the other way round.
+    const lapack_int status =
+        svd(static_cast<lapack_int>(c.columns), static_cast<lapack_int>(c.rows),
+            static_cast<T*>(c.a) + k * c.rows * c.columns, s, vh, u);
+    if (status > 0) {
+      std::fill_n(u, c.rows * c.rows, nan_of<T>());
+      std::fill_n(vh, c.rows * c.columns, nan_of<T>());
+      std::fill_n(s, c.rows, nan_of<Real>());
+    }
+    return status;
+  });
+}
+
+}  // namespace
+
+void decompose_on_host(const cholesky_call& c) {
+  switch (c.type) {
+    case dtype::float32: return decompose<float>(c);
+    case dtype::float64: return decompose<double>(c);
+    case dtype::complex64: return decompose<std::complex<float>>(c);
+    default: return decompose<std::complex<double>>(c);
+  }
+}
+void decompose_on_host(const eigh_call& c) {
+  switch (c.type) {
+    case dtype::float32: return decompose<float, float>(c);
+    case dtype::float64: return decompose<double, double>(c);
+    case dtype::complex64: return decompose<std::complex<float>, float>(c);
+    default: return decompose<std::complex<double>, double>(c);
+  }
+}
+void decompose_on_host(const svd_call& c) {
+  switch (c.type) {
+    case dtype::float32: return decompose<float, float>(c);
+    case dtype::float64: return decompose<double, double>(c);
+    case dtype::complex64: return decompose<std::complex<float>, float>(c);
+    default: return decompose<std::complex<double>, double>(c);
+  }
+}
+
+}  // namespace dsl::detail

@@ -1,0 +1,98 @@
+// Systems of equations on the host: small ones unrolled, larger ones by LAPACK.
+#include <complex>
+#include <vector>
+
+// LAPACKE then takes the complex numbers of C++.
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
+#include <lapacke.h>
+#include <tbb/parallel_for.h>
+
+#include "linear/small_systems.hpp"
+#include "linear/systems.hpp"
+#include "mem/text.hpp"
+
+namespace dsl::detail {
+
+template <class T>
+void solve_small_on_host(const small_systems<T>& all, std::int64_t unknowns) {
+  with_unknowns(unknowns, [&](auto n) {
+    constexpr int N = n;
+    constexpr std::int64_t grain = 4096 / (N * N);
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, all.count, grain),
+                      [&](const tbb::blocked_range<std::int64_t>& some) {
+                        for (std::int64_t k = some.begin(); k != some.end(); ++k) {
+                          small_factors<T, N> factors;
+                          const T* const a = all.a + k * all.next_a;
+                          for (int i = 0; i < N; ++i)
+                            for (int j = 0; j < N; ++j) factors.lu[i][j] = a[i * N + j];
+                          factors.factorize();
+                          factors.solve_all(all.b + k * all.next_b, all.x + k * N * all.right_sides,
+                                            all.right_sides);
+                        }
+                      });
+  });
+}
+template void solve_small_on_host(const small_systems<float>&, std::int64_t);
+template void solve_small_on_host(const small_systems<double>&, std::int64_t);
+template void solve_small_on_host(const small_systems<dsl::complex<float>>&, std::int64_t);
+template void solve_small_on_host(const small_systems<dsl::complex<double>>&, std::int64_t);
+
+namespace {
+
+lapack_int factorize(lapack_int n, float* a, lapack_int* pivots) {
+  return LAPACKE_sgetrf(LAPACK_COL_MAJOR, n, n, a, n, pivots);
+}
+lapack_int factorize(lapack_int n, double* a, lapack_int* pivots) {
+  return LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, a, n, pivots);
+}
+lapack_int factorize(lapack_int n, std::complex<float>* a, lapack_int* pivots) {
+  return LAPACKE_cgetrf(LAPACK_COL_MAJOR, n, n, a, n, pivots);
+}
+lapack_int factorize(lapack_int n, std::complex<double>* a, lapack_int* pivots) {
+  return LAPACKE_zgetrf(LAPACK_COL_MAJOR, n, n, a, n, pivots);
+}
+lapack_int solve(lapack_int n, lapack_int m, const float* a, const lapack_int* pivots, float* x) {
+  return LAPACKE_sgetrs(LAPACK_COL_MAJOR, 'T', n, m, a, n, pivots, x, n);
+}
+lapack_int solve(lapack_int n, lapack_int m, const double* a, const lapack_int* pivots, double* x) {
+  return LAPACKE_dgetrs(LAPACK_COL_MAJOR, 'T', n, m, a, n, pivots, x, n);
+}
+lapack_int solve(lapack_int n, lapack_int m, const std::complex<float>* a, const lapack_int* pivots,
+                 std::complex<float>* x) {
+  return LAPACKE_cgetrs(LAPACK_COL_MAJOR, 'T', n, m, a, n, pivots, x, n);
+}
+lapack_int solve(lapack_int n, lapack_int m, const std::complex<double>* a,
+                 const lapack_int* pivots, std::complex<double>* x) {
+  return LAPACKE_zgetrs(LAPACK_COL_MAJOR, 'T', n, m, a, n, pivots, x, n);
+}
+
+template <class T>
+void solve_all(const large_systems& s) {
+  const auto n = static_cast<lapack_int>(s.unknowns), m = static_cast<lapack_int>(s.right_sides);
+  const auto run = [&](std::int64_t k) {
+    T* const a = static_cast<T*>(s.a) + k * s.unknowns * s.unknowns;
+    std::vector<lapack_int> pivots(static_cast<std::size_t>(n));
+    // A positive status tells of a pivot that is zero: the solution gets infinities and NaN.
+    if (factorize(n, a, pivots.data()) < 0 ||
+        solve(n, m, a, pivots.data(), static_cast<T*>(s.x) + k * s.unknowns * s.right_sides) < 0)
+      raise<memory_error>("solve: LAPACK has no memory to work in");
+  };
+  // LAPACK uses all cores for a large system; several small ones share the cores here.
+  if (s.unknowns > 128)
+    for (std::int64_t k = 0; k < s.count; ++k) run(k);
+  else tbb::parallel_for(std::int64_t{0}, s.count, run);
+}
+
+}  // namespace
+
+void solve_on_host(const large_systems& s) {
+  switch (s.type) {
+    case dtype::float32: return solve_all<float>(s);
+    case dtype::float64: return solve_all<double>(s);
+    case dtype::complex64: return solve_all<std::complex<float>>(s);
+    default: return solve_all<std::complex<double>>(s);
+  }
+}
+
+}  // namespace dsl::detail

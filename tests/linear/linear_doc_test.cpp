@@ -1,0 +1,62 @@
+// The examples of docs/linear.md do what is said of them.
+#include <dsl/linear.hpp>
+
+#include <complex>
+
+#include "../on_device.hpp"
+
+namespace {
+
+using namespace std::complex_literals;
+
+struct linear_doc : on_device {};
+ON_EVERY_DEVICE(linear_doc);
+
+TEST_P(linear_doc, products_and_systems) {
+  const dsl::array<double, 2> a = sin(
+                                  dsl::cast<double>(dsl::index(0, 5, 4) + 3 * dsl::index(1, 5, 4))),
+                              b = cos(dsl::cast<double>(dsl::index(0, 6, 4) - dsl::index(1, 6, 4)));
+  const dsl::array<std::complex<double>, 2> H = a(dsl::slice(0, 4), dsl::slice()) + 0i;
+  dsl::array<std::complex<double>, 2> R = b(dsl::slice(0, 4), dsl::slice()) * 1i;
+  const dsl::array<std::complex<double>, 2> before = R;
+  const double h = 0.25;
+  const dsl::array<double, 3> A = where(dsl::index(1, 1000, 3, 3) == dsl::index(2, 1000, 3, 3), 4.0,
+                                        1.0 / (1 + dsl::index(0, 1000, 3, 3)));
+  const dsl::array<double, 2> r =
+      dsl::cast<double>(dsl::index(0, 1000, 3) + dsl::index(1, 1000, 3));
+#include <docs/linear/linear-algebra.inc>
+  EXPECT_LE(
+      dsl::max(abs(c - dsl::sum(dsl::expand_dims(a, 1) * dsl::expand_dims(b, 0), dsl::axis(2))))
+          .value(),
+      1e-14);
+  const auto times = [](const auto& x, const auto& y) {
+    return dsl::eval(dsl::sum(dsl::expand_dims(x, 2) * dsl::expand_dims(y, 0), dsl::axis(1)));
+  };
+  const auto forth = times(H, before), back = times(before, H);
+  EXPECT_LE(dsl::max(abs(R - (before - 1i * h * (forth - back)))).value(), 1e-14);
+  EXPECT_LE(dsl::max(abs(dsl::sum(A * dsl::expand_dims(z, 1), dsl::axis(2)) - r)).value(), 1e-12);
+}
+
+// Of one track, in numbers that are easily checked: a position is measured, and nothing else is
+// known.
+TEST_P(linear_doc, kalman) {
+  const std::int64_t n = 100;
+  dsl::array<double, 2> x = dsl::zeros<double>(n, 4);
+  dsl::array<double, 3> P = 3 * dsl::cast<double>(dsl::index(1, n, 4, 4) == dsl::index(2, n, 4, 4));
+  const dsl::array<double, 2> H = dsl::cast<double>(dsl::index(0, 2, 4) == dsl::index(1, 2, 4)),
+                              R = dsl::cast<double>(dsl::index(0, 2, 2) == dsl::index(1, 2, 2)),
+                              measured =
+                                  dsl::cast<double>(dsl::index(0, n, 2) + dsl::index(1, n, 2));
+#include <docs/linear/small-systems.inc>
+  // The gain is 3 / (3 + 1).
+  const auto got = x.copy_to_host();
+  const auto covariance = P.copy_to_host();
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], i % 4 < 2 ? 0.75 * static_cast<double>(i / 4 + i % 4) : 0, 1e-13);
+  for (std::size_t i = 0; i < covariance.size(); ++i) {
+    const std::size_t row = i / 4 % 4, column = i % 4;
+    EXPECT_NEAR(covariance[i], row != column ? 0 : row < 2 ? 0.75 : 3, 1e-13);
+  }
+}
+
+}  // namespace

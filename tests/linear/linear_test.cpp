@@ -1,0 +1,327 @@
+// Products of matrices, systems of equations and decompositions, against sums in higher precision
+// and against what defines them.
+#include <dsl/linear.hpp>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <thread>
+
+#include "../error_of.hpp"
+#include "../on_device.hpp"
+
+namespace {
+
+using namespace std::complex_literals;
+using std::int64_t;
+using c32 = std::complex<float>;
+using c64 = std::complex<double>;
+
+struct linear : on_device {};
+ON_EVERY_DEVICE(linear);
+
+template <class T>
+struct real_of_type {
+  using type = T;
+};
+template <class T>
+struct real_of_type<std::complex<T>> {
+  using type = T;
+};
+template <class T> using real_t = typename real_of_type<T>::type;
+
+// Numbers from -1 to 1, which a rank and a seed decide.
+template <class T>
+std::vector<T> numbers(int64_t n, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> all(static_cast<std::size_t>(n));
+  for (T& x : all) {
+    if constexpr (std::is_same_v<T, real_t<T>>) x = T(static_cast<float>(uniform(engine)));
+    else x = {static_cast<real_t<T>>(uniform(engine)), static_cast<real_t<T>>(uniform(engine))};
+  }
+  return all;
+}
+template <class T, int R>
+dsl::array<T, R> filled(const dsl::extents<R>& shape, unsigned seed) {
+  dsl::array<T, R> x(shape);
+  x.copy_from_host(numbers<T>(x.size(), seed));
+  return x;
+}
+
+template <class T>
+auto widened(T x) {
+  if constexpr (std::is_same_v<T, real_t<T>>)
+    return static_cast<long double>(static_cast<double>(x));
+  else return std::complex<long double>(x.real(), x.imag());
+}
+template <class T>
+double bound_of(int64_t k) {
+  using real = real_t<T>;
+  const double eps = sizeof(real) == 2   ? 1.0 / 128
+                     : sizeof(real) == 4 ? std::numeric_limits<float>::epsilon()
+                                         : std::numeric_limits<double>::epsilon();
+  return 4 * eps * static_cast<double>(k + 1);
+}
+
+// Compares a product of matrices with sums in long double.
+template <class T, class A, class B>
+void expect_product(const A& a, const B& b) {
+  const dsl::array<T, 2> got = dsl::matmul(a, b);
+  const int64_t n = a.extents()[0], k = a.extents()[1], m = b.extents()[1];
+  ASSERT_EQ(got.extents(), (dsl::extents<2>{n, m}));
+  const auto x = dsl::eval(a).copy_to_host(), y = dsl::eval(b).copy_to_host();
+  const auto z = got.copy_to_host();
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < m; ++j) {
+      auto want = widened(T{});
+      for (int64_t l = 0; l < k; ++l)
+        want += widened(T(x[static_cast<std::size_t>(i * k + l)])) *
+                widened(T(y[static_cast<std::size_t>(l * m + j)]));
+      ASSERT_LE(std::abs(widened(z[static_cast<std::size_t>(i * m + j)]) - want), bound_of<T>(k))
+          << n << " " << k << " " << m << " " << i << " " << j;
+    }
+}
+
+template <class T>
+void products_of_sizes(std::initializer_list<int64_t> all) {
+  unsigned seed = 1;
+  for (const int64_t n : all)
+    for (const int64_t k : all) {
+      seed += 2;
+      expect_product<T>(filled<T, 2>({n, k}, seed), filled<T, 2>({k, (n + 2 * k) % 37}, seed + 1));
+    }
+}
+TEST_P(linear, products_of_every_dtype) {
+  products_of_sizes<float>({0, 1, 31, 33});
+  products_of_sizes<double>({0, 1, 2, 32, 65});
+  products_of_sizes<c32>({1, 31});
+  products_of_sizes<c64>({0, 1, 33});
+  products_of_sizes<dsl::half>({1, 32});
+  products_of_sizes<dsl::bfloat16>({1, 31});
+}
+
+TEST_P(linear, products_read_views_as_they_lie) {
+  const auto x = filled<double, 2>({70, 90}, 1), y = filled<double, 2>({90, 70}, 2);
+  expect_product<double>(dsl::transpose(y), dsl::transpose(x));
+  expect_product<double>(x(dsl::slice(3, 40), dsl::slice(5, 22)),
+                         y(dsl::slice(1, 18), dsl::slice(7, 60)));
+  // Steps that BLAS does not know, rows from the end, one row for all.
+  expect_product<double>(x(dsl::slice(0, dsl::end, 2), dsl::slice(0, dsl::end, 3)),
+                         y(dsl::slice(0, 30), dsl::slice()));
+  expect_product<double>(dsl::flip(x, 0), y);
+  expect_product<double>(dsl::broadcast_to(x(0, dsl::slice()), 5, 90), y);
+}
+
+TEST_P(linear, products_of_vectors_and_batches) {
+  const auto a = filled<double, 3>({4, 5, 7}, 1), b = filled<double, 3>({4, 7, 3}, 2);
+  const auto v = filled<double, 1>({7}, 3), u = filled<double, 1>({5}, 4);
+  const auto off = [](const auto& expression) { return dsl::max(abs(expression)).value(); };
+  const auto by_sum =
+      dsl::eval(dsl::sum(dsl::expand_dims(a, 3) * dsl::expand_dims(b, 1), dsl::axis(2)));
+  EXPECT_LE(off(dsl::matmul(a, b) - by_sum), 1e-14);
+  EXPECT_LE(off(dsl::matmul(a, v) - dsl::sum(a * v, dsl::axis(2))), 1e-14);
+  EXPECT_LE(off(dsl::matmul(u, a) - dsl::sum(a * dsl::expand_dims(u, 1), dsl::axis(1))), 1e-14);
+  EXPECT_NEAR(dsl::scalar<double>(dsl::matmul(v, v)).value(), dsl::sum(v * v).value(), 1e-14);
+  // A matrix for all of a batch, and batches of two dimensions of which each is broadcast.
+  const auto one = filled<double, 2>({7, 3}, 5);
+  EXPECT_LE(off(dsl::matmul(a, one) -
+                dsl::sum(dsl::expand_dims(a, 3) * dsl::expand_dims(one, 0), dsl::axis(2))),
+            1e-14);
+  const auto rows = filled<double, 4>({2, 1, 3, 5}, 6),
+             columns = filled<double, 4>({1, 4, 5, 2}, 7);
+  const dsl::array<double, 4> all = dsl::matmul(rows, columns);
+  ASSERT_EQ(all.extents(), (dsl::extents<4>{2, 4, 3, 2}));
+  EXPECT_LE(
+      off(all - dsl::sum(dsl::expand_dims(rows, 4) * dsl::expand_dims(columns, 2), dsl::axis(3))),
+      1e-14);
+}
+
+TEST_P(linear, products_in_formulas) {
+  const auto a = filled<double, 2>({40, 40}, 1), b = filled<double, 2>({40, 40}, 2);
+  const dsl::array<double, 2> ab = dsl::matmul(a, b), ba = dsl::matmul(b, a);
+  const auto off = [](const auto& expression) { return dsl::max(abs(expression)).value(); };
+  dsl::array<double, 2> r = 2 * (dsl::matmul(a, b) - dsl::matmul(b, a)) + 1;
+  EXPECT_LE(off(r - (2 * (ab - ba) + 1)), 1e-13);
+  // Into an operand, of a product, into another dtype, into a part, beside another statement.
+  dsl::array<double, 2> c = a;
+  c = dsl::matmul(c, b);
+  EXPECT_EQ(c.copy_to_host(), ab.copy_to_host());
+  EXPECT_LE(off(dsl::matmul(dsl::matmul(a, b) + 1, a) - dsl::matmul(dsl::eval(ab + 1), a)), 1e-12);
+  const dsl::array<float, 2> narrow = dsl::cast<float>(dsl::matmul(a, b));
+  EXPECT_LE(off(narrow - dsl::cast<float>(ab)), 0);
+  dsl::array<double, 2> wide = dsl::zeros<double>(50, 60);
+  auto part = wide(dsl::slice(5, 45), dsl::slice(10, 50));
+  part = dsl::matmul(a, b);
+  EXPECT_LE(off(wide(dsl::slice(5, 45), dsl::slice(10, 50)) - ab), 0);
+  EXPECT_EQ(dsl::sum(wide(dsl::slice(0, 5), dsl::slice())).value(), 0);
+  dsl::array<double, 2> product;
+  dsl::scalar<double> total;
+  dsl::tie(product, total) = std::tuple{dsl::matmul(a, b), dsl::sum(a)};
+  EXPECT_EQ(product.copy_to_host(), ab.copy_to_host());
+  // The same bits each time.
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(dsl::eval(dsl::matmul(a, b)).copy_to_host(), ab.copy_to_host());
+  EXPECT_NE(std::string(dsl::explain(c, dsl::matmul(a, 2 * b)).text()).find("matmul of (40, 40)"),
+            std::string::npos);
+}
+
+template <class T>
+void expect_solutions(int64_t n, int64_t count) {
+  const auto noise = filled<T, 3>({count, n, n}, 3);
+  const dsl::array<T, 3> a =
+      where(dsl::index(1, count, n, n) == dsl::index(2, count, n, n), noise + T(2), noise);
+  const auto b = filled<T, 2>({count, n}, 4);
+  const double most = 50 * bound_of<T>(n * n);
+  const auto off = [](const auto& expression) {
+    return static_cast<double>(dsl::max(abs(expression)).value());
+  };
+  const dsl::array<T, 2> x = dsl::solve(a, b);
+  // The residual beside the solution's size.
+  const double size = 1 + off(x);
+  ASSERT_LE(off(dsl::sum(a * dsl::expand_dims(x, 1), dsl::axis(2)) - b), most * size) << n;
+  const auto sides = filled<T, 3>({count, n, 3}, 5);
+  const dsl::array<T, 3> several = dsl::solve(a, sides);
+  ASSERT_LE(off(dsl::matmul(a, several) - sides), most * (1 + off(several))) << n;
+  const dsl::array<T, 3> inverse = dsl::inv(a);
+  const auto identity = dsl::cast<T>(dsl::index(1, count, n, n) == dsl::index(2, count, n, n));
+  ASSERT_LE(off(dsl::matmul(a, inverse) - identity), most * (1 + off(inverse))) << n;
+  // A matrix for all right sides; solved where the right side lies.
+  const dsl::array<T, 2> of_one = dsl::solve(a(dsl::slice(0, 1), dsl::slice(), dsl::slice()), b);
+  ASSERT_LE(
+      off(dsl::matmul(b * T(0) + of_one, dsl::transpose(a(0, dsl::slice(), dsl::slice()))) - b),
+      most * (1 + off(of_one)))
+      << n;
+  dsl::array<T, 2> again = b;
+  again = dsl::solve(a, again);
+  ASSERT_EQ(again.copy_to_host(), x.copy_to_host());
+}
+TEST_P(linear, systems_of_every_size) {
+  for (const int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 40}) expect_solutions<double>(n, 131);
+  expect_solutions<double>(300, 2);
+  for (const int64_t n : {3, 8, 20}) expect_solutions<c32>(n, 33);
+  for (const int64_t n : {1, 4, 17}) expect_solutions<float>(n, 257);
+  expect_solutions<c64>(6, 5);
+  const dsl::array<double, 2> none =
+      dsl::solve(dsl::array<double, 3>(0, 3, 3), dsl::array<double, 2>(0, 3));
+  EXPECT_EQ(none.size(), 0);
+}
+
+TEST_P(linear, singular_systems_stop_nothing) {
+  for (const int64_t n : {2, 12}) {
+    dsl::array<double, 3> a =
+        dsl::cast<double>(dsl::index(1, 3, n, n) == dsl::index(2, 3, n, n)) * 2;
+    auto second = a(1, dsl::slice(), dsl::slice());
+    second = 1.0;
+    const dsl::array<double, 2> b = dsl::full<double>(4.0, 3, n), x = dsl::solve(a, b);
+    const auto got = x.copy_to_host();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const bool is_second = i / static_cast<std::size_t>(n) == 1;
+      if (!is_second) {
+        EXPECT_EQ(got[i], 2);
+      }
+    }
+    EXPECT_FALSE(std::isfinite(got[static_cast<std::size_t>(2 * n - 1)]));
+  }
+}
+
+template <class T>
+void expect_decompositions(int64_t n, int64_t count) {
+  const auto a = filled<T, 3>({count, n, n}, 3);
+  const auto off = [](const auto& expression) {
+    return static_cast<double>(dsl::max(abs(expression)).value());
+  };
+  const auto adjoint = [](const dsl::array<T, 3>& x) {
+    return dsl::array<T, 3>(conj(dsl::permute(x, 0, 2, 1)));
+  };
+  const double most = 20 * bound_of<T>(n * n);
+  const auto identity = dsl::cast<T>(dsl::index(1, count, n, n) == dsl::index(2, count, n, n));
+  const dsl::array<T, 3> positive = dsl::matmul(a, adjoint(a)) + identity,
+                         lower = dsl::cholesky(positive);
+  EXPECT_LE(off(dsl::matmul(lower, adjoint(lower)) - positive), most);
+  EXPECT_EQ(off(where(dsl::index(2, count, n, n) > dsl::index(1, count, n, n), lower, T(0))), 0);
+  // The upper triangle is not read.
+  const dsl::array<T, 3> half =
+      where(dsl::index(2, count, n, n) > dsl::index(1, count, n, n), T(99), positive);
+  EXPECT_EQ(dsl::eval(dsl::cholesky(half)).copy_to_host(), lower.copy_to_host());
+  const auto [values, vectors] = dsl::eigh(half);
+  EXPECT_LE(off(dsl::matmul(positive, vectors) - vectors * dsl::expand_dims(values, 1)), most);
+  EXPECT_LE(off(dsl::matmul(adjoint(vectors), vectors) - identity), most);
+  if (n > 1) {
+    EXPECT_TRUE(dsl::all(values(dsl::slice(), dsl::slice(1, dsl::end)) >=
+                         values(dsl::slice(), dsl::slice(0, -1)))
+                    .value());
+  }
+  for (const auto& [rows, columns] : {std::pair{n, n}, {n, n + 3}, {n + 3, n}}) {
+    const auto m = filled<T, 3>({count, rows, columns}, 7);
+    const auto [u, s, vh] = dsl::svd(m);
+    EXPECT_LE(off(dsl::matmul(u * dsl::expand_dims(s, 1), vh) - m), most);
+    EXPECT_LE(off(dsl::matmul(adjoint(u), u) - identity), most);
+    EXPECT_LE(off(dsl::matmul(vh, adjoint(vh)) - identity), most);
+    if (n > 1) {
+      EXPECT_TRUE(
+          dsl::all(s(dsl::slice(), dsl::slice(1, dsl::end)) <= s(dsl::slice(), dsl::slice(0, -1)))
+              .value());
+    }
+  }
+}
+TEST_P(linear, decompositions) {
+  for (const int64_t n : {1, 5, 33}) expect_decompositions<double>(n, 3);
+  expect_decompositions<c32>(7, 2);
+}
+TEST_P(linear, cholesky_of_other_matrices_gives_nan) {
+  dsl::array<double, 3> a = dsl::cast<double>(dsl::index(1, 3, 4, 4) == dsl::index(2, 3, 4, 4)) * 9;
+  auto pivot = a(1, 2, 2);
+  pivot = -1.0;
+  const auto got = dsl::eval(dsl::cholesky(a)).copy_to_host();
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (i / 16 == 1) {
+      EXPECT_TRUE(std::isnan(got[i]));
+    } else {
+      EXPECT_EQ(got[i], i % 16 % 5 == 0 ? 3 : 0);
+    }
+}
+
+TEST_P(linear, errors_change_nothing) {
+  const auto a = filled<double, 2>({3, 4}, 1), b = filled<double, 2>({3, 5}, 2);
+  dsl::array<double, 2> c = dsl::full<double>(7.0, 3, 5);
+  EXPECT_EQ(error_of([&] { c = dsl::matmul(a, b); }),
+            "matmul of shapes (3, 4) and (3, 5): rows of 4 elements and columns of 3");
+  EXPECT_EQ(error_of([&] {
+              dsl::eval(dsl::matmul(dsl::zeros<double>(2, 3, 4), dsl::zeros<double>(3, 4, 5)));
+            }),
+            "matmul of shapes (2, 3, 4) and (3, 4, 5): the batches do not broadcast");
+  EXPECT_NE(error_of([&] { c = dsl::matmul(a, dsl::transpose(a)); }), "no error");
+  EXPECT_EQ(error_of([&] { dsl::eval(dsl::solve(a, b)); }),
+            "solve of matrices of shape (3, 4), which are not square");
+  EXPECT_EQ(
+      error_of([&] { dsl::eval(dsl::solve(dsl::zeros<double>(3, 3), dsl::zeros<double>(4))); }),
+      "solve of matrices of shape (3, 3) and right sides of shape (4): 3 unknowns and 4 "
+      "equations");
+  EXPECT_NE(error_of([&] { dsl::eval(dsl::cholesky(a)); }), "no error");
+  EXPECT_NE(error_of([&] { dsl::eigh(a); }), "no error");
+  EXPECT_EQ(c.copy_to_host(), std::vector<double>(15, 7.0));
+  const auto square = filled<double, 2>({4, 4}, 3);
+  EXPECT_NE(error_of([&] {
+              dsl::eval(dsl::gradient(dsl::sum(dsl::matmul(square, square)), square));
+            }).find("none goes through a product"),
+            std::string::npos);
+}
+
+TEST_P(linear, threads_have_results_of_their_own) {
+  const auto a = filled<double, 2>({64, 64}, 1), b = filled<double, 2>({64, 64}, 2);
+  const auto want = dsl::eval(dsl::matmul(a, b)).copy_to_host();
+  std::vector<std::thread> all;
+  std::vector<std::vector<double>> got(4);
+  for (std::size_t t = 0; t < 4; ++t)
+    all.emplace_back([&, t, where = dsl::device::current()] {
+      const dsl::device_guard on(where);
+      const dsl::stream own(where);
+      const dsl::stream_guard queue(own);
+      for (int i = 0; i < 5; ++i) got[t] = dsl::eval(dsl::matmul(a, b)).copy_to_host();
+    });
+  for (std::thread& t : all) t.join();
+  for (const auto& each : got) EXPECT_EQ(each, want);
+}
+
+}  // namespace
