@@ -63,8 +63,7 @@ class plan {
   plan(const plan&) = delete;
 
   void run(const plan_key& key, void* in, void* out, bool inverse, const stream& on) {
-    const buffer_ref memory =
-        bytes_ > 0 ? buffer_ref::allocate(bytes_, on.where()) : buffer_ref();
+    const buffer_ref memory = bytes_ > 0 ? buffer_ref::allocate(bytes_, on.where()) : buffer_ref();
     const std::lock_guard lock(mutex_);
     check(cufftSetStream(handle_, cuda::native(on.native())), "cufftSetStream");
     if (bytes_ > 0) check(cufftSetWorkArea(handle_, memory.data()), "cufftSetWorkArea");
@@ -139,10 +138,9 @@ bool run_calls(const transform_task& task, const stream& on) {
   std::vector<batch_dimension> batch = batch_of(task);
   if (batch.empty()) batch.push_back({1, 1, 1});
   // One call does the largest dimension; each position along the others is a call.
-  std::iter_swap(batch.begin(), std::max_element(batch.begin(), batch.end(),
-                                                 [](const auto& a, const auto& b) {
-                                                   return a.count < b.count;
-                                                 }));
+  std::iter_swap(batch.begin(),
+                 std::max_element(batch.begin(), batch.end(),
+                                  [](const auto& a, const auto& b) { return a.count < b.count; }));
   constexpr std::int64_t few = 16;
   std::int64_t calls = 1;
   for (std::size_t d = 1; d < batch.size(); ++d)
@@ -179,9 +177,8 @@ void run_transposed(const transform_task& task, const stream& on) {
   buffer_ref memory, other;
   transform_task rows = task;
   rows.in = temporary_with_last(task.in, axis, on.where(), memory);
-  rows.out = task.in.type == task.out.type
-                 ? rows.in
-                 : temporary_with_last(task.out, axis, on.where(), other);
+  rows.out = task.in.type == task.out.type ? rows.in
+                                           : temporary_with_last(task.out, axis, on.where(), other);
   copy_elements(task.in, rows.in);
   run_calls(rows, on);
   copy_elements(rows.out, task.out);

@@ -222,8 +222,7 @@ void transform_lines(const Line& line, const transform_task& task) {
   };
   // Enough lines for a thread that starting it pays.
   constexpr std::int64_t elements_of_thread = 1 << 13;
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, elements_of_thread / (length * together));
+  const std::int64_t grain = std::max<std::int64_t>(1, elements_of_thread / (length * together));
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, grain),
                     [&](const tbb::blocked_range<std::int64_t>& range) {
                       const std::int64_t several = together > 1 ? together : 0;

@@ -9,8 +9,8 @@
 
 namespace dsl::detail {
 
-/// The transform of n complex numbers, without a factor, on one core. May be used by several threads
-/// at once.
+/// The transform of n complex numbers, without a factor, on one core. May be used by several
+/// threads at once.
 template <class T>
 struct line_transform {
   virtual ~line_transform() = default;

@@ -65,7 +65,8 @@ class long_line : public line_transform<T> {
   }
 
  private:
-  // Lines side by side are read and written together, so that all elements of a cache line are used.
+  // Lines side by side are read and written together, so that all elements of a cache line are
+  // used.
   template <class Read, class Write>
   static void transform_all(const line_transform<T>& transform, std::int64_t lines,
                             std::int64_t length, const Read& read, const Write& write) {

@@ -53,8 +53,8 @@ void copy_points(const operand& in, const operand& out) {
   copy_elements(in, real_part(out));
 }
 
-// x with the elements that a transform reads: cut off along its axes, or with zeros behind them, for
-// which memory is made unless they may be where the result will be.
+// x with the elements that a transform reads: cut off along its axes, or with zeros behind them,
+// for which memory is made unless they may be where the result will be.
 operand complete(const operand& x, const transform_axes& axes, const operand& result,
                  buffer_ref& memory) {
   operand cut = x;
@@ -84,16 +84,17 @@ transform_axes axes_of_transform(const transform_request& request, int count,
   require_addressable(where, request.function);
   transform_axes found;
   found.count = count;
-  for (int i = 0; i < count; ++i) found.axis[i] = request.axes > 0 ? request.axis[i] : rank - count + i;
+  for (int i = 0; i < count; ++i)
+    found.axis[i] = request.axes > 0 ? request.axis[i] : rank - count + i;
   require_axes(found.axis, count, shape, rank);
   for (int i = 0; i < count; ++i) {
     int& axis = found.axis[i];
     if (axis < 0) axis += rank;
     const std::int64_t extent = shape[axis];
     std::int64_t& n = found.points[i];
-    n = request.lengths > 0            ? request.length[i]
+    n = request.lengths > 0        ? request.length[i]
         : halved && i == count - 1 ? 2 * (extent - 1)
-                                       : extent;
+                                   : extent;
     if (n < 1)
       raise<shape_error>(std::string(request.function) + " of shape " + spell_shape(shape, rank) +
                          ": " + std::to_string(n) + " points along axis " + std::to_string(axis) +
@@ -151,8 +152,7 @@ operand temporary_like(const operand& o, const std::int64_t* extents, device whe
   made.kind = operand_kind::array;
   std::copy_n(extents, o.rank, made.extents);
   set_row_major(made.strides, made.extents, made.rank);
-  memory =
-      buffer_ref::allocate(extents, o.rank, static_cast<std::size_t>(size_of(o.type)), where);
+  memory = buffer_ref::allocate(extents, o.rank, static_cast<std::size_t>(size_of(o.type)), where);
   made.memory = memory.get();
   made.word[0] = reinterpret_cast<std::uintptr_t>(memory.data());
   return made;
@@ -182,8 +182,7 @@ void run_transform(const transform_axes& axes, bool inverse, const operand& resu
 
 text describe_transform(const transform_axes& axes, bool inverse, const operand& x) {
   std::string along;
-  for (int i = 0; i < axes.count; ++i)
-    along += (i == 0 ? "" : ", ") + std::to_string(axes.axis[i]);
+  for (int i = 0; i < axes.count; ++i) along += (i == 0 ? "" : ", ") + std::to_string(axes.axis[i]);
   return text(((inverse ? "inverse Fourier transform of " : "Fourier transform of ") +
                spell_shape(x.extents, x.rank) + " along " + (axes.count == 1 ? "axis " : "axes ") +
                along + ": a call of the device's library")

@@ -11,9 +11,9 @@
 
 namespace dsl::detail {
 
-/// From `in` to `out` along `axes`, in ascending order. Both have all elements: the number of points
-/// along each axis, or of their spectrum. Between complex and real numbers there is one axis. Both
-/// may be the same elements, if these are complex.
+/// From `in` to `out` along `axes`, in ascending order. Both have all elements: the number of
+/// points along each axis, or of their spectrum. Between complex and real numbers there is one
+/// axis. Both may be the same elements, if these are complex.
 struct transform_task {
   operand in, out;
   transform_axes axes;

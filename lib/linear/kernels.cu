@@ -17,8 +17,8 @@ template <class T, int N> inline constexpr int threads_of_systems = [] {
   return fit < 32 ? 32 : fit > 128 ? 128 : fit;
 }();
 
-// Copies `count` pieces of `Size` elements to rows of `Step`, or back. For a whole block's number of
-// pieces, which is the common case, several accesses of a thread are on their way at once.
+// Copies `count` pieces of `Size` elements to rows of `Step`, or back. For a whole block's number
+// of pieces, which is the common case, several accesses of a thread are on their way at once.
 template <int Threads, int Size, int Step, class Copy>
 __device__ void copy_pieces(int count, const Copy& copy) {
   const int mine = static_cast<int>(threadIdx.x);

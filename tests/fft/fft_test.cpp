@@ -42,9 +42,9 @@ values summed(const values& x, int axis, std::int64_t n, bool inverse, long doub
   const std::int64_t have = x.shape[along], read = std::min(have, n);
   std::vector<wide> roots;
   for (std::int64_t k = 0; k < n; ++k)
-    roots.push_back(std::polar(factor, (inverse ? 2 : -2) * std::acos(-1.0L) *
-                                           static_cast<long double>(k) /
-                                           static_cast<long double>(n)));
+    roots.push_back(
+        std::polar(factor, (inverse ? 2 : -2) * std::acos(-1.0L) * static_cast<long double>(k) /
+                               static_cast<long double>(n)));
   values y = x;
   y.shape[along] = n;
   y.at.assign(static_cast<std::size_t>(outer * n * inner), 0);
@@ -72,8 +72,8 @@ values first_of_rows(const values& x, std::int64_t n) {
 template <class T, int R>
 void expect_near(const dsl::array<T, R>& got, const values& want, const std::string& what) {
   constexpr bool is_narrow = std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>;
-  ASSERT_TRUE(std::equal(want.shape.begin(), want.shape.end(), got.extents().begin(),
-                         got.extents().end()))
+  ASSERT_TRUE(
+      std::equal(want.shape.begin(), want.shape.end(), got.extents().begin(), got.extents().end()))
       << what;
   const std::vector<T> host = got.copy_to_host();
   long double largest = 0, off = 0;
@@ -99,8 +99,8 @@ std::vector<T> random_values(std::int64_t n, unsigned seed = 1) {
 template <class T>
 void every_length() {
   using C = std::complex<T>;
-  for (const std::int64_t n : {1,  2,  3,  4,   5,   6,   7,   8,   12,   15,   16,   17,  31, 32,
-                               33, 49, 61, 101, 106, 255, 256, 257, 1000, 1009, 1024, 2053}) {
+  for (const std::int64_t n : {1,  2,  3,  4,  5,   6,   7,   8,   12,  15,   16,   17,   31,
+                               32, 33, 49, 61, 101, 106, 255, 256, 257, 1000, 1009, 1024, 2053}) {
     const std::string what = std::to_string(n) + " points";
     const auto host = random_values<C>(n);
     const auto real = random_values<T>(n, 2);
@@ -154,7 +154,8 @@ TEST_P(transforms, along_every_axis) {
                         "two axes");
     expect_near<c64, 3>(dsl::fft2(x, dsl::axis(2, 0), dsl::extents<2>{4, 6}),
                         summed(summed(of, 0, 6, false), 2, 4, false), "two axes of other lengths");
-    expect_near<c64, 3>(dsl::ifft2(dsl::fft2(x, dsl::axis(0, 2)), dsl::axis(0, 2)), of, "there and back");
+    expect_near<c64, 3>(dsl::ifft2(dsl::fft2(x, dsl::axis(0, 2)), dsl::axis(0, 2)), of,
+                        "there and back");
   }
 }
 
@@ -175,7 +176,9 @@ TEST_P(transforms, of_views_with_steps) {
                       "every third row");
   expect_near<c64, 2>(dsl::fft(back, dsl::axis(0)), summed(rows(39, -1, 40), 0, 40, false),
                       "rows from the end");
-  expect_near<c64, 1>(dsl::fft(from_element(memory, 1, 40)), summed({{40}, {host.begin() + 1, host.begin() + 41}}, 0, 40, false), "misaligned");
+  expect_near<c64, 1>(dsl::fft(from_element(memory, 1, 40)),
+                      summed({{40}, {host.begin() + 1, host.begin() + 41}}, 0, 40, false),
+                      "misaligned");
 }
 
 TEST_P(transforms, of_real_numbers_along_several_axes) {
@@ -193,14 +196,17 @@ TEST_P(transforms, of_real_numbers_along_several_axes) {
                            "two axes back");
     // Columns: elements that are not contiguous along the halved axis.
     const dsl::array<c64, 3> columns = dsl::rfft(x, dsl::axis(1));
-    expect_near<c64, 3>(columns, [&] {
-      const values whole = summed(of, 1, 5, false);
-      values half{{6, 3, n}, {}};
-      for (std::int64_t i = 0; i < 6; ++i)
-        for (std::int64_t j = 0; j < 3 * n; ++j)
-          half.at.push_back(whole.at[static_cast<std::size_t>(i * 5 * n + j)]);
-      return half;
-    }(), "columns");
+    expect_near<c64, 3>(
+        columns,
+        [&] {
+          const values whole = summed(of, 1, 5, false);
+          values half{{6, 3, n}, {}};
+          for (std::int64_t i = 0; i < 6; ++i)
+            for (std::int64_t j = 0; j < 3 * n; ++j)
+              half.at.push_back(whole.at[static_cast<std::size_t>(i * 5 * n + j)]);
+          return half;
+        }(),
+        "columns");
     expect_near<double, 3>(dsl::irfft(columns, 5, dsl::axis(1)), of, "columns back");
   }
 }
@@ -220,8 +226,8 @@ TEST_P(transforms, take_the_norm_of_either_direction) {
                         "inverse of a formula");
     const dsl::array<double, 2> real = dsl::real(x);
     const dsl::array<c64, 2> spectrum = dsl::rfftn(real, norm);
-    expect_near<double, 2>(dsl::irfftn(spectrum, norm),
-                           values::of({3, 20}, real.copy_to_host()), "of real numbers");
+    expect_near<double, 2>(dsl::irfftn(spectrum, norm), values::of({3, 20}, real.copy_to_host()),
+                           "of real numbers");
   }
 }
 
@@ -266,8 +272,8 @@ TEST_P(transforms, convert_their_operands) {
   const values of = values::of({9}, host), want = summed(of, 0, 9, false);
   const dsl::array<dsl::half> halves = dsl::cast<dsl::half>(x);
   const dsl::array<float> floats = dsl::cast<float>(x);
-  static_assert(std::is_same_v<decltype(dsl::eval(dsl::fft(halves))),
-                               dsl::array<std::complex<float>>>);
+  static_assert(
+      std::is_same_v<decltype(dsl::eval(dsl::fft(halves))), dsl::array<std::complex<float>>>);
   static_assert(std::is_same_v<decltype(dsl::eval(dsl::rfft(x))), dsl::array<c64>>);
   expect_near<c64, 1>(dsl::eval(dsl::fft(x)), want, "int32");
   expect_near<c64, 1>(dsl::eval(dsl::rfft(x)), first_of_rows(want, 5), "int32");
@@ -289,7 +295,9 @@ TEST_P(transforms, of_spectra_that_are_none_of_real_numbers) {
     values whole{{n}, {host.begin(), host.end()}};
     for (std::int64_t k = n / 2 + 1; k < n; ++k)
       whole.at.push_back(std::conj(whole.at[static_cast<std::size_t>(n - k)]));
-    if (n < 100) expect_near<double, 1>(got, summed(whole, 0, n, true, 1.0L / static_cast<long double>(n)), "irfft");
+    if (n < 100)
+      expect_near<double, 1>(got, summed(whole, 0, n, true, 1.0L / static_cast<long double>(n)),
+                             "irfft");
     else
       expect_near<c64, 1>(dsl::rfft(got), {{n / 2 + 1}, {host.begin(), host.end()}}, "rfft of it");
   }
@@ -339,7 +347,8 @@ TEST_P(transforms, have_frequencies_in_numpys_order) {
   const auto line = dsl::to_device(std::vector<int>{0, 1, 2, 3, 4});
   EXPECT_EQ(dsl::eval(dsl::fftshift(line)).copy_to_host(), (std::vector<int>{3, 4, 0, 1, 2}));
   EXPECT_EQ(dsl::eval(dsl::ifftshift(line)).copy_to_host(), (std::vector<int>{2, 3, 4, 0, 1}));
-  const dsl::array<int, 2> m = dsl::reshape(dsl::to_device(std::vector<int>{0, 1, 2, 3, 4, 5}), 2, 3);
+  const dsl::array<int, 2> m =
+      dsl::reshape(dsl::to_device(std::vector<int>{0, 1, 2, 3, 4, 5}), 2, 3);
   EXPECT_EQ(dsl::eval(dsl::fftshift(m)).copy_to_host(), (std::vector<int>{5, 3, 4, 2, 0, 1}));
   EXPECT_EQ(dsl::eval(dsl::ifftshift(dsl::fftshift(m))).copy_to_host(), m.copy_to_host());
   EXPECT_EQ(dsl::eval(dsl::fftshift(m, dsl::axis(0))).copy_to_host(),
@@ -358,7 +367,8 @@ TEST_P(transforms, of_several_threads_at_once) {
       const dsl::device_guard guard{dsl::device(where.c_str())};
       for (std::int64_t n = 20; n < 60; ++n) {
         // 43, 47, 53, 59: KissFFT's sums and convolutions.
-        const auto host = random_values<c64>(n * 3, static_cast<unsigned>(n) + static_cast<unsigned>(i));
+        const auto host =
+            random_values<c64>(n * 3, static_cast<unsigned>(n) + static_cast<unsigned>(i));
         const auto memory = dsl::to_device(host);
         const auto x = dsl::reshape(memory, 3, n);
         off[i] = std::max(off[i], dsl::max(abs(dsl::ifft(dsl::fft(x)) - x)).value());
@@ -372,8 +382,9 @@ TEST_P(transforms, are_explained) {
   const dsl::array<c64, 2> x = dsl::ones<c64>(3, 4);
   dsl::array<c64, 2> y;
   const std::string text = dsl::explain(y, dsl::fft2(x)).text().c_str();
-  EXPECT_NE(text.find("Fourier transform of (3, 4) along axes 0, 1: a call of the device's library"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("Fourier transform of (3, 4) along axes 0, 1: a call of the device's library"),
+      std::string::npos)
       << text;
 }
 

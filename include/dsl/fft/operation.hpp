@@ -151,8 +151,8 @@ constexpr bool may_transform() {
     static_assert(are_options,
                   "after its operand a transform takes a number of points (of several axes: "
                   "dsl::extents<2>{n0, n1}), dsl::axis(k) and dsl::fft_norm::ortho");
-    constexpr int rank = operand_t<X>::rank,
-                  axes = axis_count<Options...>, lengths = length_count<Options...>;
+    constexpr int rank = operand_t<X>::rank, axes = axis_count<Options...>,
+                  lengths = length_count<Options...>;
     constexpr bool once = (0 + ... + (axes_in<Options> > 0)) <= 1 &&
                           (0 + ... + (lengths_in<Options> > 0)) <= 1 &&
                           (0 + ... + std::same_as<Options, fft_norm>) <= 1,

@@ -11,10 +11,9 @@ namespace detail {
 
 /// Elements number `first` and `last` along a row without their imaginary parts, which a real row's
 /// spectrum does not have there; all times a factor.
-inline constexpr auto real_at_ends =
-    vectorize([](auto x, auto position, auto last, auto factor) {
-      return factor * where(position == 0 || position == last, real(x), x);
-    });
+inline constexpr auto real_at_ends = vectorize([](auto x, auto position, auto last, auto factor) {
+  return factor * where(position == 0 || position == last, real(x), x);
+});
 
 template <int Most, int Default, class X, class... Options>
 auto real_transform_by(const char* function, const X& x, const Options&... options) {
@@ -43,8 +42,7 @@ auto real_transform_by(const char* function, const X& x, const Options&... optio
       if constexpr (is_read_in_memory<operand_t<X>, A>)
         return factor * along_others(transform<A, D>(of, axes.last(), false));
       else
-        return along_others(
-            transform<A, D>(factor * cast<element_t<A>>(of), axes.last(), false));
+        return along_others(transform<A, D>(factor * cast<element_t<A>>(of), axes.last(), false));
     }
   }
 }
@@ -59,8 +57,8 @@ auto inverse_real_transform_by(const char* function, const X& x, const Options&.
     constexpr dtype A = spectrum_of_operand<X>, D = real_of(A);
     const auto of = as_operand(x);
     const transform_request request = request_of(function, options...);
-    const transform_axes axes = axes_of_transform(request, count, shape_of_expression(of).data(),
-                                                  rank, true, home_of(of));
+    const transform_axes axes =
+        axes_of_transform(request, count, shape_of_expression(of).data(), rank, true, home_of(of));
     const auto along_last = [&](const auto& half) {
       const transform_axes last = axes.last();
       const std::int64_t points = last.points[0];

@@ -31,9 +31,10 @@ auto transform_by(const char* function, const X& x, const Options&... options) {
     static_assert(count <= rank, "more axes than the operand has");
     const transform_request request = request_of(function, options...);
     const auto shape = shape_of_expression(of);
-    return complex_transform<Inverse || has_norm<Options...>>(
-        of, axes_of_transform(request, count, shape.data(), rank, false, home_of(of)), Inverse,
-        request.norm);
+    return complex_transform < Inverse ||
+           has_norm < Options... >>
+               (of, axes_of_transform(request, count, shape.data(), rank, false, home_of(of)),
+                Inverse, request.norm);
   }
 }
 
