@@ -37,7 +37,7 @@ LEVEL = {
 }
 RANK = {
     "plan": 1, "team": 2, "access": 3, "stencil": 4, "reduce": 4, "map": 5, "host": 6, "run": 7,
-    "explain": 8, "rows": 9, "loop": 9, "scan": 9, "by_key": 10, "ensemble": 10, "processes": 10, "statement": 11,
+    "explain": 8, "rows": 9, "loop": 9, "scan": 9, "tasks": 9, "by_key": 10, "ensemble": 10, "processes": 10, "statement": 11,
 }
 MOST_LINES = 460
 

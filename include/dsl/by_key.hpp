@@ -7,3 +7,4 @@
 #include <dsl/lang/select.hpp>
 #include <dsl/lang/sort.hpp>
 #include <dsl/lang/tied_by_key.hpp>
+#include <dsl/lang/topk.hpp>

@@ -2,7 +2,7 @@
 
 #include <dsl/exec/team/cuda_team.hpp>
 
-#include "exec/by_key/csr_kernel.hpp"
+#include "exec/tasks/csr_kernel.hpp"
 
 namespace dsl::kernels {
 

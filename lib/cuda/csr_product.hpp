@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "exec/by_key/csr_task.hpp"
+#include "exec/tasks/csr_task.hpp"
 
 namespace dsl::detail::cuda {
 

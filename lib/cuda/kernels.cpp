@@ -47,6 +47,9 @@ class cuda_executor final : public grid_executor {
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
   using grid_executor::run;
   void run(const library_task& task, const stream& on) const override;
+  bool takes(const library_task& task, device where) const override {
+    return cuda::takes(task, properties(where));
+  }
   std::unique_ptr<calibration> measure(int index) const override {
     const current_device on(index);
     return std::make_unique<calibration>(

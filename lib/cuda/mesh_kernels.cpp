@@ -57,6 +57,9 @@ class mesh_executor final : public grid_executor {
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
   using grid_executor::run;
   void run(const library_task& task, const stream& on) const override;
+  bool takes(const library_task& task, device where) const override {
+    return cuda::takes(task, properties(where));
+  }
 };
 
 void mesh_executor::launch_kernel(const kernel_launch& k, const stream& on) const {

@@ -7,7 +7,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-#include "exec/by_key/ordered_key.hpp"
+#include "exec/tasks/ordered_key.hpp"
 
 namespace dsl::detail::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "exec/by_key/scatter.hpp"
+#include "exec/tasks/scatter.hpp"
 
 namespace dsl::detail::cuda {
 

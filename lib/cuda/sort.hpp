@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "exec/by_key/sort.hpp"
+#include "exec/tasks/sort.hpp"
 
 namespace dsl::detail::cuda {
 

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "exec/by_key/library_task.hpp"
 #include "exec/loop/loop_launch.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/rows/rows.hpp"
 #include "exec/run/calibration.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "host/host.hpp"
 
 namespace dsl::detail {

@@ -240,6 +240,18 @@ mapping diagonal(const mapping& from, std::int64_t offset) {
   return to;
 }
 
+mapping sliding_window(const mapping& from, int axis, std::int64_t n) {
+  const int along = axis_of(from, axis, from.rank, "sliding_window");
+  if (n < 1 || n > from.extents[along])
+    fail(from, "sliding_window",
+         "windows of " + std::to_string(n) + " elements along axis " + std::to_string(along) +
+             ": they have at least 1 element and at most " + std::to_string(from.extents[along]));
+  mapping to = from;
+  to.extents[along] -= n - 1;
+  append(to, n, from.strides[along]);
+  return to;
+}
+
 mapping squeeze(const mapping& from, const int* axes, int count) {
   const chosen_axes gone = choose(from, axes, count, from.rank, "squeeze");
   mapping to{0, {}, {}, from.offset};

@@ -96,6 +96,11 @@ class opencl_executor final : public executor {
     else throw_not_yet(on.where(), "sorts of pairs");
   }
 
+  bool takes(const library_task& task, device) const override {
+    return std::holds_alternative<sort_task>(task.is) ||
+           std::holds_alternative<scatter_task>(task.is);
+  }
+
   loop_support supports(const loop& of) const override {
     loop_support can{};
     can.one_kernel = can.one_block = can.carries_scalars = is_one_kernel(of);

@@ -1,7 +1,7 @@
 // Sorts, and values that are written to positions.
 #pragma once
 
-#include "exec/by_key/library_task.hpp"
+#include "exec/tasks/library_task.hpp"
 
 namespace dsl {
 class stream;

@@ -5,16 +5,17 @@
 #include <cstring>
 #include <vector>
 
-#include "exec/by_key/library_task.hpp"
 #include "exec/run/grid_executor.hpp"
 #include "exec/run/parameters.hpp"
 #include "exec/run/shares.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 #include "sim/csr_product.hpp"
 #include "sim/grid.hpp"
 #include "sim/mesh.hpp"
+#include "sim/tasks.hpp"
 
 namespace dsl::detail {
 
@@ -78,7 +79,18 @@ class sim_executor final : public grid_executor {
         if (const std::int64_t at = scatter->positions[i]; at < 0 || at >= scatter->elements)
           raise<memory_error>("position " + spell_position(at) + " is none of " +
                               std::to_string(scatter->elements) + " elements");
-    run_in_memory(task);
+    std::visit(
+        [&](const auto& of) {
+          if constexpr (requires { simulate(of, std::size_t{}); })
+            simulate(of, simulator.chip().shared_per_block);
+          else run_in_memory(of);
+        },
+        task.is);
+  }
+  bool takes(const library_task& task, device) const override {
+    const auto* const rolling = std::get_if<rolling_task>(&task.is);
+    return rolling == nullptr ||
+           plan_rolling(*rolling, simulator.chip().shared_per_block).threads > 0;
   }
 };
 

@@ -1,6 +1,6 @@
 #include "sim/csr_product.hpp"
 
-#include "exec/by_key/csr_kernel.hpp"
+#include "exec/tasks/csr_kernel.hpp"
 #include "sim/grid.hpp"
 
 namespace dsl::detail {

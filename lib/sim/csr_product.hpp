@@ -1,7 +1,7 @@
 // Products with sparse matrices in the simulator.
 #pragma once
 
-#include "exec/by_key/csr_task.hpp"
+#include "exec/tasks/csr_task.hpp"
 
 namespace dsl::detail {
 

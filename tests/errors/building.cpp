@@ -110,6 +110,7 @@ DSL_PYTHON_MODULE(fields, m) {
 #include <dsl/ode.hpp>
 #include <dsl/random.hpp>
 #include <dsl/scan.hpp>
+#include <dsl/window.hpp>
 using namespace dsl;
 using namespace dsl::ode;
 void f(array<float>& x, array<std::int32_t>& keys) {
@@ -117,6 +118,7 @@ void f(array<float>& x, array<std::int32_t>& keys) {
   const random::key k{42};
   x = random::normal<float>(k, 100);
   x = cumsum(sort(x));
+  x = convolve(max(sliding_window(x, 3), axis(0)), topk(x, 2));
   array<std::int64_t> n = histogram(x, 10, 0, 1);
   x = dsl::sum_by(keys, x, std::int64_t{4});
   const auto at =

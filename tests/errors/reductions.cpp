@@ -220,6 +220,18 @@ void f(dsl::array<int>& k, dsl::array<float>& x) {
   x = dsl::reduce_by(k, x, 3, [](auto e) { return std::tuple{dsl::sum(e), dsl::max(e)}; });
 }
 
+// case windows_of_a_scalar
+// says: windows are of an operand of 1 to 7 dimensions
+// lines: nvcc 8, g++ 10, clang++ 13
+#include <dsl/window.hpp>
+auto f(dsl::scalar<float>& x) { return dsl::sliding_window(x, 3); }
+
+// case convolution_of_a_matrix
+// says: a convolution is of two operands of one dimension: dsl::ravel(x)
+// lines: nvcc 8, g++ 9, clang++ 12
+#include <dsl/window.hpp>
+auto f(dsl::array<float, 2>& m, dsl::array<float>& taps) { return dsl::convolve(m, taps); }
+
 // case narrower_scan_target
 // says: the target's dtype is narrower than the scan's: use cumsum<T>(x), or dsl::cast on x
 // lines: nvcc 8, g++ 10, clang++ 12

@@ -68,4 +68,12 @@ TEST_P(by_key_doc, sorting) {
   EXPECT_EQ(x.copy_to_host(), (std::vector<float>{33, 11, 33, 22}));
 }
 
+TEST_P(by_key_doc, the_largest) {
+  const auto score = dsl::to_device(std::vector<float>{3, 1, 3, 2, 7});
+#include <docs/by_key/the-largest.inc>
+  EXPECT_EQ(best.copy_to_host(), (std::vector<std::int64_t>{4, 0, 2}));
+  EXPECT_EQ(highest.copy_to_host(), (std::vector<float>{7, 3, 3}));
+  EXPECT_EQ(box.copy_to_host(), (std::vector<float>{2, 3, 3}));
+}
+
 }  // namespace

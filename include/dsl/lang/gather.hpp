@@ -109,6 +109,14 @@ table_leaf<T, R> remap(const char*, const table_leaf<T, R>& leaf, const Change&)
 template <class X>
 concept in_memory = is_array<X> || requires(const X& x) { x.owner(); };
 
+/// A view as the only operand of a task.
+template <class T, int R>
+operand operand_in_memory(const view<T, R>& x) {
+  operand o, *at = &o;
+  add_leaves(x, at);
+  return o;
+}
+
 template <class T, int R, class Index>
 auto take_flat(const view<const T, R>& x, const Index& index) {
   const taken_elements<T, 0> all = all_elements(x);

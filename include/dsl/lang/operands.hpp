@@ -17,6 +17,8 @@ template <class E, class... I> auto subscript_lazily(const E& e, const I&... cho
 
 }  // namespace detail
 
+template <element T, int Rank> class sliding_windows;  // lang/sliding_window.hpp
+
 /// A function of operands, evaluated when it is assigned. `Function` is stateless and works on
 /// symbols. Its shape is the operands' broadcast shape.
 template <class Function, class... Operands>
@@ -94,13 +96,16 @@ template <class T> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<array<T, R>> = true;
 template <class T> inline constexpr bool is_scalar = false;
 template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
+/// Types that are read through their views: dsl::sliding_windows (lang/sliding_window.hpp).
+template <class T> inline constexpr bool is_windows = false;
+template <class T, int R> inline constexpr bool is_windows<sliding_windows<T, R>> = true;
 template <class T> inline constexpr bool is_element_reference = false;
 template <class T> inline constexpr bool is_element_reference<element_reference<T>> = true;
 
 /// Types that make an operator or a function one of this library's: an array, a view, a scalar in
 /// device memory, an expression, or a symbol.
 template <class T>
-concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_symbol<T>;
+concept lazy_operand = lazy<T> || is_array<T> || is_scalar<T> || is_windows<T> || is_symbol<T>;
 
 /// lang/structure.hpp: a struct as an expression of its members.
 template <class S> struct operand_of_structure;
@@ -178,7 +183,7 @@ view<const T, R> as_formula_operand(view<const T, R>&& v) {
 template <class T>
 constexpr auto as_operand(const T& x) {
   if constexpr (is_array<T> || is_scalar<T>) return as_formula_operand(x.view());
-  else if constexpr (is_element_reference<T>) return as_operand(x.view());
+  else if constexpr (is_element_reference<T> || is_windows<T>) return as_operand(x.view());
   else if constexpr (element<T>) return value_leaf<T>{x};
   else if constexpr (structured<T>) return operand_of_structure<T>::make(x);
   else return x;

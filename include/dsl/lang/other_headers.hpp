@@ -34,6 +34,9 @@ DSL_ELSEWHERE(cumsum, scan, scan)
 DSL_ELSEWHERE(cumprod, scan, scan)
 DSL_ELSEWHERE(scan, scan, scan)
 
+DSL_ELSEWHERE(sliding_window, window, window)
+DSL_ELSEWHERE(convolve, window, window)
+
 DSL_ELSEWHERE(sum_by, by_key, by_key)
 DSL_ELSEWHERE(reduce_by, by_key, by_key)
 DSL_ELSEWHERE(bincount, by_key, by_key)
@@ -49,6 +52,8 @@ DSL_ELSEWHERE(unique, sort, by_key)
 DSL_ELSEWHERE(median, sort, by_key)
 DSL_ELSEWHERE(percentile, sort, by_key)
 DSL_ELSEWHERE(searchsorted, sort, by_key)
+DSL_ELSEWHERE(topk, sort, by_key)
+DSL_ELSEWHERE(argtopk, sort, by_key)
 
 DSL_ELSEWHERE(matmul, linear, linear)
 DSL_ELSEWHERE(solve, linear, linear)

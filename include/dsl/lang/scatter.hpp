@@ -1,7 +1,7 @@
 // Writes to positions that an index gives.
 #pragma once
 
-#include <dsl/exec/by_key/scatter.hpp>
+#include <dsl/exec/tasks/scatter.hpp>
 #include <dsl/lang/by_key.hpp>
 #include <dsl/lang/scan.hpp>
 #include <dsl/lang/sort.hpp>
@@ -60,8 +60,8 @@ void require_value_fits([[maybe_unused]] const Value& value) {
 
 template <class T>
 void scatter(const sorted_positions& at, const array<T>& values, const view<T, 1>& target) {
-  run_scatter(operand_of_line(at.sorted.view()), operand_of_line(values.view()),
-              operand_of_line(target));
+  run_scatter(operand_in_memory(at.sorted.view()), operand_in_memory(values.view()),
+              operand_in_memory(target));
 }
 
 template <class T, class Keys, class Values>
@@ -92,7 +92,7 @@ template <class Target, class Index, class Values>
 void scatter_add(Target&& target, const Index& index, const Values& values) {
   if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
     const auto all = detail::all_in_line(target);
-    detail::require_positions(detail::operand_of_line(all));
+    detail::require_positions(detail::operand_in_memory(all));
     using T = typename decltype(all)::value_type;
     detail::require_value_fits<T>(values);
     const auto keys = detail::keys_of_positions(detail::as_operand(index), all.size());
@@ -117,7 +117,7 @@ template <class Target, class Index, class Values>
 void put(Target&& target, const Index& index, const Values& values) {
   if constexpr (detail::require_keys<Index>() && detail::require_operand<Values>()) {
     const auto all = detail::all_in_line(target);
-    detail::require_positions(detail::operand_of_line(all));
+    detail::require_positions(detail::operand_in_memory(all));
     using T = typename decltype(all)::value_type;
     detail::require_value_fits<T>(values);
     const auto keys =

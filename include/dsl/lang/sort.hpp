@@ -1,11 +1,13 @@
 // Sorting, and searching in sorted elements.
 #pragma once
 
-#include <dsl/exec/by_key/sort.hpp>
+#include <dsl/exec/tasks/sort.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/reduction_rules.hpp>
 #include <dsl/lang/select.hpp>
 #include <dsl/lang/vectorize.hpp>
+
+#include <initializer_list>
 
 namespace dsl {
 
@@ -26,7 +28,8 @@ constexpr bool may_be_sorted() {
   }
 }
 
-/// Contiguous elements: those of an array, or those of an expression, which is evaluated.
+/// Contiguous elements: those of an array or of a view that has them so, or those of an expression,
+/// which is evaluated.
 template <class T>
 view<const T, 1> elements_in_line(const array<T, 1>& x) {
   require_memory(x.view().owner(), "sort");
@@ -34,15 +37,10 @@ view<const T, 1> elements_in_line(const array<T, 1>& x) {
 }
 template <class X>
 auto elements_in_line(const X& x) {
+  if constexpr (requires { x.is_contiguous(); })
+    if (x.has_memory() && x.is_contiguous()) return view<const typename X::value_type, 1>(x);
   const auto values = eval(x);
-  return values.view();
-}
-
-template <class T>
-operand operand_of_line(const view<T, 1>& x) {
-  operand o, *at = &o;
-  add_leaves(x, at);
-  return o;
+  return view<const typename decltype(values)::value_type, 1>(values.view());
 }
 
 }  // namespace detail
@@ -61,8 +59,8 @@ auto sort(const X& x) {
     const auto elements = detail::elements_in_line(x);
     using T = std::remove_const_t<typename decltype(elements)::value_type>;
     array<T, 1> sorted(dsl::extents<1>{elements.size()}, elements.owner().where());
-    const detail::operand to = detail::operand_of_line(sorted.view());
-    detail::run_sort(detail::operand_of_line(elements), &to, nullptr);
+    const detail::operand to = detail::operand_in_memory(sorted.view());
+    detail::run_sort(detail::operand_in_memory(elements), &to, nullptr);
     return sorted;
   }
 }
@@ -76,8 +74,8 @@ auto argsort(const X& x) {
   } else {
     const auto elements = detail::elements_in_line(x);
     array<std::int64_t, 1> order(dsl::extents<1>{elements.size()}, elements.owner().where());
-    const detail::operand to = detail::operand_of_line(order.view());
-    detail::run_sort(detail::operand_of_line(elements), nullptr, &to);
+    const detail::operand to = detail::operand_in_memory(order.view());
+    detail::run_sort(detail::operand_in_memory(elements), nullptr, &to);
     return order;
   }
 }
@@ -160,6 +158,21 @@ auto median(const X& x) {
     return sorted.unless_nan(where(isinf(sum), a * 0.5 + b * 0.5, sum * 0.5));
   }
 }
+namespace detail {
+
+template <class T>
+auto percentile_of(const sorted_elements<T>& sorted, double p) {
+  const double at = p / 100 * static_cast<double>(sorted.last);
+  const auto lower = static_cast<std::int64_t>(at);
+  const double beyond = at - static_cast<double>(lower);
+  const auto a = sorted(lower), b = sorted(lower < sorted.last ? lower + 1 : lower);
+  // As NumPy: interpolates from the nearer of the two.
+  if (beyond < 0.5) return sorted.unless_nan(a + (b - a) * beyond);
+  return sorted.unless_nan(b - (b - a) * (1 - beyond));
+}
+
+}  // namespace detail
+
 /// The value below which p percent of the elements are, interpolated linearly between two elements:
 /// np.percentile. As `median`, except that next to an infinity it gives the result of NumPy's
 /// formula, often NaN. Throws value_error unless p is from 0 to 100.
@@ -170,14 +183,27 @@ auto percentile(const X& x, double p) {
     return refused{};
   } else {
     detail::require_percentage(p);
+    return detail::percentile_of(detail::sorted_elements(sort(x)), p);
+  }
+}
+/// The same for several p, from one sort: an array of as many values.
+/// ```cpp
+/// dsl::array<float> box = dsl::percentile(score, {25, 50, 75});
+/// ```
+template <class X>
+  requires detail::operands<X>
+auto percentile(const X& x, std::initializer_list<double> several) {
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    for (const double p : several) detail::require_percentage(p);
     const detail::sorted_elements sorted(sort(x));
-    const double at = p / 100 * static_cast<double>(sorted.last);
-    const auto lower = static_cast<std::int64_t>(at);
-    const double beyond = at - static_cast<double>(lower);
-    const auto a = sorted(lower), b = sorted(lower < sorted.last ? lower + 1 : lower);
-    // As NumPy: interpolates from the nearer of the two.
-    if (beyond < 0.5) return sorted.unless_nan(a + (b - a) * beyond);
-    return sorted.unless_nan(b - (b - a) * (1 - beyond));
+    using result = typename std::remove_cvref_t<decltype(sorted)>::result;
+    array<result, 1> values(dsl::extents<1>{static_cast<std::int64_t>(several.size())},
+                            sorted.all.where());
+    std::int64_t i = 0;
+    for (const double p : several) values(i++) = detail::percentile_of(sorted, p);
+    return values;
   }
 }
 

@@ -55,6 +55,8 @@ mapping flip(const mapping& from);
 mapping flip(const mapping& from, int axis);
 /// The diagonals of axes 0 and 1; they become the last axis of the result.
 mapping diagonal(const mapping& from, std::int64_t offset);
+/// Windows of n elements along an axis, which has n - 1 fewer; the last axis is within a window.
+mapping sliding_window(const mapping& from, int axis, std::int64_t n);
 /// Removes these axes, which must have extent 1.
 mapping squeeze(const mapping& from, const int* axes, int count);
 /// The mapping whose offsets count along an axis: stride 1 along it, 0 along the others.

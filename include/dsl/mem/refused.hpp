@@ -30,6 +30,7 @@ enum class header : std::uint8_t {
   select,
   sort,
   scan,
+  window,
   random,
   linear,
   ode,

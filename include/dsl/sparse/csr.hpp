@@ -1,7 +1,7 @@
 // Sparse matrices in compressed rows (CSR).
 #pragma once
 
-#include <dsl/exec/by_key/csr_product.hpp>
+#include <dsl/exec/tasks/csr_product.hpp>
 #include <dsl/lang/by_key.hpp>
 #include <dsl/lang/scan.hpp>
 #include <dsl/lang/select.hpp>

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "exec/by_key/by_key_work.hpp"
-#include "exec/by_key/library_task.hpp"
 #include "exec/by_key/warp_tiles.hpp"
 #include "exec/plan/layout.hpp"
 #include "exec/run/grid_executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {

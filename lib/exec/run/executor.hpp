@@ -46,8 +46,10 @@ class executor : public layout_services {
   virtual void plan(const work& w) const = 0;
   /// Queues work that is not empty. Plans it first if its launch needs a plan and it has none.
   virtual void run(const work& w, const stream& on) const = 0;
-  /// Queues a sort, or values that are written to positions.
+  /// Queues a task that the device takes.
   virtual void run(const library_task& task, const stream& on) const = 0;
+  /// Whether the device has code for a task: if not, it is done in another way.
+  virtual bool takes(const library_task&, device) const { return true; }
 
   virtual loop_support supports(const loop& of) const = 0;
   /// Makes a graph of kernels. Null if kernels cannot be recorded on the stream now.

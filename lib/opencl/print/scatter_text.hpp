@@ -1,7 +1,7 @@
 // Writing to positions as OpenCL C.
 #pragma once
 
-#include "exec/by_key/scatter.hpp"
+#include "exec/tasks/scatter.hpp"
 #include "opencl/print/kernel_text.hpp"
 
 namespace dsl::detail::opencl {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "exec/by_key/ordered_key.hpp"
 #include "exec/plan/layout.hpp"
+#include "exec/tasks/ordered_key.hpp"
 #include "opencl/print/kernel_parts.hpp"
 #include "opencl/print/operand_text.hpp"
 

@@ -1,7 +1,7 @@
 // Sorting as OpenCL C.
 #pragma once
 
-#include "exec/by_key/sort.hpp"
+#include "exec/tasks/sort.hpp"
 #include "opencl/print/kernel_text.hpp"
 
 namespace dsl::detail::opencl {

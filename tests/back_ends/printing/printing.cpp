@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "exec/by_key/library_task.hpp"
 #include "exec/plan/text.hpp"
 #include "exec/rows/rows.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 #include "opencl/print/kernel_text.hpp"

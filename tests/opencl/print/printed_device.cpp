@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "exec/by_key/library_task.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/machine_memory.hpp"
 #include "open_cl.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <dsl/exec/by_key/csr_product.hpp>
+#include <dsl/exec/tasks/csr_product.hpp>
 
 namespace dsl::detail {
 

@@ -7,7 +7,7 @@
 
 #include <dsl/exec/team/team.hpp>
 
-#include "exec/by_key/csr_task.hpp"
+#include "exec/tasks/csr_task.hpp"
 
 namespace dsl::detail {
 

@@ -30,13 +30,15 @@ struct ordered_key {
             sign | (sign - 1)};
   }
 
-  /// `joins_zeros`: whether -0 has the key of 0.
-  DSL_FN std::uint64_t to_key(std::uint64_t bits, bool joins_zeros) const {
-    if (of != kind::real) return is_signed ? bits ^ sign : bits;
-    const std::uint64_t magnitude = bits & ~sign;
-    if (magnitude > infinity) return all;
+  /// `joins_zeros`: whether -0 has the key of 0. `Word`: at least as large as an element.
+  template <class Word>
+  DSL_FN Word to_key(Word bits, bool joins_zeros) const {
+    const auto its_sign = static_cast<Word>(sign), its_all = static_cast<Word>(all);
+    if (of != kind::real) return is_signed ? bits ^ its_sign : bits;
+    const Word magnitude = bits & ~its_sign;
+    if (magnitude > static_cast<Word>(infinity)) return its_all;
     if (joins_zeros && magnitude == 0) bits = 0;
-    return (bits & sign) != 0 ? ~bits & all : bits | sign;
+    return (bits & its_sign) != 0 ? ~bits & its_all : bits | its_sign;
   }
   DSL_FN std::uint64_t to_bits(std::uint64_t key) const {
     if (of != kind::real) return is_signed ? key ^ sign : key;

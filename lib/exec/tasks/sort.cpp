@@ -1,4 +1,4 @@
-#include <dsl/exec/by_key/sort.hpp>
+#include <dsl/exec/tasks/sort.hpp>
 
 #include <algorithm>
 #include <string>
@@ -7,9 +7,9 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
-#include "exec/by_key/library_task.hpp"
-#include "exec/by_key/ordered_key.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
+#include "exec/tasks/ordered_key.hpp"
 #include "mem/buffer.hpp"
 #include "mem/profiling.hpp"
 #include "mem/text.hpp"

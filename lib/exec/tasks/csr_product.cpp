@@ -1,12 +1,12 @@
-#include <dsl/exec/by_key/csr_product.hpp>
+#include <dsl/exec/tasks/csr_product.hpp>
 
 #include <algorithm>
 #include <string>
 
 #include <tbb/parallel_for.h>
 
-#include "exec/by_key/library_task.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/text.hpp"
 

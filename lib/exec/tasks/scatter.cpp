@@ -1,10 +1,10 @@
-#include <dsl/exec/by_key/scatter.hpp>
+#include <dsl/exec/tasks/scatter.hpp>
 
 #include <cstring>
 #include <string>
 
-#include "exec/by_key/library_task.hpp"
 #include "exec/run/executor.hpp"
+#include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/text.hpp"
 
