@@ -39,8 +39,9 @@ void require_convolution(device where, dtype type, std::int64_t elements, std::i
                        std::to_string(taps) + " elements: each operand has at least one");
   if (!executor::of(where).takes(
           library_task{convolve_task{type, elements, taps, 0, 0, {}, {}, {}}}, where))
-    raise<device_error>("a convolution on " + std::string(where.name()) +
-                        ", which has no kernel for it");
+    raise<device_error>(
+        std::string(where.name()) +
+        ": convolutions do not run on OpenCL devices yet; run them on host or cuda");
 }
 
 void run_convolution(const operand& elements, const operand& taps, std::int64_t first,
