@@ -18,6 +18,8 @@ struct opencl_lanes : opencl_statements {
   }
 };
 
+struct shape { std::int64_t rows, columns; };
+
 template <class T> auto line(std::int64_t n) {
   return dsl::eval(dsl::cast<T>(dsl::arange<int>(n) % 100 - 30));
 }
@@ -64,13 +66,9 @@ TEST_F(opencl_lanes, where_operands_are_not_aligned) {
 }
 
 TEST_F(opencl_lanes, of_rows) {
-  for (const auto& [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 4},
-                             {3, 8},
-                             {5, 9},
-                             {64, 64},
-                             {129, 1000},
-                             {1000, 129}}) {
-    const auto m = [r = r, c = c] { return grid(r, c); };
+  for (const shape& s : {shape{1, 4}, {3, 8}, {5, 9}, {64, 64}, {129, 1000}, {1000, 129}}) {
+    const std::int64_t r = s.rows, c = s.columns;
+    const auto m = [=] { return grid(r, c); };
     const auto column = [&] { return dsl::array<float, 2>(dsl::reshape(line<float>(r), r, 1)); };
     SAME(m() + line<float>(c));
     SAME(m() * column());
@@ -122,9 +120,9 @@ TEST_F(opencl_lanes, of_near_neighbours) {
   for (const std::int64_t n : {2, 16, 34}) SAME(near_ones(line<double>(n), 1));
   for (const std::int64_t n : {16, 64}) SAME(near_ones(line<std::int8_t>(n), -15));
 #endif
-  for (const auto& [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 4}, {3, 8}, {37, 64}, {5, 9}})
+  for (const shape& s : {shape{1, 4}, {3, 8}, {37, 64}, {5, 9}})
     for (const int axis : {0, 1}) {
-      const auto m = [r = r, c = c] { return grid(r, c); };
+      const auto m = [s] { return grid(s.rows, s.columns); };
       const auto wrap = dsl::boundary::wrap, zero = dsl::boundary::zero;
       SAME(dsl::shift(dsl::shift(m(), 1, wrap, 1 - axis), -2, zero, axis) +
            dsl::shift(m(), -1, dsl::boundary::reflect, axis));
@@ -172,16 +170,17 @@ TEST_F(opencl_lanes, are_reduced) {
   SAME(dsl::sum(dsl::cast<std::complex<float>>(line<float>(3001))));
   SAME(dsl::any(line<std::int8_t>(70) > std::int8_t{38}));
   SAME(dsl::sum(dsl::shift(line<float>(4096), 1, dsl::boundary::wrap) * line<float>(4096)));
-  for (const auto& [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 4},
-                             {3, 8},
-                             {300, 4},
-                             {5, 9},
-                             {64, 1024},
-                             {2, 40'000},
-                             {129, 1000},
-                             {1000, 129},
-                             {20'000, 3}}) {
-    const auto m = [r = r, c = c] { return dsl::reshape(line<float>(r * c), r, c); };
+  for (const shape& s : {shape{1, 4},
+                         {3, 8},
+                         {300, 4},
+                         {5, 9},
+                         {64, 1024},
+                         {2, 40'000},
+                         {129, 1000},
+                         {1000, 129},
+                         {20'000, 3}}) {
+    const std::int64_t r = s.rows, c = s.columns;
+    const auto m = [=] { return dsl::reshape(line<float>(r * c), r, c); };
     SAME(dsl::sum(m(), dsl::axis(1)));
     SAME(dsl::sum(m(), dsl::axis(0)));
     SAME(dsl::sum(m() * dsl::reshape(line<float>(r), r, 1), dsl::axis(1)));
