@@ -49,7 +49,7 @@ namespace {
 struct all_accumulators : on_device {};
 ON_EVERY_DEVICE(all_accumulators);
 
-TEST_P(all_accumulators, sizes_of_structs) {
+TEST_P(all_accumulators, functors_of_structs_of_other_sizes) {
   const dsl::array<int> i = dsl::arange<int>(10'007);
   const auto brightest = dsl::reduce(brighter{}, color{{1, 2, 3}}, color_of{}, as_number{});
   EXPECT_EQ(brightest(i % 251, i % 16, 2).value(), 250 << 16 | 15 << 8 | 3);
@@ -63,7 +63,7 @@ TEST_P(all_accumulators, sizes_of_structs) {
   EXPECT_EQ(sums(dsl::cast<double>(i % 7)).value(), want);
 }
 
-TEST_P(all_accumulators, as_operands_and_in_formulas) {
+TEST_P(all_accumulators, functors_as_operands_and_lambdas_in_formulas) {
   const auto h = random_floats(5003);
   const auto x = dsl::to_device(h);
   const auto m = dsl::reshape(x(dsl::slice(0, 5000)), 50, 100);

@@ -108,7 +108,7 @@ TEST_P(accumulators, lambdas_of_every_size) {
   }
 }
 
-TEST_P(accumulators, along_axes) {
+TEST_P(accumulators, functors_along_axes) {
   const auto welford =
       dsl::reduce(join_moments{}, moments{}, moments_of_one{}, mean_and_variance{});
   const auto check = [](double mean, double variance, const std::vector<double>& group) {
@@ -192,7 +192,7 @@ TEST_P(accumulators, log_of_a_sum_of_exponentials) {
   EXPECT_TRUE(std::isnan(log_sum_exp(dsl::to_device({1.f, nan, 2.f})).value()));
 }
 
-TEST_P(accumulators, beside_others) {
+TEST_P(accumulators, functors_and_lambdas_beside_others) {
   const auto h = random_floats(5003);
   auto x = dsl::to_device(h);
   dsl::scalar<double> mean, variance, total, both;
@@ -222,7 +222,7 @@ TEST_P(accumulators, by_key) {
   EXPECT_EQ(got[5], -dsl::inf);
 }
 
-TEST_P(accumulators, same_in_every_run) {
+TEST_P(accumulators, functors_give_the_same_in_every_run) {
   const auto x = dsl::to_device(random_floats(1'000'003));
   const auto spread = dsl::reduce(join_moments{}, moments{}, moments_of_one{}, only_variance{});
   const double first = spread(x).value();

@@ -71,15 +71,6 @@ TEST_P(reductions_page, accumulators) {
 #include <docs/reductions/accumulators.inc>
   EXPECT_NEAR(of_rows.copy_to_host()[2], 5.3132617, 1e-5);
 
-  const dsl::array<float> x = dsl::arange<float>(6);
-  dsl::scalar<float> mean, variance;
-  dsl::array<float> means, variances;
-#include <docs/reductions/accumulators-3.inc>
-  EXPECT_EQ(mean.value(), 2.5f);
-  EXPECT_NEAR(variance.value(), 35 / 12., 1e-6);
-  EXPECT_EQ(means.copy_to_host(), (std::vector<float>{2, 3}));
-  EXPECT_NEAR(variances.copy_to_host()[1], 8 / 3., 1e-6);
-
   const dsl::array<double> energies = dsl::to_device({3., -1., 2.});
   const dsl::array<int> charges = dsl::to_device({5, 7, 9});
   dsl::scalar<double> least;
@@ -89,6 +80,18 @@ TEST_P(reductions_page, accumulators) {
   EXPECT_EQ(least.value(), -1);
   EXPECT_EQ(charge.value(), 7);
   EXPECT_EQ(total.value(), 2);
+}
+
+TEST_P(reductions_page, accumulators_of_functors) {
+  const dsl::array<float, 2> m = dsl::reshape(dsl::arange<float>(6), 3, 2);
+  const dsl::array<float> x = dsl::arange<float>(6);
+  dsl::scalar<float> mean, variance;
+  dsl::array<float> means, variances;
+#include <docs/reductions/accumulators-3.inc>
+  EXPECT_EQ(mean.value(), 2.5f);
+  EXPECT_NEAR(variance.value(), 35 / 12., 1e-6);
+  EXPECT_EQ(means.copy_to_host(), (std::vector<float>{2, 3}));
+  EXPECT_NEAR(variances.copy_to_host()[1], 8 / 3., 1e-6);
 }
 
 TEST_P(reductions_page, of_a_formula_for_its_elements) {
