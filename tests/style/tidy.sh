@@ -6,7 +6,7 @@ work=$1/tidy cuda=${2-}
 cd "$(dirname "$0")/../.."
 rm -rf "$work"
 mkdir -p "$work"
-printf '#include <dsl/%s.hpp>\n' by_key cuda_array_interface dlpack dsl fft hana mem/npz ode python random scan >"$work/headers.cpp"
+printf '#include <dsl/%s.hpp>\n' by_key cuda_array_interface dlpack dsl fft hana mem/npz ode python random scan sparse linear window >"$work/headers.cpp"
 # Of two files of which the build takes one, the other has the same functions.
 find lib -name '*.cpp' ! -path 'lib/python/*' ! -name nccl.cpp ! -name npz_without_zip.cpp ! -name no_gpu.cpp ! -name fftw.cpp | LC_ALL=C sort |
   while read -r file; do

@@ -143,28 +143,67 @@ sparse::csr<T> csr_of_sorted(std::int64_t rows, std::int64_t width, const array<
               cast<std::int32_t>(searchsorted(keys, arange<std::int64_t>(rows + 1) * width)))};
 }
 
+template <class T>
+sparse::csr<T> csr_of_matrix(const array<T, 2>& m) {
+  const dsl::extents<2> shape = m.extents();
+  require_csr_sizes(shape[0], shape[1], 0);
+  const auto is_entry = m != T(0);
+  const array<std::int64_t> keys = compress(is_entry, index(0, shape) * shape[1] + index(1, shape));
+  array<T> values = compress(is_entry, m);
+  return csr_of_sorted<T>(shape[0], shape[1], keys, std::move(values));
+}
+
+template <class T>
+sparse::csr<T> csr_of_entries(std::int64_t rows, std::int64_t width,
+                              const array<std::int64_t>& row_of,
+                              const array<std::int64_t>& column_of, const array<T>& values) {
+  const std::int64_t n = values.size();
+  require_csr_sizes(rows, width, n);
+  require_coo(rows, width, row_of.size(), column_of.size(), n);
+  if (n == 0) return csr_of_sorted<T>(rows, width, array<std::int64_t>(0), array<T>(0));
+  const range_of_elements r(row_of), c(column_of);
+  if (!r.is_within(0, rows)) throw_bad_row(r.least, r.greatest, rows);
+  if (!c.is_within(0, width)) throw_bad_column(c.least, c.greatest, width);
+
+  const array<std::int64_t> keys = row_of * width + column_of, order = argsort(keys),
+                            sorted = take(keys, order);
+  const auto number = arange<std::int64_t>(n);
+  const array<bool> is_new =
+      (number == 0) | (sorted != take(sorted, max(number - 1, std::int64_t{0})));
+  const array<std::int64_t> place = cumsum(cast<std::int64_t>(is_new)) - 1,
+                            places = compress(is_new, sorted);
+  array<T> sums = sum_by(place, take(values, order), places.size());
+  return csr_of_sorted<T>(rows, width, places, std::move(sums));
+}
+
+template <class X>
+using sparse_value = element_t<trace_t<operand_t<X>>::type.type>;
+template <class X>
+constexpr bool require_sparse_values() {
+  constexpr bool has_values = sparse_element<sparse_value<X>>;
+  static_assert(has_values, "a sparse matrix has values of float, double or complex numbers");
+  return has_values;
+}
+
 }  // namespace detail
 
 namespace sparse {
 
-/// A matrix of `rows` x `width` of the elements of a matrix that are not zero. NaN is not zero.
-/// Waits for their number. Throws shape_error for a matrix that is too large.
+/// The matrix of the elements of a matrix that are not zero; NaN is not zero. `m` is an array, a
+/// view or an expression. Waits for their number. Throws shape_error if there are too many.
 template <class M>
   requires detail::operands<M>
 auto from_dense(const M& m) {
-  using E = detail::operand_t<M>;
-  using T = element_t<detail::trace_t<E>::type.type>;
-  static_assert(E::rank == 2 && detail::sparse_element<T>,
-                "a sparse matrix is made of one of float, double or complex numbers");
-  const auto operand = detail::as_operand(m);
-  const device_guard guard(device_of(operand));
-  const auto shape = detail::shape_of_expression(operand);
-  detail::require_csr_sizes(shape[0], shape[1], 0);
-  const array<T, 2> all = operand;
-  const auto is_entry = all != T(0);
-  const array<std::int64_t> keys = compress(is_entry, index(0, shape) * shape[1] + index(1, shape));
-  array<T> values = compress(is_entry, all);
-  return detail::csr_of_sorted<T>(shape[0], shape[1], keys, std::move(values));
+  using T = detail::sparse_value<M>;
+  constexpr bool is_matrix = detail::operand_t<M>::rank == 2;
+  static_assert(is_matrix, "dsl::sparse::from_dense takes a matrix, of two dimensions");
+  if constexpr (!is_matrix || !detail::require_sparse_values<M>()) {
+    return refused{};
+  } else {
+    const auto operand = detail::as_operand(m);
+    const device_guard guard(detail::home_of(operand));
+    return detail::csr_of_matrix<T>(operand);
+  }
 }
 
 /// A matrix of `rows` x `width` with the value values[k] in row row_of[k] and column column_of[k],
@@ -178,31 +217,16 @@ template <class I, class J, class V>
   requires detail::operands<I, J, V>
 auto from_coo(std::int64_t rows, std::int64_t width, const I& row_of, const J& column_of,
               const V& values) {
-  using T = element_t<detail::trace_t<detail::operand_t<V>>::type.type>;
-  static_assert(detail::sparse_element<T>,
-                "a sparse matrix has values of float, double or complex numbers");
-  const device_guard guard(detail::home_of(
-      detail::as_operand(row_of), detail::as_operand(column_of), detail::as_operand(values)));
-  const array<std::int64_t> in_row = cast<std::int64_t>(row_of),
-                            in_column = cast<std::int64_t>(column_of);
-  const array<T> all = values;
-  detail::require_csr_sizes(rows, width, all.size());
-  detail::require_coo(rows, width, in_row.size(), in_column.size(), all.size());
-  if (all.size() == 0)
-    return detail::csr_of_sorted<T>(rows, width, array<std::int64_t>(0), array<T>(0));
-  const detail::range_of_elements r(in_row), c(in_column);
-  if (!c.is_within(0, width)) detail::throw_bad_column(c.least, c.greatest, width);
-  if (!r.is_within(0, rows)) detail::throw_bad_row(r.least, r.greatest, rows);
-
-  const array<std::int64_t> keys = in_row * width + in_column, order = argsort(keys),
-                            sorted = take(keys, order);
-  const auto number = arange<std::int64_t>(all.size());
-  const array<bool> is_new =
-      (number == 0) | (sorted != take(sorted, max(number - 1, std::int64_t{0})));
-  const array<std::int64_t> group = cumsum(cast<std::int64_t>(is_new)) - 1;
-  const array<std::int64_t> places = compress(is_new, sorted);
-  array<T> sums = sum_by(group, take(all, order), places.size());
-  return detail::csr_of_sorted<T>(rows, width, places, std::move(sums));
+  if constexpr (!detail::require_sparse_values<V>() || !detail::require_keys<I>() ||
+                !detail::require_keys<J>()) {
+    return refused{};
+  } else {
+    using T = detail::sparse_value<V>;
+    const device_guard guard(detail::home_of(
+        detail::as_operand(row_of), detail::as_operand(column_of), detail::as_operand(values)));
+    return detail::csr_of_entries<T>(rows, width, cast<std::int64_t>(row_of),
+                                     cast<std::int64_t>(column_of), values);
+  }
 }
 
 }  // namespace sparse
