@@ -260,6 +260,27 @@ TEST_P(transforms, have_frequencies_in_numpys_order) {
   EXPECT_THROW(dsl::eval(dsl::fftshift(line, dsl::axis(1))), dsl::shape_error);
 }
 
+// On the host a long line is transformed in two parts; one with a large prime factor by a
+// convolution of long lines.
+TEST_P(transforms, of_long_lines) {
+  for (const std::int64_t n : {32768, 49153, 65520, 40009, 2 * 32771}) {
+    const auto host = random_values<c64>(n);
+    const auto memory = dsl::to_device(host);
+    const auto x = dsl::reshape(memory, 1, n);
+    const dsl::array<c64, 2> y = dsl::fft(x);
+    const std::vector<c64> got = y.copy_to_host();
+    for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 3, n / 2, n - 1}) {
+      wide sum = 0;
+      for (std::int64_t j = 0; j < n; ++j)
+        sum += wide(host[static_cast<std::size_t>(j)]) *
+               std::polar(1.0L, -2 * std::acos(-1.0L) * static_cast<long double>(j * k % n) /
+                                    static_cast<long double>(n));
+      EXPECT_LE(std::abs(wide(got[static_cast<std::size_t>(k)]) - sum), 1e-12L) << n << ' ' << k;
+    }
+    EXPECT_LT(dsl::max(abs(dsl::ifft(dsl::fft(x)) - x)).value(), 1e-13) << n;
+  }
+}
+
 TEST_P(transforms, of_several_threads_at_once) {
   const std::string where = name();
   std::vector<std::thread> threads;
@@ -277,7 +298,7 @@ TEST_P(transforms, of_several_threads_at_once) {
       }
     });
   for (std::thread& t : threads) t.join();
-  for (const double each : off) EXPECT_LT(each, 1e-14);
+  for (const double each : off) EXPECT_LT(each, 1e-13);
 }
 
 TEST_P(transforms, are_explained) {
