@@ -8,7 +8,7 @@
 namespace dsl::kernels {
 
 template <class Function>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(detail::rolling_threads<typename Function::value>)
     rolling(const __grid_constant__ detail::rolling_arguments args) {
   detail::run_rolling<Function>(args, detail::device_memory{}, detail::team_of_launch(args.range));
 }

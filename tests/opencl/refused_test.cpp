@@ -1,5 +1,6 @@
 // What does not run on OpenCL devices: one sentence, before anything is queued.
 #include <dsl/by_key.hpp>
+#include <dsl/window.hpp>
 
 #include <cstdint>
 #include <string>
@@ -26,6 +27,13 @@ TEST_F(opencl_refusal, leaves_targets_as_they_were) {
   EXPECT_EQ(bins.copy_to_host(), before);
   EXPECT_FALSE(none.has_memory());
   EXPECT_THROW(bins = dsl::searchsorted(edges, x), dsl::device_error);
+}
+
+TEST_F(opencl_refusal, of_convolutions) {
+  const auto x = dsl::to_device({1.0f, 2.0f, 3.0f});
+  EXPECT_EQ(error_of([&] { (void)dsl::convolve(x, x); }),
+            "opencl:0: convolutions do not run on OpenCL devices yet; run them on host or cuda");
+  EXPECT_THROW((void)dsl::convolve(x, x), dsl::device_error);
 }
 
 TEST_F(opencl_refusal, of_meshes) {

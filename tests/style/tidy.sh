@@ -6,12 +6,12 @@ work=$1/tidy cuda=${2-}
 cd "$(dirname "$0")/../.."
 rm -rf "$work"
 mkdir -p "$work"
-printf '#include <dsl/%s.hpp>\n' by_key cuda_array_interface dlpack dsl hana mem/npz ode python random scan sparse >"$work/headers.cpp"
+printf '#include <dsl/%s.hpp>\n' by_key cuda_array_interface dlpack dsl fft hana mem/npz ode python random scan sparse linear window >"$work/headers.cpp"
 # Of two files of which the build takes one, the other has the same functions.
-find lib -name '*.cpp' ! -path 'lib/python/*' ! -name nccl.cpp ! -name npz_without_zip.cpp | LC_ALL=C sort |
+find lib -name '*.cpp' ! -path 'lib/python/*' ! -name nccl.cpp ! -name npz_without_zip.cpp ! -name no_gpu.cpp ! -name fftw.cpp | LC_ALL=C sort |
   while read -r file; do
     folder=${file%/*}
-    [ "$folder" = lib/cuda ] && [ -z "$cuda" ] && continue
+    case $file in lib/cuda/* | *gpu.cpp) [ -n "$cuda" ] || continue ;; esac
     printf '// NOLINTNEXTLINE(bugprone-suspicious-include)\n#include "%s/%s"\n' "$PWD" "$file" >>"$work/${folder##*/}.cpp"
   done
 exec sh tests/style/tool.sh clang-tidy --quiet --config-file=.clang-tidy "$work"/*.cpp -- -std=c++20 -Iinclude -Ilib ${cuda:+-isystem "$cuda"}

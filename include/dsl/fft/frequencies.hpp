@@ -1,8 +1,8 @@
 // The frequencies that a spectrum's elements belong to, and their order.
 #pragma once
 
+#include <dsl/fft/operation.hpp>
 #include <dsl/lang/generate.hpp>
-#include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shift.hpp>
 
 namespace dsl {
@@ -65,7 +65,8 @@ auto rfftfreq(std::integral auto n, double d = 1) {
 /// Lazy, as dsl::shift: part of the formula that reads it. Throws shape_error if there is no such
 /// axis.
 /// ```cpp
-/// dsl::array<double, 2> picture = dsl::fftshift(abs(spectrum));
+/// dsl::array<double, 2> picture =
+///     dsl::fftshift(abs(dsl::fft2(dsl::cast<double>(image))));
 /// ```
 template <class X, class... Axes>
   requires detail::operands<X>

@@ -12,6 +12,8 @@ enum class fft_norm : std::uint8_t { backward, ortho, forward };
 
 namespace detail {
 
+template <class Explicit> inline constexpr bool is_included<header::fft, Explicit> = true;
+
 /// The axes that a transform goes along, counted from 0, and the number of points along each.
 struct transform_axes {
   int count = 0;
@@ -133,8 +135,8 @@ inline constexpr bool is_read_in_memory =
     std::same_as<X, view<const element_t<A>, X::rank>> || is_materialized<X>;
 
 /// Whether a function takes an operand and options, which is reported otherwise. Most: how many
-/// axes.
-template <int Most, class X, class... Options>
+/// axes; Default: how many without options, 0 for all.
+template <int Most, int Default, class X, class... Options>
 constexpr bool may_transform() {
   if constexpr (std::same_as<X, refused>) {
     return false;
@@ -157,7 +159,8 @@ constexpr bool may_transform() {
                           (0 + ... + (lengths_in<Options> > 0)) <= 1 &&
                           (0 + ... + std::same_as<Options, fft_norm>) <= 1,
                    match = axes == 0 || lengths == 0 || axes == lengths,
-                   fit = axes <= Most && lengths <= Most && axes <= rank && lengths <= rank;
+                   fit = axes <= Most && lengths <= Most &&
+                         transformed_axes<Default, rank, Options...> <= rank;
     static_assert(once, "an option of a transform is given twice");
     static_assert(match, "a transform has one number of points for each axis");
     static_assert(fit, "more axes than the transform or its operand has");

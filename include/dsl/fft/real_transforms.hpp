@@ -17,13 +17,14 @@ inline constexpr auto real_at_ends = vectorize([](auto x, auto position, auto la
 
 template <int Most, int Default, class X, class... Options>
 auto real_transform_by(const char* function, const X& x, const Options&... options) {
-  if constexpr (!may_transform<Most, X, Options...>()) {
+  if constexpr (!may_transform<Most, Default, X, Options...>()) {
     return refused{};
-  } else {
+  } else if constexpr (is_complex_operand<X>) {
     static_assert(!is_complex_operand<X>,
                   "dsl::rfft transforms real numbers; complex ones by dsl::fft");
+    return refused{};
+  } else {
     constexpr int rank = operand_t<X>::rank, count = transformed_axes<Default, rank, Options...>;
-    static_assert(count <= rank, "more axes than the operand has");
     constexpr dtype D = spectrum_of_operand<X>, A = real_of(D);
     const auto of = as_operand(x);
     const transform_request request = request_of(function, options...);
@@ -31,7 +32,7 @@ auto real_transform_by(const char* function, const X& x, const Options&... optio
     const transform_axes axes =
         axes_of_transform(request, count, shape.data(), rank, false, home_of(of));
     // Along the last axis first: half of the elements are left for the others.
-    const auto along_others = [&axes](const auto& half) {
+    const auto along_others = [&](const auto& half) {
       if constexpr (count == 1) return half;
       else return transform<D, D>(half, axes.without_last(), false);
     };
@@ -49,11 +50,10 @@ auto real_transform_by(const char* function, const X& x, const Options&... optio
 
 template <int Most, int Default, class X, class... Options>
 auto inverse_real_transform_by(const char* function, const X& x, const Options&... options) {
-  if constexpr (!may_transform<Most, X, Options...>()) {
+  if constexpr (!may_transform<Most, Default, X, Options...>()) {
     return refused{};
   } else {
     constexpr int rank = operand_t<X>::rank, count = transformed_axes<Default, rank, Options...>;
-    static_assert(count <= rank, "more axes than the operand has");
     constexpr dtype A = spectrum_of_operand<X>, D = real_of(A);
     const auto of = as_operand(x);
     const transform_request request = request_of(function, options...);
@@ -80,7 +80,7 @@ auto inverse_real_transform_by(const char* function, const X& x, const Options&.
 /// The elements 0 ... n / 2 of the transform of n real numbers, the complex conjugates of which are
 /// the others: np.fft.rfft. float32 and 16-bit numbers give complex64, others complex128.
 /// ```cpp
-/// dsl::array<std::complex<double>> spectrum = dsl::rfft(wave);  // of 128 numbers 65
+/// dsl::array<std::complex<double>> d = 2i * pi * dsl::rfftfreq(128, 1.0 / 128) * dsl::rfft(u);
 /// ```
 template <class X, class... Options>
   requires detail::operands<X>
@@ -90,7 +90,7 @@ auto rfft(const X& x, const Options&... options) {
 /// The n real numbers of which x is the rfft: np.fft.irfft. n is 2 (m - 1) by default for m
 /// elements: give odd ones. The imaginary parts of elements 0 and n / 2 are not read.
 /// ```cpp
-/// dsl::array<double> wave = dsl::irfft(spectrum, 127);
+/// dsl::array<double> same = dsl::irfft(dsl::rfft(wave), 127);
 /// ```
 template <class X, class... Options>
   requires detail::operands<X>
@@ -106,7 +106,9 @@ auto rfftn(const X& x, const Options&... options) {
 }
 /// The inverse of rfftn: np.fft.irfftn. The extent along the last axis is 2 (m - 1) by default.
 /// ```cpp
-/// dsl::array<double, 2> u = dsl::irfftn(1i * k * dsl::rfftn(psi), dsl::extents<2>{64, 64});
+/// dsl::array<double, 2> potential = dsl::irfftn(
+///     where(square_of_k == 0, 0.0, 1 / square_of_k) * dsl::rfftn(density), dsl::extents<2>{32,
+///     64});
 /// ```
 template <class X, class... Options>
   requires detail::operands<X>

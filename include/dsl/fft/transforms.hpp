@@ -23,18 +23,16 @@ auto complex_transform(const X& x, const transform_axes& axes, bool inverse, fft
 
 template <bool Inverse, int Most, int Default, class X, class... Options>
 auto transform_by(const char* function, const X& x, const Options&... options) {
-  if constexpr (!may_transform<Most, X, Options...>()) {
+  if constexpr (!may_transform<Most, Default, X, Options...>()) {
     return refused{};
   } else {
     const auto of = as_operand(x);
     constexpr int rank = operand_t<X>::rank, count = transformed_axes<Default, rank, Options...>;
-    static_assert(count <= rank, "more axes than the operand has");
+    constexpr bool is_scaled = Inverse || has_norm<Options...>;
     const transform_request request = request_of(function, options...);
-    const auto shape = shape_of_expression(of);
-    return complex_transform < Inverse ||
-           has_norm < Options... >>
-               (of, axes_of_transform(request, count, shape.data(), rank, false, home_of(of)),
-                Inverse, request.norm);
+    const transform_axes axes =
+        axes_of_transform(request, count, shape_of_expression(of).data(), rank, false, home_of(of));
+    return complex_transform<is_scaled>(of, axes, Inverse, request.norm);
   }
 }
 
@@ -61,7 +59,6 @@ auto transform_by(const char* function, const X& x, const Options&... options) {
 
 /// The discrete Fourier transform along one axis: np.fft.fft.
 /// ```cpp
-/// dsl::array<std::complex<double>> spectrum = dsl::fft(wave);
 /// dsl::array<std::complex<float>, 2> columns = dsl::fft(image, dsl::axis(0), 512);
 /// ```
 template <class X, class... Options>
@@ -93,7 +90,7 @@ auto ifft2(const X& x, const Options&... options) {
 }
 /// fft along several axes: np.fft.fftn.
 /// ```cpp
-/// dsl::array<std::complex<double>, 3> spectrum = dsl::fftn(field, dsl::axis(0, 2));
+/// dsl::array<std::complex<double>, 3> planes = dsl::fftn(field, dsl::axis(0, 2));
 /// ```
 template <class X, class... Options>
   requires detail::operands<X>

@@ -203,16 +203,17 @@ struct accumulation {
                               std::index_sequence<K...>) {
     const auto lifted = Functions::lift(t, get<X>(all)...);
     const auto combine = [&t](const auto& x, const auto& y) {
-      const auto has_x = get<size>(x), has_y = get<size>(y);
+      const auto has_x = is_set(get<size>(x)), has_y = is_set(get<size>(y));
       const tuple a{get<K>(x)...}, b{get<K>(y)...};
       const auto joined = Functions::join(t, both(has_x, has_y), a, b);
       return tuple{choose(has_x, choose(has_y, get<K>(joined), get<K>(a)), get<K>(b))...,
-                   either(has_x, has_y)};
+                   get<size>(x) | get<size>(y)};
     };
-    const auto reduced =
-        reduce_together(false, combine, tuple{value_t<Functions::template type<K>>{}..., false},
-                        get<K>(lifted)..., constant<dtype::boolean>(get<0>(lifted).owner, true));
-    const auto any = get<size>(reduced);
+    constexpr dtype flag = flag_dtype(Functions::template type<0>);
+    const auto reduced = reduce_together(
+        false, combine, tuple{value_t<Functions::template type<K>>{}..., value_t<flag>{}},
+        get<K>(lifted)..., set_flag<Functions::template type<0>>(get<0>(lifted).owner));
+    const auto any = is_set(get<size>(reduced));
     const tuple first{
         convert_operand<Functions::template type<K>, false>(get<sizeof...(X) + K>(all))...};
     const auto joined = Functions::join(t, any, first, tuple{get<K>(reduced)...});

@@ -349,6 +349,17 @@ constexpr packed_name name_of_type() {
   return {begin, static_cast<int>(end - begin)};
 }
 
+/// The dtype of the flag that says whether there has been an element, beside a value of dtype D. It
+/// is as wide as the value, so that compilers vectorise the host's loops over both (2^24 floats: 3
+/// ms instead of 40).
+constexpr dtype flag_dtype(dtype D) {
+  return integer_dtype(static_cast<std::size_t>(size_of(real_of(computed_in(D)))), false);
+}
+template <dtype D> constexpr auto set_flag(graph* g) {
+  return constant<flag_dtype(D)>(g, value_t<flag_dtype(D)>(1));
+}
+template <class S> constexpr auto is_set(S flag) { return as<dtype::boolean>(flag); }
+
 /// The name of a user's reduction.
 template <class Name>
 constexpr packed_name name_of_reduction() {
@@ -412,14 +423,16 @@ struct user_reduction {
   template <dtype D, class S>
   static constexpr auto reduce(tracer& t, S s, bool needs_elements) {
     const auto combine = [&t](const auto& x, const auto& y) {
-      const auto [a, has_a] = x;
-      const auto [b, has_b] = y;
+      const auto [a, flag_a] = x;
+      const auto [b, flag_b] = y;
+      const auto has_a = is_set(flag_a), has_b = is_set(flag_b);
       return tuple{choose(has_a, choose(has_b, operate(t, a, b, both(has_a, has_b)), a), b),
-                   either(has_a, has_b)};
+                   flag_a | flag_b};
     };
-    const auto [value, any] = reduce_together(needs_elements, combine, tuple{value_t<D>{}, false},
-                                              as<D>(s), constant<dtype::boolean>(s.owner, true));
-    return std::pair{value, any};
+    const auto [value, any] =
+        reduce_together(needs_elements, combine, tuple{value_t<D>{}, value_t<flag_dtype(D)>{}},
+                        as<D>(s), set_flag<D>(s.owner));
+    return std::pair{value, is_set(any)};
   }
 };
 

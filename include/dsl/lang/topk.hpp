@@ -52,8 +52,9 @@ array<std::int64_t, 1> largest_positions(const view<const T, 1>& x, std::int64_t
 
 // x is an array, a view or an expression of one dimension, of real numbers, integers or booleans.
 // Few of many elements are found by one read of x: those that reach a bound, which comes from a
-// sample. How many they are is waited for; many elements of x are sorted. Throws shape_error unless
-// 0 <= k <= x's size.
+// sample; the call waits for their number. If x is short, or k a large part of it, all elements are
+// sorted, and nothing waits. Throws shape_error unless 0 <= k <= x's size, or for 2^32 elements or
+// more.
 
 /// The positions of the k largest elements, int64, in falling order of the elements; those of equal
 /// elements in rising order. NaN is the largest, as in sorts and in torch.topk; -0 equals 0.

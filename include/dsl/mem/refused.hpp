@@ -33,6 +33,7 @@ enum class header : std::uint8_t {
   window,
   random,
   linear,
+  fft,
   ode,
   mpi,
   dlpack,

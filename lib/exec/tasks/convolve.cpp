@@ -7,6 +7,7 @@
 
 #include "exec/run/executor.hpp"
 #include "exec/tasks/convolve_kernel.hpp"
+#include "exec/tasks/levels.hpp"
 #include "exec/tasks/library_task.hpp"
 #include "mem/buffer.hpp"
 #include "mem/text.hpp"
@@ -38,8 +39,9 @@ void require_convolution(device where, dtype type, std::int64_t elements, std::i
                        std::to_string(taps) + " elements: each operand has at least one");
   if (!executor::of(where).takes(
           library_task{convolve_task{type, elements, taps, 0, 0, {}, {}, {}}}, where))
-    raise<device_error>("a convolution on " + std::string(where.name()) +
-                        ", which has no kernel for it");
+    raise<device_error>(
+        std::string(where.name()) +
+        ": convolutions do not run on OpenCL devices yet; run them on host or cuda");
 }
 
 void run_convolution(const operand& elements, const operand& taps, std::int64_t first,
@@ -62,32 +64,33 @@ void run_convolution(const operand& elements, const operand& taps, std::int64_t 
 
 namespace {
 
-/// Results from `begin` on, at most `some`, in registers while all taps are added.
+/// Results from `begin` on, so many in registers while all taps are added.
 template <class V>
-void convolve_some(const convolve_task& task, const V* elements, const V* taps, std::int64_t begin,
-                   V* sum, std::int64_t some) {
-  constexpr std::int64_t together = 16;
-  const std::int64_t n = task.elements_count, m = task.taps_count;
-  for (std::int64_t i = 0; i < some; ++i) sum[i] = V{};
-  std::int64_t i = 0;
-  for (; i < some;) {
-    // The first result's last element.
-    const std::int64_t last = task.first + begin + i;
-    const bool inside = last - (m - 1) >= 0 && last + together <= n && i + together <= some;
-    if (inside) {
-      V of[together]{};
-      for (std::int64_t j = 0; j < m; ++j)
-        for (std::int64_t u = 0; u < together; ++u)
-          of[u] = of[u] + taps[j] * elements[last + u - j];
-      for (std::int64_t u = 0; u < together; ++u) sum[i + u] = of[u];
-      i += together;
-    } else {
-      for (std::int64_t j = std::max<std::int64_t>(0, last - n + 1); j < m && j <= last; ++j)
-        sum[i] = sum[i] + taps[j] * elements[last - j];
-      ++i;
+struct convolve_each {
+  DSL_DETAIL_FN static void run(const convolve_task* task, const V* elements, const V* taps,
+                                std::int64_t begin, V* sum, std::int64_t count) {
+    constexpr std::int64_t together = 32;
+    const std::int64_t n = task->elements_count, m = task->taps_count;
+    for (std::int64_t i = 0; i < count;) {
+      // The first result's last element.
+      const std::int64_t last = task->first + begin + i;
+      const bool whole = last - (m - 1) >= 0 && last + together <= n && i + together <= count;
+      if (whole) {
+        V of[together]{};
+        for (std::int64_t j = 0; j < m; ++j)
+          for (std::int64_t u = 0; u < together; ++u)
+            of[u] = of[u] + taps[j] * elements[last + u - j];
+        for (std::int64_t u = 0; u < together; ++u) sum[i + u] = of[u];
+        i += together;
+      } else {
+        V of{};
+        for (std::int64_t j = last < n ? 0 : last - n + 1; j < m && j <= last; ++j)
+          of = of + taps[j] * elements[last - j];
+        sum[i++] = of;
+      }
     }
   }
-}
+};
 
 template <class V>
 std::vector<V> values_of(const void* from, dtype type, std::int64_t begin, std::int64_t end) {
@@ -117,7 +120,8 @@ void run_in_memory(const convolve_task& task) {
       convolve_task here = task;
       here.first -= low;
       here.elements_count = high - low;
-      convolve_some(here, elements.data(), taps.data(), begin, sums.data(), some);
+      levels<convolve_each<V>>::run(static_cast<const convolve_task*>(&here), elements.data(),
+                                    taps.data(), begin, sums.data(), some);
       with_memory_type<V>(task.type, [&](auto element) {
         using T = decltype(element);
         for (std::int64_t i = 0; i < some; ++i)

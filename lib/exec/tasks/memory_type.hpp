@@ -5,29 +5,19 @@
 
 namespace dsl::detail {
 
+/// Whether tasks compute with elements of a dtype as V: integers as one of 64 bits or as double.
+template <class V, dtype D>
+inline constexpr bool is_computed_as =
+    kind_of(D) <= kind::integer ? sizeof(V) == 8 && !is_complex<V> : std::same_as<value_t<D>, V>;
+
 /// Calls use(T{}) with the type in memory of a dtype whose elements are computed with as V.
-template <class V, class Use>
+template <class V, int First = 0, class Use>
 DSL_DETAIL_FN void with_memory_type(dtype type, const Use& use) {
-  if constexpr (is_complex<V>) {
-    use(V{});
-  } else if constexpr (std::same_as<V, float>) {
-    if (type == dtype::float16) use(half{});
-    else if (type == dtype::bfloat16) use(bfloat16{});
-    else use(float{});
-  } else {
-    switch (type) {
-      case dtype::boolean: return use(bool{});
-      case dtype::int8: return use(std::int8_t{});
-      case dtype::int16: return use(std::int16_t{});
-      case dtype::int32: return use(std::int32_t{});
-      case dtype::int64: return use(std::int64_t{});
-      case dtype::uint8: return use(std::uint8_t{});
-      case dtype::uint16: return use(std::uint16_t{});
-      case dtype::uint32: return use(std::uint32_t{});
-      case dtype::uint64: return use(std::uint64_t{});
-      default:
-        if constexpr (std::floating_point<V>) use(double{});
-    }
+  if constexpr (First < dtype_count) {
+    constexpr auto D = static_cast<dtype>(First);
+    if constexpr (is_computed_as<V, D>)
+      if (type == D) return use(memory_t<D>{});
+    with_memory_type<V, First + 1>(type, use);
   }
 }
 

@@ -12,14 +12,20 @@ namespace dsl::detail {
 // The elements between a block's windows are read by two blocks. Few of them are if a block has
 // many more elements than a window, and several blocks share a multiprocessor if it has few.
 rolling_plan plan_rolling(const rolling_task& task, std::size_t shared_per_block) {
-  constexpr int most_threads = 1024, fewest_threads = 64, usual_threads = 256;
+  constexpr int usual_elements = 2048;
   constexpr std::int64_t windows_a_block = 16;
-  const std::size_t thread_bytes = with_rolling_function(task, [](auto function) {
-    using of = decltype(function);
-    return (rolling_items + 1) * (sizeof(typename of::value) + sizeof(typename of::state));
+  int items = 0, most_threads = 0;
+  std::size_t thread_bytes = 0;
+  with_rolling_function(task, [&](auto function) {
+    using V = typename decltype(function)::value;
+    items = rolling_items<V>;
+    most_threads = rolling_threads<V>;
+    thread_bytes = static_cast<std::size_t>(items + 1) *
+                   (sizeof(V) + sizeof(typename decltype(function)::state));
   });
-  const auto elements_of = [](int threads) { return std::int64_t{threads} * rolling_items; };
-  int threads = usual_threads;
+  constexpr int fewest_threads = 64;
+  const auto elements_of = [items](int threads) { return std::int64_t{threads} * items; };
+  int threads = usual_elements / items;
   while (threads < most_threads && elements_of(threads) < windows_a_block * task.window)
     threads *= 2;
   // Some memory is the kernel's own.

@@ -7,66 +7,102 @@
 
 #include <tbb/parallel_for.h>
 
+#include "exec/tasks/levels.hpp"
 #include "exec/tasks/rolling_kernel.hpp"
 
 namespace dsl::detail {
 
 namespace {
 
+// Each operand is an element of another window than the results that are written before it is read.
+DSL_DETAIL_BEGIN_LOOPS
 template <class V>
-struct joined_sums {
-  std::vector<V> sum;
-  explicit joined_sums(std::size_t n) : sum(n) {}
-  void set(std::size_t i, V x) { sum[i] = x; }
-  /// Joins `count` windows of `mine` elements with those of `others` elements that begin `ahead`
-  /// later.
-  void join(const joined_sums& with, std::size_t count, std::size_t ahead, V, V) {
-    V* const a = sum.data();
-    const V* const b = with.sum.data() + ahead;
+struct add_each {
+  DSL_DETAIL_FN static void run(V* a, const V* b, std::size_t count) {
+    DSL_DETAIL_INDEPENDENT
     for (std::size_t i = 0; i < count; ++i) a[i] += b[i];
   }
-  V result(const rolling_task& task, std::size_t i) const {
-    return rolling_sum<V>::result(task, sum[i]);
+};
+template <class V>
+struct divide_each {
+  DSL_DETAIL_FN static void run(V* a, V by, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) a[i] /= by;
+  }
+};
+template <class V, bool Max>
+struct extreme_each {
+  DSL_DETAIL_FN static void run(V* a, const V* b, std::size_t count) {
+    DSL_DETAIL_INDEPENDENT
+    for (std::size_t i = 0; i < count; ++i)
+      a[i] = Max ? math::max(a[i], b[i]) : math::min(a[i], b[i]);
+  }
+};
+/// `share`: the other window's part of both windows' elements; `both`: that part of the first one's
+/// number of elements.
+struct variance_each {
+  DSL_DETAIL_FN static void run(double* mean, double* squares, const double* other_mean,
+                                const double* other_squares, double share, double both,
+                                std::size_t count) {
+    DSL_DETAIL_INDEPENDENT
+    for (std::size_t i = 0; i < count; ++i) {
+      const double d = other_mean[i] - mean[i];
+      mean[i] += d * share;
+      squares[i] += other_squares[i] + d * d * both;
+    }
+  }
+};
+DSL_DETAIL_END_LOOPS
+
+/// What is known of each window. `join` adds what is known of windows `ahead` elements later, of
+/// `others` elements, to that of the first `count` windows, of `mine` elements.
+template <class V>
+struct joined_sums {
+  std::vector<V> value;
+
+  explicit joined_sums(std::size_t n) : value(n) {}
+  void set(std::size_t i, V x) { value[i] = x; }
+  void join(const joined_sums& with, std::size_t count, std::size_t ahead, double, double) {
+    levels<add_each<V>>::run(value.data(), with.value.data() + ahead, count);
+  }
+  void finish(const rolling_task& task, std::size_t count) {
+    if (task.function == rolling_function::mean)
+      levels<divide_each<V>>::run(value.data(), static_cast<V>(task.window), count);
   }
 };
 
 template <class V, bool Max>
-struct joined_extrema : joined_sums<V> {
-  using joined_sums<V>::joined_sums;
-  void join(const joined_extrema& with, std::size_t count, std::size_t ahead, V, V) {
-    V* const a = this->sum.data();
-    const V* const b = with.sum.data() + ahead;
-    for (std::size_t i = 0; i < count; ++i)
-      a[i] = Max ? math::max(a[i], b[i]) : math::min(a[i], b[i]);
+struct joined_extrema {
+  std::vector<V> value;
+
+  explicit joined_extrema(std::size_t n) : value(n) {}
+  void set(std::size_t i, V x) { value[i] = x; }
+  void join(const joined_extrema& with, std::size_t count, std::size_t ahead, double, double) {
+    levels<extreme_each<V, Max>>::run(value.data(), with.value.data() + ahead, count);
   }
-  V result(const rolling_task&, std::size_t i) const { return this->sum[i]; }
+  void finish(const rolling_task&, std::size_t) {}
 };
 
-/// Means, and sums of the squared differences from them (Chan, Golub and LeVeque, Algorithms for
+/// Sums of the squared differences from the means (Chan, Golub and LeVeque, Algorithms for
 /// computing the sample variance, 1983).
 struct joined_variances {
-  std::vector<double> mean, squares;
-  explicit joined_variances(std::size_t n) : mean(n), squares(n) {}
+  std::vector<double> mean, value;
+
+  explicit joined_variances(std::size_t n) : mean(n), value(n) {}
   void set(std::size_t i, double x) {
     mean[i] = x;
-    squares[i] = x - x;  // NaN for an infinity, as for more elements.
+    value[i] = x - x;  // NaN for an infinity, as for more elements.
   }
   void join(const joined_variances& with, std::size_t count, std::size_t ahead, double mine,
             double others) {
-    double *const m = mean.data(), *const s = squares.data();
-    const double *const other_m = with.mean.data() + ahead, *const other_s =
-                                                                with.squares.data() + ahead;
-    const double share = others / (mine + others), both = mine * share;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double d = other_m[i] - m[i];
-      m[i] += d * share;
-      s[i] += other_s[i] + d * d * both;
-    }
+    const double share = others / (mine + others);
+    levels<variance_each>::run(mean.data(), value.data(), with.mean.data() + ahead,
+                               with.value.data() + ahead, share, mine * share, count);
   }
-  double result(const rolling_task& task, std::size_t i) const {
+  void finish(const rolling_task& task, std::size_t count) {
     const std::int64_t free = std::max<std::int64_t>(task.window - task.ddof, 0);
-    const double variance = squares[i] / static_cast<double>(free);
-    return task.function == rolling_function::std ? std::sqrt(variance) : variance;
+    levels<divide_each<double>>::run(value.data(), static_cast<double>(free), count);
+    if (task.function == rolling_function::std)
+      for (std::size_t i = 0; i < count; ++i) value[i] = std::sqrt(value[i]);
   }
 };
 
@@ -86,17 +122,19 @@ void reduce_some(const rolling_task& task, std::int64_t row, std::int64_t first,
   for (std::size_t length = 1; length <= window; length *= 2) {
     if ((window & length) != 0) {
       if (done == 0) windows = powers;
-      else windows.join(powers, count, done, static_cast<V>(done), static_cast<V>(length));
+      else
+        windows.join(powers, count, done, static_cast<double>(done), static_cast<double>(length));
       done += length;
     }
     if (2 * length <= window)
-      powers.join(powers, elements - 2 * length + 1, length, static_cast<V>(length),
-                  static_cast<V>(length));
+      powers.join(powers, elements - 2 * length + 1, length, static_cast<double>(length),
+                  static_cast<double>(length));
   }
+  windows.finish(task, count);
   with_memory_type<V>(task.result, [&](auto type) {
     using T = decltype(type);
     T* const to = static_cast<T*>(task.results) + row * (task.length - task.window + 1) + first;
-    for (std::size_t i = 0; i < count; ++i) to[i] = rounded<T>(windows.result(task, i));
+    for (std::size_t i = 0; i < count; ++i) to[i] = rounded<T>(windows.value[i]);
   });
 }
 

@@ -17,8 +17,9 @@
 
 namespace dsl::detail {
 
-/// Adjacent elements of a thread.
-inline constexpr int rolling_items = 8;
+/// Adjacent elements of a thread, and the threads of the largest block.
+template <class V> inline constexpr int rolling_items = sizeof(V) == 4 ? 16 : 8;
+template <class V> inline constexpr int rolling_threads = 8192 / rolling_items<V>;
 
 /// The kernel's parameters.
 struct rolling_arguments {
@@ -88,7 +89,7 @@ template <class Function, class Memory, class Team>
 struct rolling_block {
   using V = typename Function::value;
   using state = typename Function::state;
-  static constexpr int items = rolling_items, warp_size = Team::warp_size;
+  static constexpr int items = rolling_items<V>, warp_size = Team::warp_size;
 
   const rolling_arguments& args;
   Memory memory;
@@ -108,6 +109,7 @@ struct rolling_block {
         elements(static_cast<unsigned>(t.threads() * items)) {}
 
   /// A free place after a thread's elements, so that all threads reach theirs without conflicts.
+  /// place(a + b) is place(a) + place(b) if a is a multiple of `items`.
   DSL_DETAIL_FN static unsigned place(unsigned i) { return i + i / static_cast<unsigned>(items); }
 
   DSL_DETAIL_FN void run() const {
@@ -117,145 +119,162 @@ struct rolling_block {
     const unsigned begin = static_cast<unsigned>(team.thread() * items);
     V x[items];
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u)
-      x[u] = memory.template load<V>(values + place(begin) + static_cast<unsigned>(u));
+    for (int u = 0; u < items; ++u) x[u] = memory.template load<V>(values + place(begin) + u);
     state upto[items], from[items];
-    reduce<true>(x, upto);
+    const unsigned firsts = reduce<true>(x, upto);
     team.synchronize();
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u)
-      memory.store(prefixes + place(begin) + static_cast<unsigned>(u), upto[u]);
+    for (int u = 0; u < items; ++u) memory.store(prefixes + place(begin) + u, upto[u]);
     reduce<false>(x, from);
     unsigned at = begin % window;
-    V result[items];
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u) {
-      const unsigned i = begin + static_cast<unsigned>(u), last = i + window - 1;
-      result[u] = last < elements ? finish(i, at, from[u]) : V{};
+      x[u] = finish(begin, static_cast<unsigned>(u), at, (firsts >> u & 1) != 0, from[u]);
       if (++at == window) at = 0;
     }
     team.synchronize();
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u)
-      memory.store(values + place(begin) + static_cast<unsigned>(u), result[u]);
+    for (int u = 0; u < items; ++u) memory.store(values + place(begin) + u, x[u]);
     team.synchronize();
     store(first);
   }
 
  private:
+  /// Calls use(element's number in the block, its place) for a thread's part of a block's adjacent
+  /// elements.
+  template <class Use>
+  DSL_DETAIL_FN void for_each_adjacent(const Use& use) const {
+    const unsigned place_of_first = place(static_cast<unsigned>(team.thread())),
+                   step = place(static_cast<unsigned>(team.threads()));
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < items; ++u)
+      use(u, team.thread() + u * team.threads(), place_of_first + static_cast<unsigned>(u) * step);
+  }
+
   DSL_DETAIL_FN void load(std::int64_t first) const {
     with_memory_type<V>(args.task.type, [&](auto type) {
       using T = decltype(type);
       const T* const from = static_cast<const T*>(args.task.elements) + first;
-      const std::int64_t left = args.task.count - first;
+      const std::int64_t after = args.task.count - first;
+      const int left =
+          after < static_cast<int>(elements) ? static_cast<int>(after) : static_cast<int>(elements);
+      // All loads are in flight together.
       V x[items];
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < items; ++u) {
-        const int i = team.thread() + u * team.threads();
+      for_each_adjacent([&](int u, int i, unsigned) {
         x[u] = i < left ? widened<V>(memory.template load<T>(from + i)) : V{};
-      }
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < items; ++u)
-        memory.store(values + place(static_cast<unsigned>(team.thread() + u * team.threads())),
-                     x[u]);
+      });
+      for_each_adjacent([&](int u, int, unsigned at) { memory.store(values + at, x[u]); });
     });
   }
 
-  /// The result of the window that begins at element i, which is at `at` in its segment; `suffix`
-  /// is the reduction from it to the segment's end.
-  DSL_DETAIL_FN V finish(unsigned i, unsigned at, state suffix) const {
-    if (at == 0) return Function::result(args.task, suffix);
-    const state prefix = memory.template load<state>(prefixes + place(i + window - 1));
+  /// The result of the window that begins at element begin + u, which is at `at` in its segment;
+  /// `suffix` is the reduction from it to the segment's end. Without meaning if the window ends
+  /// beyond the block's elements.
+  DSL_DETAIL_FN V finish(unsigned begin, unsigned u, unsigned at, bool is_first,
+                         state suffix) const {
+    const unsigned last = begin + u + window - 1;
+    const state prefix =
+        memory.template load<state>(prefixes + place(last < elements ? last : elements - 1));
+    state both;
     if constexpr (Function::has_origin) {
-      const unsigned next = i + window - at;  // the next segment
-      const V last = memory.template load<V>(values + place(next - 1)),
-              first = memory.template load<V>(values + place(next));
-      return Function::result(
-          args.task,
-          Function::join(suffix, Function::moved(prefix, static_cast<V>(at), first - last)));
+      unsigned next = begin + u + window - at;  // the next segment
+      if (next >= elements) next = elements - 1;
+      const V end_of_this = memory.template load<V>(values + place(next - 1)),
+              begin_of_next = memory.template load<V>(values + place(next));
+      both = Function::join(
+          suffix, Function::moved(prefix, static_cast<V>(at), begin_of_next - end_of_this));
     } else {
-      return Function::result(args.task, Function::join(suffix, prefix));
+      both = Function::join(suffix, prefix);
     }
+    return Function::result(args.task, is_first ? suffix : both);
   }
 
   /// `Up`: reduces the elements from the beginning of its segment up to each of the thread's.
   /// Otherwise those from it to the end of its segment: the same, with all elements in reverse
-  /// order.
+  /// order. Returns a bit for each element that is the first of its segment in this order.
   template <bool Up>
-  DSL_DETAIL_FN void reduce(const V (&x)[items], state (&reduced)[items]) const {
+  DSL_DETAIL_FN unsigned reduce(const V (&x)[items], state (&reduced)[items]) const {
     const int thread = Up ? team.thread() : team.threads() - 1 - team.thread(),
               lane = thread % warp_size, warp = thread / warp_size;
     const unsigned begin = static_cast<unsigned>(thread * items);
     // The first element's place in its segment. In reverse order the first segment may be cut off.
     const unsigned first_at = (begin + (Up ? 0 : window - elements % window)) % window;
     const auto index = [](int u) { return Up ? u : items - 1 - u; };
+    unsigned firsts = 0;
+    for (unsigned u = first_at == 0 ? 0 : window - first_at; u < items; u += window)
+      firsts |= 1u << u;
+    const auto is_first = [firsts](int u) { return (firsts >> u & 1) != 0; };
+
+    // The thread's own elements.
     V origin{};
     if constexpr (Function::has_origin)
       if (first_at <= begin) {
         const unsigned at = begin - first_at;
         origin = memory.template load<V>(values + place(Up ? at : elements - 1 - at));
       }
-    // The thread's own elements.
-    unsigned at = first_at;
-    int own_first = items;  // the first element of a segment that begins in this thread
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u) {
-      if (at == 0) {
-        origin = x[index(u)];
-        if (u < own_first) own_first = u;
-      }
+      if (is_first(u)) origin = x[index(u)];
       const state one = Function::of(x[index(u)], origin);
       reduced[index(u)] =
-          u == 0 || at == 0 ? one : Function::join(reduced[index(u - (u > 0))], one);
-      if (++at == window) at = 0;
+          u == 0 || is_first(u) ? one : Function::join(reduced[index(u - (u > 0))], one);
     }
-    // Those of the threads before, from the one in which the last element's segment begins.
-    const unsigned last_at = at == 0 ? window - 1 : at - 1, last = begin + items - 1;
-    const int segment_begins = static_cast<int>(last_at < last ? last - last_at : 0) / items;
+
+    // Those of the threads before, from the one in which the segment begins.
+    const int segment_begins = static_cast<int>(first_at < begin ? begin - first_at : 0) / items;
+    const int last_begins = firsts != 0 ? thread : segment_begins;
     state sum = reduced[index(items - 1)];
     DSL_DETAIL_UNROLL
     for (int step = 1; step < warp_size; step *= 2) {
       const state other = Up ? team.shift_up(sum, step) : team.shift_down(sum, step);
-      if (step <= lane && thread - step >= segment_begins) sum = Function::join(other, sum);
+      if (step <= lane && thread - step >= last_begins) sum = Function::join(other, sum);
     }
-    state* const of_warps = team.template shared<rolling_block, state, 1024 / warp_size>();
+    constexpr int most_warps = rolling_threads<V> / warp_size;
+    state* const of_warps = team.template shared<rolling_block, state, most_warps>();
     if (lane == warp_size - 1) memory.store(of_warps + warp, sum);
     state before = Up ? team.shift_up(sum, 1) : team.shift_down(sum, 1);
     team.synchronize();
-    if (own_first == 0) return;
+    if (is_first(0)) return firsts;
     bool is_some = lane > 0;
-    const int begins = static_cast<int>(first_at < begin ? begin - first_at : 0) / items;
-    for (int w = warp - 1; w >= begins / warp_size; --w) {
+    for (int w = warp - 1; w >= segment_begins / warp_size; --w) {
       const state of_warp = memory.template load<state>(of_warps + w);
       before = is_some ? Function::join(of_warp, before) : of_warp;
       is_some = true;
     }
-    if (!is_some) return;
+    if (!is_some) return firsts;
+    // The elements before the first segment that begins in this thread.
+    const int own_first = firsts != 0 ? lowest_bit(firsts) : items;
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u)
       if (u < own_first) reduced[index(u)] = Function::join(before, reduced[index(u)]);
+    return firsts;
   }
 
   /// Stores the results of windows that are in one row.
   DSL_DETAIL_FN void store(std::int64_t first) const {
     const rolling_task& task = args.task;
-    const std::int64_t row = first / task.length, column = first - row * task.length,
-                       results = task.length - task.window + 1, left = task.count - first;
+    const std::int64_t results = task.length - task.window + 1;
     with_memory_type<V>(task.result, [&](auto type) {
       using T = decltype(type);
-      DSL_DETAIL_UNROLL
-      for (int u = 0; u < items; ++u) {
-        const int i = team.thread() + u * team.threads();
-        if (i >= args.tile || i >= left) continue;
-        std::int64_t in_row = column + i, of_row = row;
-        if (in_row >= task.length) {
-          const std::int64_t rows = in_row / task.length;
-          of_row += rows;
-          in_row -= rows * task.length;
-        }
-        if (in_row >= results) continue;
-        const V result = memory.template load<V>(values + place(static_cast<unsigned>(i)));
-        memory.store(static_cast<T*>(task.results) + of_row * results + in_row, rounded<T>(result));
+      T* const to = static_cast<T*>(task.results);
+      const auto result_at = [&](unsigned at) {
+        return rounded<T>(memory.template load<V>(values + at));
+      };
+      if (task.count == task.length) {  // One row.
+        const std::int64_t after = results - first;
+        const int left = after < args.tile ? static_cast<int>(after) : static_cast<int>(args.tile);
+        for_each_adjacent([&](int, int i, unsigned at) {
+          if (i < left) memory.store(to + first + i, result_at(at));
+        });
+      } else {
+        const std::int64_t row = first / task.length, column = first - row * task.length,
+                           left = task.count - first;
+        for_each_adjacent([&](int, int i, unsigned at) {
+          if (i >= args.tile || i >= left) return;
+          const std::int64_t rows = column + i < task.length ? 0 : (column + i) / task.length,
+                             in_row = column + i - rows * task.length;
+          if (in_row < results) memory.store(to + (row + rows) * results + in_row, result_at(at));
+        });
       }
     });
   }

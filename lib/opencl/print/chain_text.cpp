@@ -115,19 +115,21 @@ class row_printer {
 
   // Whether vectors that a phase has read are what later phases read.
   bool keeps_rows() const {
+    if (rows_.code().lanes == 1) return false;
     for (int p = 0; p < rows_.count(); ++p) {
       if (rows_.code().of_rows[p]) continue;
       const adjacent_text all = adjacent(p);
       if (!all.is_possible() || (p + 1 < rows_.count() && all.stores())) return false;
     }
-    return rows_.code().lanes > 1;
+    return true;
   }
   adjacent_text adjacent(int phase) const {
     return phases_[static_cast<std::size_t>(phase)].adjacent(rows_.code().lanes);
   }
   // The longer rows are, the more work-items share one.
   void keep_rows() {
-    constexpr std::int64_t usual_vectors = 8, most_group = 1024, most_bytes = 256;
+    constexpr std::int64_t usual_vectors = 8, most_group = 1024, most_bytes = 256,
+                           most_bytes_of_group = 1 << 17;
     const std::int64_t lanes = rows_.code().lanes, length = rows_.space().count;
     const std::int64_t bytes = bytes_of(accumulators_of(rows_));
     row_groups made = groups_;
@@ -144,7 +146,8 @@ class row_printer {
     std::int64_t kept = 0;
     for (int k = 0; k < rows_.leaves(); ++k)
       if ((read >> k & 1) != 0) kept += lanes * size_of(operands_.at(k).type);
-    if (made.vectors * kept <= most_bytes) groups_ = made;
+    kept *= made.vectors;
+    if (kept <= most_bytes && kept * made.group <= most_bytes_of_group) groups_ = made;
   }
   // The arrays that the first phases read in vectors, a bit each.
   std::uint64_t arrays_before(int phase) const {

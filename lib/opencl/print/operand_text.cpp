@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <dsl/exec/team/arguments.hpp>
+
 #include "exec/plan/text.hpp"
 #include "mem/text.hpp"
 #include "opencl/print/types.hpp"
@@ -216,8 +218,14 @@ void operand_texts::add_extents() {
   const geometry& g = space();
   pattern_ += position_type();
   pattern_ += " rank " + std::to_string(g.rank) + " kept " + std::to_string(g.kept);
-  for (int d = 0; d < g.rank; ++d)
+  for (int d = 0; d < g.rank; ++d) {
     parameters_.push_back(by_position("n" + std::to_string(d), g.extents[d]));
+    if (!is_narrow_ || d == 0) continue;
+    const divisor by = divisor::of(std::max<std::int64_t>(g.extents[d], 1));
+    parameters_.push_back(
+        by_literal(dtype::uint32, "multiplier" + std::to_string(d), {by.multiplier}));
+    parameters_.push_back(by_literal(dtype::uint32, "shift" + std::to_string(d), {by.shift}));
+  }
 }
 
 parameter operand_texts::by_position(std::string name, std::int64_t value) const {
@@ -239,15 +247,15 @@ std::string operand_texts::positions(const std::string& number, std::uint32_t am
   };
   if (count == 0) return "";
   if (count == 1) return position(first, number);
-  // Unsigned division is the faster one.
-  const std::string part = is_narrow_ ? "(uint)" : "";
-  std::string text, rest = part + number;
+  // A division by a number that is known before is a multiplication (`divisor`).
+  std::string text, rest = number;
   for (int d = rank - 1; d > first; --d) {
     if ((among >> d & 1) == 0) continue;
-    const std::string n = part + "n" + std::to_string(d), above = "above" + std::to_string(d);
-    text += position(d, rest + " % " + n);
-    text += indent + "const " + (is_narrow_ ? "uint " : "long ") + above + " = " + rest + " / " +
-            n + ";\n";
+    const std::string own = std::to_string(d), above = "above" + own;
+    text += indent + "const " + position_type() + " " + above + " = " +
+            (is_narrow_ ? "(ulong)(uint)" + rest + " * multiplier" + own + " >> shift" + own
+                        : rest + " / n" + own) +
+            ";\n" + position(d, rest + " - " + above + " * n" + own);
     rest = above;
   }
   return text + position(first, rest);

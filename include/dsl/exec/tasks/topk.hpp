@@ -8,9 +8,9 @@ namespace dsl::detail {
 /// How the k largest of n elements are found. A sample of the elements, sorted, gives a bound that
 /// at least k elements reach; about k times `stride` do, which are sorted.
 struct topk_plan {
-  std::int64_t sampled = 0;  // 0: all elements are sorted.
-  std::int64_t stride;       // One element in each so many is in the sample.
-  std::int64_t capacity;     // More elements than this reach the bound once in 10^15 times.
+  std::int64_t sampled = 0;   // 0: all elements are sorted.
+  std::int64_t stride = 1;    // One element in each so many is in the sample.
+  std::int64_t capacity = 0;  // More elements than this reach the bound once in 10^15 times.
 };
 /// Throws shape_error unless 0 <= k <= n.
 topk_plan plan_topk(device where, std::int64_t n, std::int64_t k);
