@@ -37,6 +37,18 @@ TEST_P(linear_doc, products_and_systems) {
   EXPECT_LE(dsl::max(abs(dsl::sum(A * dsl::expand_dims(z, 1), dsl::axis(2)) - r)).value(), 1e-12);
 }
 
+TEST_P(linear_doc, decompositions) {
+  const dsl::array<double, 3> A = where(dsl::index(1, 5, 3, 3) == dsl::index(2, 5, 3, 3), 4.0,
+                                        1.0 + dsl::index(0, 5, 3, 3) / 9.0);
+  const dsl::array<double, 3> covariances = dsl::matmul(A, dsl::permute(A, 0, 2, 1));
+#include <docs/linear/linear-algebra-2.inc>
+  const auto off = [](const auto& expression) { return dsl::max(abs(expression)).value(); };
+  EXPECT_LE(off(dsl::matmul(A, inverses) - (dsl::index(1, 5, 3, 3) == dsl::index(2, 5, 3, 3))),
+            1e-12);
+  EXPECT_LE(off(dsl::matmul(lower, dsl::permute(lower, 0, 2, 1)) - covariances), 1e-12);
+  EXPECT_LE(off(square(s) - dsl::flip(values, 1)), 1e-12);
+}
+
 // Of one track, in numbers that are easily checked: a position is measured, and nothing else is
 // known.
 TEST_P(linear_doc, kalman) {

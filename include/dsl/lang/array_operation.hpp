@@ -96,12 +96,17 @@ struct argument_in_memory {
   }
 };
 
+/// The dtype of argument I. Not written where it is used: clang 14 takes no element of an array
+/// there.
+template <class Operation, std::size_t I> inline constexpr dtype argument_type =
+    Operation::argument_types[I];
+
 /// Calls use(arguments) with the operands of an operation's arguments, which are evaluated first.
 template <class Operation, dtype D, int Rank, class... Arguments, class Use, std::size_t... I>
 void with_arguments(const array_operation<Operation, D, Rank, Arguments...>& e, const Use& use,
                     std::index_sequence<I...>) {
-  const tuple<argument_in_memory<Operation, Operation::argument_types[I], Arguments>...> made{
-      argument_in_memory<Operation, Operation::argument_types[I], Arguments>(
+  const tuple<argument_in_memory<Operation, argument_type<Operation, I>, Arguments>...> made{
+      argument_in_memory<Operation, argument_type<Operation, I>, Arguments>(
           get<I>(e.arguments))...};
   const operand all[] = {get<I>(made).is...};
   use(all);

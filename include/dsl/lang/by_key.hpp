@@ -95,11 +95,11 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
   }
 
  private:
-  static constexpr dtype types[] = {To...};
+  template <std::size_t I> static constexpr dtype type_of = std::array{To...}[I];
   template <std::size_t I, class Result>
   static constexpr void add_result(graph& g, const Result& r) {
     g.scalar_outputs |= 1u << g.outputs.size();
-    g.outputs.push_back(convert_symbol<types[I], false>(r).id);
+    g.outputs.push_back(convert_symbol<type_of<I>, false>(r).id);
   }
   template <std::size_t... G, std::size_t... A>
   static constexpr void add(tracer& t, std::index_sequence<G...>, std::index_sequence<A...>) {

@@ -91,7 +91,7 @@ struct eigen_decomposition {
 /// lower triangle is read: np.linalg.eigh. The work is queued at the call, which does not wait.
 /// Throws as `solve`.
 /// ```cpp
-/// auto [values, vectors] = dsl::eigh(a);
+/// auto [values, vectors] = dsl::eigh(covariances);
 /// ```
 template <class A>
   requires detail::operands<A>
@@ -128,7 +128,7 @@ struct singular_value_decomposition {
 /// queued at the call, which does not wait. On a GPU one call of the library for each matrix of a
 /// batch. Throws as `solve`.
 /// ```cpp
-/// auto [u, s, vh] = dsl::svd(a);
+/// auto [u, s, vh] = dsl::svd(A);
 /// ```
 template <class A>
   requires detail::operands<A>

@@ -61,7 +61,9 @@ array_operation<Operation, D, Rank, operand_t<X>...> operate(const Operation& op
 /// same bits each time. Does not wait. Throws shape_error if the extents do not match, device_error
 /// on OpenCL devices, meshes and several processes; memory_error, cuda_error.
 /// ```cpp
+/// // Views are read as they lie: a transposed one needs no copy.
 /// dsl::array<double, 2> c = dsl::matmul(a, dsl::transpose(b));
+/// // Two products, and one kernel for the formula around them.
 /// R = R - 1i * h * (dsl::matmul(H, R) - dsl::matmul(R, H));
 /// ```
 template <class A, class B>

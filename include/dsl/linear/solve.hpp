@@ -94,7 +94,7 @@ auto solve(const A& a, const B& b) {
 /// The inverses of square matrices (..., n, n): np.linalg.inv. As `solve`, which is faster and more
 /// accurate where a product with the inverse is wanted.
 /// ```cpp
-/// dsl::array<double, 3> inverses = dsl::inv(a);
+/// dsl::array<double, 3> inverses = dsl::inv(A);
 /// ```
 template <class A>
   requires detail::operands<A>
