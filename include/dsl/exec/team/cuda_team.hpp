@@ -23,6 +23,20 @@ struct device_memory {
   template <class T> DSL_DETAIL_FN T load(const void* address) const {
     return *static_cast<const T*>(address);
   }
+  template <class T> DSL_DETAIL_FN T load_streaming(const void* address) const {
+#if DSL_DETAIL_ON_DEVICE
+    if constexpr (alignof(T) == sizeof(T) && sizeof(T) >= 4 && sizeof(T) <= 16) {
+      using word =
+          std::conditional_t<sizeof(T) == 4, unsigned,
+                             std::conditional_t<sizeof(T) == 8, unsigned long long, uint4>>;
+      const word bits = __ldcs(static_cast<const word*>(address));
+      T value;
+      memcpy(&value, &bits, sizeof(T));
+      return value;
+    }
+#endif
+    return load<T>(address);
+  }
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const {
     *address = value;
   }

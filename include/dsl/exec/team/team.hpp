@@ -28,6 +28,8 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
   { m.shared() } -> std::same_as<unsigned char*>;
   /// Loads a value of the given type from global or shared memory.
   { m.template load<float>(from) } -> std::same_as<float>;
+  /// The same from global memory; the line should leave the caches first. A hint.
+  { m.template load_streaming<float>(from) } -> std::same_as<float>;
   m.store(address, 1.f);
   /// Stores to global memory; a value of 16 bytes is one access.
   m.store_whole(to, *to);
