@@ -3,8 +3,8 @@
 //
 // A kernel is one function over both, DSL_DETAIL_KERNEL_FN void run_...(const Arguments&, Memory,
 // Team). Each entry point is one line: a __global__ function passes device_memory and device_team
-// (cuda_team.hpp), which use the hardware; the simulator's passes simulated_memory and
-// simulated_team (sim_team.hpp), with which the same function runs on the CPU, one fiber per
+// (cuda_memory.hpp, cuda_team.hpp), which use the hardware; the simulator's passes simulated_memory
+// and simulated_team (sim_team.hpp), with which the same function runs on the CPU, one fiber per
 // thread, and every access and every wait is checked. So that shared memory is checked too, it is
 // accessed through the memory as well. Exchanged values are trivially copyable.
 #pragma once
