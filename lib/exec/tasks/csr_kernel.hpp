@@ -6,7 +6,7 @@
 // the entries of several rows together and keeps the products until it adds up the rows
 // ("CSR-stream"): J. L. Greathouse, M. Daga, Efficient sparse matrix-vector multiplication on GPUs
 // using the CSR storage format, SC14 (2014). So no lane is idle because its row is short, and each
-// line of the entries is read once.
+// sector of the entries is read once.
 #pragma once
 
 #include <dsl/exec/team/team.hpp>
@@ -134,16 +134,16 @@ struct csr_body {
   // The products that a warp keeps. One place in 33 is skipped: rows of 2^k entries would begin in
   // the same bank of shared memory.
   struct products_of_warps {};
-  static constexpr int a_lane = 8, products = a_lane * csr_warp;
+  static constexpr int a_lane = 8, products = a_lane * csr_warp,
+                       places = products + products / csr_warp;
   DSL_DETAIL_KERNEL_FN static std::uint32_t place(std::uint32_t product) {
     return product + product / csr_warp;
   }
   DSL_DETAIL_KERNEL_FN void run_streamed_row() const {
     const row_entries own = own_row();
     if (team.ballot(own.is_long) != 0) return add_up(own);
-    T* const kept = team.template shared<products_of_warps, T,
-                                         csr_block / csr_warp*(products + products / csr_warp)>() +
-                    static_cast<std::uint32_t>(team.warp()) * place(products);
+    T* const kept = team.template shared<products_of_warps, T, csr_block / csr_warp * places>() +
+                    team.warp() * places;
     const int lanes = 1 << task.log2_lanes, lane = team.lane() & (lanes - 1);
     const std::uint32_t first = team.from_lane(own.first, 0),
                         end = team.from_lane(own.end, csr_warp - 1);
