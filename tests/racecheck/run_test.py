@@ -5,13 +5,13 @@ from run import HERE, hazards_of, rules_of
 
 TEXT = """========= COMPUTE-SANITIZER
 ========= Error: Potential RAW hazard detected at __shared__ 0x40 in block (3,0,0) :
-=========     Write Thread (5,0,0) at void dsl::detail::device_memory::store<dsl::detail::by_key_table<int, (int)16>::whole>(T1 *, const T1 &) const+0x5310 in cuda_team.hpp:24
-=========     Read Thread (37,0,0) at dsl::detail::by_key_table<int, (int)16>::place(unsigned int) const+0x52d0 in cuda_team.hpp:23
+=========     Write Thread (5,0,0) at void dsl::detail::device_memory::store<dsl::detail::by_key_table<int, (int)16>::whole>(T1 *, const T1 &) const+0x5310 in cuda_memory.hpp:24
+=========     Read Thread (37,0,0) at dsl::detail::by_key_table<int, (int)16>::place(unsigned int) const+0x52d0 in cuda_memory.hpp:23
 =========     Current Value : 7
 =========
 ========= Error: Potential RAW hazard detected at __shared__ 0x41 in block (3,0,0) :
-=========     Write Thread (5,0,0) at void dsl::detail::device_memory::store<dsl::detail::by_key_table<int, (int)16>::whole>(T1 *, const T1 &) const+0x5310 in cuda_team.hpp:24
-=========     Read Thread (37,0,0) at dsl::detail::by_key_table<int, (int)16>::place(unsigned int) const+0x52d0 in cuda_team.hpp:23
+=========     Write Thread (5,0,0) at void dsl::detail::device_memory::store<dsl::detail::by_key_table<int, (int)16>::whole>(T1 *, const T1 &) const+0x5310 in cuda_memory.hpp:24
+=========     Read Thread (37,0,0) at dsl::detail::by_key_table<int, (int)16>::place(unsigned int) const+0x52d0 in cuda_memory.hpp:23
 =========     Current Value : 7
 =========
 ========= Error: Potential WAW hazard detected at __shared__ 0x0 in block (0,0,0) :

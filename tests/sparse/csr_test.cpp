@@ -53,6 +53,22 @@ TEST_P(sparse_matrices, with_rows_of_the_longest_length) {
   }
 }
 
+// Rows whose entries a warp reads in several rounds, from places of every alignment.
+TEST_P(sparse_matrices, with_many_entries_a_warp) {
+  for (const int before : {0, 1, 7, 8, 9}) {
+    std::vector<int> lengths(400, 1);
+    lengths[0] = before;
+    for (std::size_t i = 32; i < 64; ++i) lengths[i] = 65;
+    lengths[48] = 127;
+    const host_csr<double> m(97, lengths, 9);
+    const std::int64_t entries = m.offsets.back();
+    ASSERT_TRUE(dsl::detail::is_streamed_csr(m.rows, entries, 1));
+    ASSERT_EQ(dsl::detail::log2_lanes_of_streamed_csr(m.rows, entries), 0);
+    ASSERT_EQ(m.copied().structure().long_rows, 0);
+    expect_product(m);
+  }
+}
+
 TEST_P(sparse_matrices, in_formulas) {
   const std::int64_t n = 1009;
   const host_csr<double> m(n, lengths_at_random(n, 9, 1), 2);

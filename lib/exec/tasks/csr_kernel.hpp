@@ -2,7 +2,11 @@
 //
 // A few lanes of a warp share a row ("vector CSR"): N. Bell, M. Garland, Implementing sparse
 // matrix-vector multiplication on throughput-oriented processors, SC09 (2009). Long rows are cut
-// into parts, one block each, so that they take no longer than others.
+// into parts, one block each, so that they take no longer than others. For a vector, a warp reads
+// the entries of several rows together and keeps the products until it adds up the rows
+// ("CSR-stream"): J. L. Greathouse, M. Daga, Efficient sparse matrix-vector multiplication on GPUs
+// using the CSR storage format, SC14 (2014). So no lane is idle because its row is short, and each
+// sector of the entries is read once.
 #pragma once
 
 #include <dsl/exec/team/team.hpp>
@@ -16,15 +20,17 @@ struct csr_arguments {
   csr_task task;
 };
 
-/// The launches: of all rows but the long ones; of the long rows' parts; of the sums of these.
-enum class csr_step { rows, parts, totals };
+/// The launches: of all rows but the long ones, row by row or streamed; of the long rows' parts; of
+/// the sums of these.
+enum class csr_step { rows, streamed_rows, parts, totals };
 inline constexpr int csr_block = 256, csr_warp = 32;
 
 /// Calls use(step, blocks) for each launch of a task.
 template <class Use>
 void for_each_csr_step(const csr_task& t, const Use& use) {
   const int log2_threads = t.log2_lanes + t.log2_columns;
-  use(csr_step::rows, ((t.rows << log2_threads) + csr_block - 1) / csr_block);
+  use(t.is_streamed ? csr_step::streamed_rows : csr_step::rows,
+      ((t.rows << log2_threads) + csr_block - 1) / csr_block);
   if (t.long_rows == 0) return;
   use(csr_step::parts, std::int64_t{t.part_count});
   use(csr_step::totals, (std::int64_t{t.long_rows} * csr_warp + csr_block - 1) / csr_block);
@@ -39,6 +45,7 @@ struct csr_body {
 
   DSL_DETAIL_KERNEL_FN void run(csr_step step) const {
     if (step == csr_step::rows) run_row();
+    else if (step == csr_step::streamed_rows) run_streamed_row();
     else if (step == csr_step::parts) run_part();
     else run_total();
   }
@@ -95,25 +102,90 @@ struct csr_body {
       use(first + lane);
   }
 
-  DSL_DETAIL_KERNEL_FN void run_row() const {
-    const int log2_threads = task.log2_lanes + task.log2_columns, threads = 1 << log2_threads,
+  // This thread's row and its entries; beyond the last row, none.
+  struct row_entries {
+    std::int64_t row;
+    std::uint32_t first, end;
+    bool exists, is_long;
+  };
+  DSL_DETAIL_KERNEL_FN row_entries own_row() const {
+    const std::int64_t row =
+        (team.block() * csr_block + team.thread()) >> (task.log2_lanes + task.log2_columns);
+    const bool exists = row < task.rows;
+    const std::uint32_t first = exists ? offset(row) : static_cast<std::uint32_t>(task.count),
+                        end = exists ? offset(row + 1) : first;
+    const bool is_short = end - first <= static_cast<std::uint32_t>(task.longest);
+    return {row, first, end, exists, !is_short};
+  }
+  DSL_DETAIL_KERNEL_FN void run_row() const { add_up(own_row()); }
+  DSL_DETAIL_KERNEL_FN void add_up(const row_entries& of) const {
+    const int threads = 1 << (task.log2_lanes + task.log2_columns),
               lane = (team.lane() & (threads - 1)) >> task.log2_columns;
-    const std::int64_t row = (team.block() * csr_block + team.thread()) >> log2_threads;
-    std::uint32_t first = 0, end = 0;
-    if (row < task.rows) {
-      first = offset(row);
-      end = offset(row + 1);
-    }
-    const bool is_short =
-        row < task.rows && end - first <= static_cast<std::uint32_t>(task.longest);
     for_each_column([&](std::int64_t column) {
-      const bool exists = is_short && column < task.columns;
-      const T total = sum_of_lanes(
-          exists ? sum(first + static_cast<std::uint32_t>(lane), end, 1u << task.log2_lanes, column)
-                 : T{},
-          threads);
-      if (exists && lane == 0) store(task.y, row, column, total);
+      const bool exists = of.exists && !of.is_long && column < task.columns;
+      const T total = sum_of_lanes(exists ? sum(of.first + static_cast<std::uint32_t>(lane), of.end,
+                                                1u << task.log2_lanes, column)
+                                          : T{},
+                                   threads);
+      if (exists && lane == 0) store(task.y, of.row, column, total);
     });
+  }
+
+  // The products that a warp keeps. One place in 33 is skipped: rows of 2^k entries would begin in
+  // the same bank of shared memory.
+  struct products_of_warps {};
+  static constexpr int a_lane = 8, products = a_lane * csr_warp,
+                       places = products + products / csr_warp;
+  DSL_DETAIL_KERNEL_FN static std::uint32_t place(std::uint32_t product) {
+    return product + product / csr_warp;
+  }
+  DSL_DETAIL_KERNEL_FN void run_streamed_row() const {
+    const row_entries own = own_row();
+    if (team.ballot(own.is_long) != 0) return add_up(own);
+    T* const kept = team.template shared<products_of_warps, T, csr_block / csr_warp * places>() +
+                    team.warp() * places;
+    const int lanes = 1 << task.log2_lanes, lane = team.lane() & (lanes - 1);
+    const std::uint32_t first = team.from_lane(own.first, 0),
+                        end = team.from_lane(own.end, csr_warp - 1);
+    std::uint32_t next = own.first + static_cast<std::uint32_t>(lane);
+    T total{};
+    // From a place where a sector of memory begins.
+    for (std::uint32_t from = first & ~7u; from < end; from += products) {
+      keep_products(kept, from, first, end);
+      team.synchronize_warp();
+      for (; next < own.end && next - from < products; next += static_cast<std::uint32_t>(lanes))
+        total = total + memory.template load<T>(kept + place(next - from));
+      team.synchronize_warp();
+    }
+    total = sum_of_lanes(total, lanes);
+    if (own.exists && lane == 0) store(task.y, own.row, 0, total);
+  }
+  // The products of the entries at `from` and behind it, of those in [first, end). All loads are in
+  // flight together. The entries should leave the caches before x does.
+  DSL_DETAIL_KERNEL_FN void keep_products(T* kept, std::uint32_t from, std::uint32_t first,
+                                          std::uint32_t end) const {
+    const auto lane = static_cast<std::uint32_t>(team.lane());
+    const std::uint32_t begin = from + lane;
+    const auto* const columns = task.column_of + begin;
+    const auto* const values = static_cast<const T*>(task.values) + begin;
+    const auto* const x = static_cast<const T*>(task.x);
+    std::int32_t column[a_lane];
+    T value[a_lane], other[a_lane];
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < a_lane; ++i) {
+      const int step = i * csr_warp;
+      const bool exists =
+          begin + static_cast<std::uint32_t>(step) < end && (i > 0 || begin >= first);
+      column[i] = exists ? memory.template load_streaming<std::int32_t>(columns + step) : -1;
+      value[i] = exists ? memory.template load_streaming<T>(values + step) : T{};
+    }
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < a_lane; ++i)
+      other[i] = column[i] >= 0 ? memory.template load<T>(x + column[i] * task.row_step) : T{};
+    DSL_DETAIL_UNROLL
+    for (int i = 0; i < a_lane; ++i)
+      memory.store(kept + place(static_cast<std::uint32_t>(i * csr_warp) + lane),
+                   value[i] * other[i]);
   }
 
   struct sums_of_warps {};

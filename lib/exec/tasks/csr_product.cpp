@@ -55,7 +55,10 @@ void run_csr_product(const csr_operands& matrix, const operand& x, const operand
                                             (task.columns - 1) * task.column_step;
   task.y = at(y);
   while (task.log2_columns < 5 && 1 << task.log2_columns < task.columns) ++task.log2_columns;
-  task.log2_lanes = std::min(log2_lanes_of_csr(task.rows, task.count), 5 - int{task.log2_columns});
+  task.is_streamed = is_streamed_csr(task.rows, task.count, task.columns);
+  task.log2_lanes = task.is_streamed ? log2_lanes_of_streamed_csr(task.rows, task.count)
+                                     : std::min(log2_lanes_of_csr(task.rows, task.count),
+                                                5 - int{task.log2_columns});
   task.longest = longest_csr_row(task.rows, task.count);
   task.long_rows = matrix.long_rows;
   task.part_count = matrix.part_count;
@@ -124,9 +127,13 @@ std::string csr_of(std::int64_t rows, std::int64_t columns) {
 
 text describe_csr_product(std::int64_t rows, std::int64_t width, std::int64_t entries,
                           const operand& x) {
+  const std::int64_t some = std::max<std::int64_t>(rows, 1);
+  const int log2 = is_streamed_csr(some, entries, x.rank == 2 ? x.extents[1] : 1)
+                       ? log2_lanes_of_streamed_csr(some, entries)
+                       : log2_lanes_of_csr(some, entries);
   return text(("matmul of " + csr_of(rows, width) + " with " + std::to_string(entries) +
-               " entries and of " + spell_shape(x.extents, x.rank) + ", threads of a row: " +
-               std::to_string(1 << log2_lanes_of_csr(std::max<std::int64_t>(rows, 1), entries)))
+               " entries and of " + spell_shape(x.extents, x.rank) +
+               ", threads of a row: " + std::to_string(1 << log2))
                   .c_str());
 }
 void throw_bad_offsets(std::int64_t rows, std::int64_t entries) {

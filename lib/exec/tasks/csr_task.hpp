@@ -21,6 +21,7 @@ struct csr_task {
   void* y;
   // Threads that share a row: powers of two for entries and, next to each other, for columns.
   std::int32_t log2_lanes, log2_columns;
+  bool is_streamed;      // A warp reads the entries of its rows together.
   std::int32_t longest;  // Longer rows are taken in parts.
   std::int32_t long_rows, part_count;
   const std::int32_t* parts;

@@ -15,6 +15,15 @@ constexpr int log2_lanes_of_csr(std::int64_t rows, std::int64_t entries) {
   while (log2 < 5 && (std::int64_t{entries_ahead} << log2) * rows < entries) ++log2;
   return log2;
 }
+/// Whether a warp reads the entries of several rows together, of a product with `columns` columns.
+/// Then half as many threads share a row, and a warp's rows have at most 256 entries in the mean.
+constexpr bool is_streamed_csr(std::int64_t rows, std::int64_t entries, std::int64_t columns) {
+  return columns == 1 && log2_lanes_of_csr(rows, entries) < 5;
+}
+constexpr int log2_lanes_of_streamed_csr(std::int64_t rows, std::int64_t entries) {
+  const int log2 = log2_lanes_of_csr(rows, entries);
+  return log2 > 0 ? log2 - 1 : 0;
+}
 /// The length of a row beyond which blocks of threads share it, `entries_of_part` a block. Of all
 /// rows at most a sixteenth are so long.
 inline constexpr int entries_of_part = 4096;

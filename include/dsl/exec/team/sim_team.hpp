@@ -70,6 +70,9 @@ struct simulated_memory {
     check_read(*self, address, sizeof(T), alignof(T));
     return *static_cast<const T*>(address);
   }
+  template <class T> DSL_DETAIL_FN T load_streaming(const void* address) const {
+    return load<T>(address);
+  }
   template <class T> DSL_DETAIL_FN void store(T* address, const T& value) const {
     check_write(*self, address, sizeof(T), alignof(T));
     *address = value;

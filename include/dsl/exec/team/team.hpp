@@ -3,8 +3,8 @@
 //
 // A kernel is one function over both, DSL_DETAIL_KERNEL_FN void run_...(const Arguments&, Memory,
 // Team). Each entry point is one line: a __global__ function passes device_memory and device_team
-// (cuda_team.hpp), which use the hardware; the simulator's passes simulated_memory and
-// simulated_team (sim_team.hpp), with which the same function runs on the CPU, one fiber per
+// (cuda_memory.hpp, cuda_team.hpp), which use the hardware; the simulator's passes simulated_memory
+// and simulated_team (sim_team.hpp), with which the same function runs on the CPU, one fiber per
 // thread, and every access and every wait is checked. So that shared memory is checked too, it is
 // accessed through the memory as well. Exchanged values are trivially copyable.
 #pragma once
@@ -28,6 +28,8 @@ concept kernel_memory = requires(const M m, float* address, const float* from, q
   { m.shared() } -> std::same_as<unsigned char*>;
   /// Loads a value of the given type from global or shared memory.
   { m.template load<float>(from) } -> std::same_as<float>;
+  /// The same from global memory; the line should leave the caches first. A hint.
+  { m.template load_streaming<float>(from) } -> std::same_as<float>;
   m.store(address, 1.f);
   /// Stores to global memory; a value of 16 bytes is one access.
   m.store_whole(to, *to);
