@@ -95,11 +95,14 @@ struct by_key_trace<tuple<First, Groups...>, tuple<All...>, To...> {
   }
 
  private:
-  template <std::size_t I> static constexpr dtype type_of = std::array{To...}[I];
+  static constexpr dtype type_at(std::size_t i) {
+    constexpr dtype types[] = {To...};
+    return types[i];
+  }
   template <std::size_t I, class Result>
   static constexpr void add_result(graph& g, const Result& r) {
     g.scalar_outputs |= 1u << g.outputs.size();
-    g.outputs.push_back(convert_symbol<type_of<I>, false>(r).id);
+    g.outputs.push_back(convert_symbol<type_at(I), false>(r).id);
   }
   template <std::size_t... G, std::size_t... A>
   static constexpr void add(tracer& t, std::index_sequence<G...>, std::index_sequence<A...>) {
