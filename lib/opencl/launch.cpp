@@ -18,8 +18,8 @@ namespace {
 // adjacent elements, that is five times as fast as fewer ones that take several elements each.
 constexpr std::size_t usual_group = 256;
 
-built_program& program_of(const bound_pass& pass, device_state& on) {
-  return build(on, text_key(pass, on.can), [&] { return print_pass(pass, on.can); });
+built_program& program_of(const bound_pass& pass, device_state& on, std::uint64_t key) {
+  return build(on, key, [&] { return print_pass(pass, on.can); });
 }
 
 std::string spell_launch(const bound_pass& pass, const char* which) {
@@ -117,8 +117,8 @@ void plan_groups(dsl::plan& p, built_program& program, const kernel_launch& of) 
 
 reduction_plan plan_of(const bound_pass& pass) {
   device_state& on = device_state::of(pass.where().index);
-  const built_kernel& kernel = program_of(pass, on).first;
-  const kernel_launches all = launches_of(pass, on.can);
+  const auto [key, all] = keyed_launches_of(pass, on.can);
+  const built_kernel& kernel = program_of(pass, on, key).first;
   reduction_plan p{};
   p.where = pass.where();
   p.path = pass.space().linear ? "linear" : "strided";
@@ -163,12 +163,12 @@ void queue_launches(device_state& on, built_program& program, const kernel_launc
 
 void launch(const bound_pass& pass, const reduction_plan& planned, const stream& on_stream) {
   device_state& on = device_state::of(pass.where().index);
-  kernel_launches all = launches_of(pass, on.can);
+  auto [key, all] = keyed_launches_of(pass, on.can);
   if (!all.launches.empty() && all.launches[0].group == 0) {
     all.launches[0].group = planned.block;
     all.launches[0].work_items = planned.grid * planned.block;
   }
-  queue_launches(on, program_of(pass, on), all, on_stream,
+  queue_launches(on, program_of(pass, on, key), all, on_stream,
                  [&](const char* which) { return spell_launch(pass, which); });
 }
 

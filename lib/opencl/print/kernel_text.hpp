@@ -80,4 +80,11 @@ kernel_launches launches_of(const bound_pass& pass, const abilities& can);
 /// without printing.
 std::uint64_t text_key(const bound_pass& pass, const abilities& can);
 
+/// Both at once, for each launch: what they have in common is computed once.
+struct keyed_launches {
+  std::uint64_t key;
+  kernel_launches all;
+};
+keyed_launches keyed_launches_of(const bound_pass& pass, const abilities& can);
+
 }  // namespace dsl::detail::opencl

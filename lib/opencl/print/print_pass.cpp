@@ -74,14 +74,6 @@ kernel_text print_pass(const bound_pass& pass, const abilities& can) {
   return made;
 }
 
-kernel_launches launches_of(const bound_pass& pass, const abilities& can) {
-  require_whole(pass);
-  if (pass.is_empty()) return {};
-  const operand_texts operands(pass);
-  if (pass.code().reduces()) return launches_of_reduction(operands, can);
-  return launches_of_map(operands, can);
-}
-
 void add_program(word_key& key, const program_view& p) {
   key.add(static_cast<std::uint64_t>(p.nodes) << 32 | static_cast<std::uint64_t>(p.output_count));
   for (int i = 0; i < p.nodes; ++i) {
@@ -118,11 +110,20 @@ void add_abilities(word_key& key, const abilities& can) {
   key.add(can.parameter_bytes);
 }
 
-std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
+namespace {
+
+kernel_launches launches_of(const bound_pass& pass, const operand_texts& operands,
+                            const abilities& can) {
+  if (pass.is_empty()) return {};
+  if (pass.code().reduces()) return launches_of_reduction(operands, can);
+  return launches_of_map(operands, can);
+}
+
+std::uint64_t text_key(const bound_pass& pass, const operand_texts& operands,
+                       const abilities& can) {
   const program_code& code = pass.code();
   word_key key{0};
   add_pass(key, code.pass.view);
-  const operand_texts operands(pass);
   add_text(key, operands.pattern());
   add_text(key,
            code.reduces() ? pattern_of_reduction(operands, can) : lanes_of(operands, can).pattern);
@@ -130,6 +131,21 @@ std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
   key.add(static_cast<std::uint64_t>(code.inputs));
   add_abilities(key, can);
   return key.value;
+}
+
+}  // namespace
+
+kernel_launches launches_of(const bound_pass& pass, const abilities& can) {
+  require_whole(pass);
+  return launches_of(pass, operand_texts(pass), can);
+}
+std::uint64_t text_key(const bound_pass& pass, const abilities& can) {
+  return text_key(pass, operand_texts(pass), can);
+}
+keyed_launches keyed_launches_of(const bound_pass& pass, const abilities& can) {
+  require_whole(pass);
+  const operand_texts operands(pass);
+  return {text_key(pass, operands, can), launches_of(pass, operands, can)};
 }
 
 }  // namespace dsl::detail::opencl
