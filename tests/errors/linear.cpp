@@ -1,0 +1,19 @@
+// Wrong products of matrices and systems of equations.
+
+// case product_of_integers
+// says: dsl::matmul multiplies real and complex numbers: dsl::cast<double>(x)
+// lines: nvcc 6, g++ 10, clang++ 11
+#include <dsl/linear.hpp>
+void f(dsl::array<int, 2>& m) { auto c = dsl::matmul(m, m); }
+
+// case product_with_a_scalar
+// says: dsl::matmul multiplies matrices and vectors, not scalars
+// lines: nvcc 6, g++ 10, clang++ 11
+#include <dsl/linear.hpp>
+void f(dsl::array<float, 2>& m, dsl::scalar<float>& s) { auto c = dsl::matmul(m, s); }
+
+// case right_sides_of_other_dimensions
+// says: dsl::solve takes matrices (..., n, n) and right sides of one dimension less
+// lines: nvcc 6, g++ 9, clang++ 10
+#include <dsl/linear.hpp>
+void f(dsl::array<double, 3>& a, dsl::array<double>& b) { auto x = dsl::solve(a, b); }
