@@ -59,8 +59,10 @@ struct small_factors {
       }
       pivot[k] = best;
       DSL_DETAIL_UNROLL
-      for (int i = k + 1; i < N; ++i) DSL_DETAIL_UNROLL
-      for (int j = 0; j < N; ++j) exchange_if(best == i, lu[k][j], lu[i][j]);
+      for (int i = k + 1; i < N; ++i) {
+        DSL_DETAIL_UNROLL
+        for (int j = 0; j < N; ++j) exchange_if(best == i, lu[k][j], lu[i][j]);
+      }
       reciprocal[k] = T(1) / lu[k][k];
       DSL_DETAIL_UNROLL
       for (int i = k + 1; i < N; ++i) {
@@ -78,8 +80,10 @@ struct small_factors {
       for (int i = k + 1; i < N; ++i) exchange_if(pivot[k] == i, x[k], x[i]);
     }
     DSL_DETAIL_UNROLL
-    for (int i = 1; i < N; ++i) DSL_DETAIL_UNROLL
-    for (int j = 0; j < i; ++j) x[i] = x[i] - lu[i][j] * x[j];
+    for (int i = 1; i < N; ++i) {
+      DSL_DETAIL_UNROLL
+      for (int j = 0; j < i; ++j) x[i] = x[i] - lu[i][j] * x[j];
+    }
     DSL_DETAIL_UNROLL
     for (int i = N - 1; i >= 0; --i) {
       DSL_DETAIL_UNROLL

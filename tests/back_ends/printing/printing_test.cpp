@@ -54,7 +54,7 @@ TEST_F(printing_back_end, runs_formulas_and_reductions) {
               "allocate 4 bytes on print:0, the default stream\n"
               "fill 1 x 4 bytes\n"
               "16 bytes for partial results\n"
-              "launch dsl_pass on the default stream: sum(a * a), 256 work-items, 10 arguments\n");
+              "launch dsl_pass on the default stream: sum(a * a), 256 work-items, 12 arguments\n");
     total.value();
     EXPECT_EQ(printing::printed(), "copy 4 bytes to the host\nwait for the default stream\n");
   }
@@ -71,12 +71,12 @@ TEST_F(printing_back_end, takes_rows_apart) {
             "allocate 65536 bytes on print:0, the default stream\n"
             "allocate 840 bytes on print:0, the default stream\n"
             "16 bytes for partial results\n"
-            "launch dsl_pass on the default stream: max(a), 256 work-items, 11 arguments\n"
+            "launch dsl_pass on the default stream: max(a), 256 work-items, 15 arguments\n"
             "16 bytes for partial results\n"
             "launch dsl_pass on the default stream: sum(exp(a - max(a, axis(1)))), 256 work-items, "
-            "12 arguments\n"
+            "16 arguments\n"
             "launch dsl_pass on the default stream: exp(a - max(a, axis(1))) / sum(exp(a - max(a, "
-            "axis(1))), axis(1)), 210 work-items, 9 arguments\n");
+            "axis(1))), axis(1)), 210 work-items, 11 arguments\n");
 }
 
 // As launches of passes, and these recorded in a graph.
@@ -89,8 +89,8 @@ TEST_F(printing_back_end, runs_loops) {
   });
   const std::string of_step =
       "640 bytes for partial results\n"
-      "launch dsl_pass on the default stream: a / b, 37376 work-items, 12 arguments\n"
-      "launch dsl_pass_finish on the default stream: a / b, 256 work-items, 12 arguments\n";
+      "launch dsl_pass on the default stream: a / b, 37376 work-items, 14 arguments\n"
+      "launch dsl_pass_finish on the default stream: a / b, 256 work-items, 14 arguments\n";
   printing::printed();
   dsl::iterate(2, step, dsl::state(x, total));
   EXPECT_EQ(printing::printed(),
