@@ -5,13 +5,13 @@
 // usage: bench_opencl [LOG2]     the largest arrays have 2^LOG2 elements, and one more
 #include <dsl/dsl.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "timed.hpp"
 
 using namespace std::complex_literals;
 
@@ -32,25 +32,6 @@ template <class T> dsl::array<T> operand(int64_t n, int64_t k) {
     else v = element<T>(i, k);
   }
   return dsl::to_device(values);
-}
-
-/// Milliseconds of a call: the median of up to 20 measurements of at least 10 ms each.
-template <class Call> double milliseconds(const Call& call) {
-  const auto measured = [&](int calls) {
-    dsl::device::current().synchronize();
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) call();
-    dsl::device::current().synchronize();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    return took.count() / calls;
-  };
-  measured(1);
-  const double about = std::max(1e-4, std::min(measured(1), measured(1)));
-  const int calls = static_cast<int>(std::clamp(10 / about, 1.0, 1e4));
-  std::vector<double> times(static_cast<std::size_t>(std::clamp(1e3 / (about * calls), 3.0, 20.0)));
-  for (double& each : times) each = measured(calls);
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
 }
 
 double sum_of(const std::vector<complex>& values) {

@@ -122,7 +122,7 @@ void f(dsl::array<float>& x) {
 }
 
 // case scan_among_the_parameters
-// says: a scan among a loop's parameters is evaluated before it: give its value, dsl::eval(...)
+// says: a scan, a product or a transform among a loop's parameters is evaluated before it: give its value, dsl::eval(...)
 // lines: nvcc 10, g++ 13, clang++ 20
 #include <dsl/scan.hpp>
 void f(dsl::array<float>& x) {

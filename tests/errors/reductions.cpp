@@ -250,7 +250,7 @@ void f(dsl::array<float>& x) {
 void f(dsl::view<float, 2> x, dsl::array<float, 2>& m) { x = dsl::cumsum(m); }
 
 // case scan_beside_others_with_one_target
-// says: beside a scan each expression has one target
+// says: beside a scan, a product or a transform each expression has one target
 // lines: nvcc 8, g++ 13, clang++ 13
 void f(dsl::array<float>& x, dsl::array<float>& y) {
   dsl::tie(y) = std::tuple{dsl::cumsum(x), dsl::max(x)};

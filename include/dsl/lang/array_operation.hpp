@@ -37,9 +37,6 @@ struct array_operation {
 
 template <class Operation, dtype D, int Rank, class... Arguments>
 inline constexpr bool is_materialized<array_operation<Operation, D, Rank, Arguments...>> = true;
-template <class E> inline constexpr bool is_array_operation = false;
-template <class Operation, dtype D, int Rank, class... Arguments>
-inline constexpr bool is_array_operation<array_operation<Operation, D, Rank, Arguments...>> = true;
 
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct traced<array_operation<Operation, D, Rank, Arguments...>> {

@@ -102,7 +102,7 @@ struct tied {
       detail::unpack([this](const auto&... e) { assign_by_keys(targets, e...); },
                      expressions);  // lang/tied_by_key.hpp
     else if constexpr ((detail::is_materialized<E> || ...))
-      detail::unpack([this](const auto&... e) { assign_with_scans(targets, e...); },
+      detail::unpack([this](const auto&... e) { assign_each_apart(targets, e...); },
                      expressions);  // lang/tied_apart.hpp
     else
       detail::unpack(

@@ -99,7 +99,8 @@ reduction_axes reduction_axes_of(const expression<F, Operands...>& e) {
 /// `Counts` operands after the leaves.
 template <int Counts, class... E>
 struct leaves_of_expressions {
-  static_assert(!(has_materialized<E> || ...), "they are evaluated before the statement");
+  static_assert(!(has_materialized<E> || ...),
+                "scans and operations on whole arrays are evaluated before the statement");
   static constexpr int leaves = (0 + ... + leaf_count<E>), count = sizeof...(E),
                        space_count = (0 + ... + detail::space_count<E>);
   explicit leaves_of_expressions(const E&... e) {
@@ -143,7 +144,8 @@ DSL_DETAIL_SMALL void give_memory(const operand* all, int leaves, const pass_vie
 template <class TargetTuple, class... E> class assigned;
 template <class... Targets, class... E>
 class assigned<tuple<Targets&...>, E...> {
-  static_assert(!(has_materialized<E> || ...), "they are evaluated before the statement");
+  static_assert(!(has_materialized<E> || ...),
+                "scans and operations on whole arrays are evaluated before the statement");
 
  public:
   using types = types_of_targets<Targets...>;

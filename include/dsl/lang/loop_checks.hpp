@@ -63,7 +63,8 @@ constexpr bool gives_variables(std::type_identity<tuple<S&...>> variables,
                 "a loop's formula gives as many values as there are variables in its state");
   constexpr bool scans_are_values = !has_materialized<Formula>;
   static_assert(scans_are_values,
-                "a scan among a loop's parameters is evaluated before it: give its value, "
+                "a scan, a product or a transform among a loop's parameters is evaluated before "
+                "it: give its value, "
                 "dsl::eval(...)");
   if constexpr (!as_many || !scans_are_values) {
     return false;

@@ -62,11 +62,13 @@ auto as_part(const E& e) {
   else return as_operand(e);
 }
 
-/// Assigns expressions, of which some are scans, to one target each, as `assign_apart`.
+/// Assigns expressions, of which some are scans or operations on whole arrays, to one target each,
+/// as `assign_apart`.
 template <class... Targets, class... E>
-void assign_with_scans(const tuple<Targets&...>& targets, const E&... e) {
+void assign_each_apart(const tuple<Targets&...>& targets, const E&... e) {
   constexpr bool each_has_one = sizeof...(Targets) == sizeof...(E);
-  static_assert(each_has_one, "beside a scan each expression has one target");
+  static_assert(each_has_one,
+                "beside a scan, a product or a transform each expression has one target");
   if constexpr (each_has_one)
     assign_apart(targets, tuple<decltype(as_part(e))...>{as_part(e)...},
                  std::index_sequence_for<E...>{});
