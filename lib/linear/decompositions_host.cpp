@@ -1,17 +1,10 @@
 // Decompositions on the host, by LAPACK.
 #include <algorithm>
-#include <atomic>
 #include <complex>
 #include <limits>
 
-// LAPACKE then takes the complex numbers of C++.
-#define lapack_complex_float std::complex<float>
-#define lapack_complex_double std::complex<double>
-#include <lapacke.h>
-#include <tbb/parallel_for.h>
-
 #include "linear/decompositions.hpp"
-#include "mem/text.hpp"
+#include "linear/lapack.hpp"
 
 namespace dsl::detail {
 
@@ -56,20 +49,6 @@ lapack_int svd(lapack_int m, lapack_int n, std::complex<double>* a, double* s,
   return LAPACKE_zgesdd(LAPACK_COL_MAJOR, 'S', m, n, a, m, s, u, m, vt, n);
 }
 
-// Calls run(matrix) for all: large ones, for which LAPACK uses all cores, one after another.
-// A negative status is lack of memory; a positive one tells of a matrix without a decomposition.
-template <class Run>
-void for_all(std::int64_t count, std::int64_t size, const Run& run) {
-  std::atomic<bool> no_memory{false};
-  const auto checked = [&](std::int64_t k) {
-    if (run(k) < 0) no_memory = true;
-  };
-  if (size > 128)
-    for (std::int64_t k = 0; k < count; ++k) checked(k);
-  else tbb::parallel_for(std::int64_t{0}, count, checked);
-  if (no_memory) raise<memory_error>("a decomposition: LAPACK has no memory to work in");
-}
-
 template <class T>
 constexpr T nan_of() {
   if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::quiet_NaN();
@@ -80,7 +59,7 @@ constexpr T nan_of() {
 
 template <class T>
 void decompose(const cholesky_call& c) {
-  for_all(c.count, c.size, [&](std::int64_t k) {
+  for_all_matrices(c.count, c.size, [&](std::int64_t k) {
     T* const a = static_cast<T*>(c.a) + k * c.size * c.size;
     const lapack_int status = cholesky(static_cast<lapack_int>(c.size), a);
     if (status > 0) std::fill_n(a, c.size * c.size, nan_of<T>());
@@ -91,7 +70,7 @@ void decompose(const cholesky_call& c) {
 }
 template <class T, class Real>
 void decompose(const eigh_call& c) {
-  for_all(c.count, c.size, [&](std::int64_t k) {
+  for_all_matrices(c.count, c.size, [&](std::int64_t k) {
     T* const a = static_cast<T*>(c.vectors) + k * c.size * c.size;
     Real* const w = static_cast<Real*>(c.values) + k * c.size;
     const lapack_int status = eigh(static_cast<lapack_int>(c.size), a, w);
@@ -104,7 +83,7 @@ void decompose(const eigh_call& c) {
 }
 template <class T, class Real>
 void decompose(const svd_call& c) {
-  for_all(c.count, c.rows, [&](std::int64_t k) {
+  for_all_matrices(c.count, c.rows, [&](std::int64_t k) {
     T* const u = static_cast<T*>(c.u) + k * c.rows * c.rows;
     T* const vh = static_cast<T*>(c.vh) + k * c.rows * c.columns;
     Real* const s = static_cast<Real*>(c.s) + k * c.rows;

@@ -2,15 +2,9 @@
 #include <complex>
 #include <vector>
 
-// LAPACKE then takes the complex numbers of C++.
-#define lapack_complex_float std::complex<float>
-#define lapack_complex_double std::complex<double>
-#include <lapacke.h>
-#include <tbb/parallel_for.h>
-
+#include "linear/lapack.hpp"
 #include "linear/small_systems.hpp"
 #include "linear/systems.hpp"
-#include "mem/text.hpp"
 
 namespace dsl::detail {
 
@@ -70,18 +64,14 @@ lapack_int solve(lapack_int n, lapack_int m, const std::complex<double>* a,
 template <class T>
 void solve_all(const large_systems& s) {
   const auto n = static_cast<lapack_int>(s.unknowns), m = static_cast<lapack_int>(s.right_sides);
-  const auto run = [&](std::int64_t k) {
+  for_all_matrices(s.count, s.unknowns, [&](std::int64_t k) {
     T* const a = static_cast<T*>(s.a) + k * s.unknowns * s.unknowns;
     std::vector<lapack_int> pivots(static_cast<std::size_t>(n));
-    // A positive status tells of a pivot that is zero: the solution gets infinities and NaN.
-    if (factorize(n, a, pivots.data()) < 0 ||
-        solve(n, m, a, pivots.data(), static_cast<T*>(s.x) + k * s.unknowns * s.right_sides) < 0)
-      raise<memory_error>("solve: LAPACK has no memory to work in");
-  };
-  // LAPACK uses all cores for a large system; several small ones share the cores here.
-  if (s.unknowns > 128)
-    for (std::int64_t k = 0; k < s.count; ++k) run(k);
-  else tbb::parallel_for(std::int64_t{0}, s.count, run);
+    // With a pivot that is zero the solution gets infinities and NaN.
+    const lapack_int status = factorize(n, a, pivots.data());
+    if (status < 0) return status;
+    return solve(n, m, a, pivots.data(), static_cast<T*>(s.x) + k * s.unknowns * s.right_sides);
+  });
 }
 
 }  // namespace

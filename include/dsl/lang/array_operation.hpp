@@ -203,20 +203,18 @@ void assign_operation(Target& target, const array_operation<Operation, D, Rank, 
   if constexpr ((has_materialized<Arguments> || ...)) {
     assign_operation(target,
                      map_operands(e, [](const auto& x) { return materialize_operands(x); }));
-  } else if constexpr (std::same_as<T, element_t<D>>) {
-    if constexpr (is_array<std::remove_cvref_t<Target>>) {
-      if (!target.has_memory()) {
-        array<T, Rank> made(shape_of_values(e), device_of(e));
-        run_into(made.view(), e);
-        target = std::move(made);
-        return;
-      }
-      if (may_run_into(target.view(), e)) return run_into(target.view(), e);
-    } else {
-      if (may_run_into(target, e)) return run_into(target, e);
-    }
-    assign(target, as_operand(materialize(e)));
   } else {
+    if constexpr (std::same_as<T, element_t<D>>) {
+      if constexpr (is_array<std::remove_cvref_t<Target>>) {
+        if (!target.has_memory()) {
+          array<T, Rank> made(shape_of_values(e), device_of(e));
+          run_into(made.view(), e);
+          target = std::move(made);
+          return;
+        }
+      }
+      if (const auto to = as_mutable_view(target); may_run_into(to, e)) return run_into(to, e);
+    }
     assign(target, as_operand(materialize(e)));
   }
 }
