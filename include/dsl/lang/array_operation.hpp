@@ -73,6 +73,14 @@ auto memory_for_values(const array_operation<Operation, D, Rank, Arguments...>& 
   return array<element_t<D>, Rank>(shape_of_values(e), device_of(e));
 }
 
+/// The elements of an operand in memory.
+template <class T, int Rank>
+view<T, Rank> view_of_operand(const operand& o) {
+  add_owner(*o.memory);
+  return {buffer_ref(o.memory), reinterpret_cast<T*>(o.word[0]), first_of<Rank>(o.extents),
+          first_of<Rank>(o.strides)};
+}
+
 /// An argument in memory: a view as it lies, if the operation takes it; anything else evaluated.
 template <class Operation, dtype D, class X>
 struct argument_in_memory {
