@@ -69,8 +69,8 @@ work window_work(const char* name, std::int64_t n, std::int64_t window, double b
 
 const rows windows([] {
   for (const auto& [n, window] : {std::pair<std::int64_t, std::int64_t>{100'000'000, 64},
-                                 {100'000'000, 1024},
-                                 {99'999'989, 67}}) {
+                                  {100'000'000, 1024},
+                                  {99'999'989, 67}}) {
     const std::int64_t results = n - window + 1;
     const double bytes = 4. * static_cast<double>(n + results);
     const auto size = window;
@@ -113,8 +113,8 @@ const rows windows([] {
   }
 
   for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{100'000'000, 1},
-                            {100'000'000, 100},
-                            {99'999'989, 10'007}}) {
+                             {100'000'000, 100},
+                             {99'999'989, 10'007}}) {
     const std::int64_t wanted = k;
     work of = window_work("topk", n, k, 4. * static_cast<double>(n));
     add_dsl<float>(of, n, k,
