@@ -6,3 +6,4 @@
 #include <dsl/linear/decompositions.hpp>
 #include <dsl/linear/matmul.hpp>
 #include <dsl/linear/solve.hpp>
+#include <dsl/linear/systems_in_formulas.hpp>
