@@ -27,21 +27,36 @@ struct rolling_arguments {
   std::int64_t tile;
 };
 
-// The functions: what is known of some elements. `of` knows one, `add` knows one more, and `join`
-// knows those of both, of which b's are n; `nothing` may be joined as b, with n = 0.
+// The functions. A state is what is known of some elements, relative to an origin, which is one of
+// them. `none` knows nothing yet; `add` adds an element; `plus` joins states of one origin, and
+// `join` any two: the result has a's origin, and b is of n elements. In shared memory are parts of
+// states; `with_origin` makes them states again, with the origin of another one.
 
 template <class V>
 struct rolling_sum {
   using value = V;
   using state = V;
-  DSL_DETAIL_FN static state nothing() { return std::floating_point<V> ? -V{} : V{}; }
-  DSL_DETAIL_FN static state of(V x) { return x; }
+  using part = V;
+  DSL_DETAIL_FN static state none(V) { return std::floating_point<V> ? -V{} : V{}; }
   DSL_DETAIL_FN static state add(state a, V x) { return a + x; }
-  DSL_DETAIL_FN static state join(state a, state b, unsigned) { return a + b; }
+  DSL_DETAIL_FN static state plus(state a, state b) { return a + b; }
+  DSL_DETAIL_FN static state join(state a, state b, V) { return a + b; }
+  DSL_DETAIL_FN static part part_of(state s) { return s; }
+  DSL_DETAIL_FN static state with_origin(part p, state) { return p; }
   DSL_DETAIL_FN static V result(const rolling_task& task, state sum) {
     if constexpr (std::floating_point<V>)
-      if (task.function == rolling_function::mean) return sum / static_cast<V>(task.window);
+      if (task.function == rolling_function::mean) return mean(sum, static_cast<V>(task.window));
     return sum;
+  }
+
+ private:
+  // sum / n, for an n that is the same for many sums: one correction makes the product with the
+  // rounded inverse the rounded quotient (P. Markstein, IBM Journal of Research and Development 34,
+  // 1990). An infinite sum has no correction.
+  DSL_DETAIL_FN static V mean(V sum, V n) {
+    const V inverse = V(1) / n, quotient = sum * inverse,
+            corrected = math::fma(math::fma(-quotient, n, sum), inverse, quotient);
+    return corrected == corrected ? corrected : quotient;
   }
 };
 
@@ -49,14 +64,17 @@ template <class V, bool Max>
 struct rolling_extremum {
   using value = V;
   using state = V;
-  DSL_DETAIL_FN static state nothing() {
+  using part = V;
+  DSL_DETAIL_FN static state none(V) {
     using limits = std::numeric_limits<V>;
     if constexpr (std::floating_point<V>) return Max ? -limits::infinity() : limits::infinity();
     else return Max ? limits::min() : limits::max();
   }
-  DSL_DETAIL_FN static state of(V x) { return x; }
   DSL_DETAIL_FN static state add(state a, V x) { return Max ? math::max(a, x) : math::min(a, x); }
-  DSL_DETAIL_FN static state join(state a, state b, unsigned) { return add(a, b); }
+  DSL_DETAIL_FN static state plus(state a, state b) { return add(a, b); }
+  DSL_DETAIL_FN static state join(state a, state b, V) { return add(a, b); }
+  DSL_DETAIL_FN static part part_of(state s) { return s; }
+  DSL_DETAIL_FN static state with_origin(part p, state) { return p; }
   DSL_DETAIL_FN static V result(const rolling_task&, state extremum) { return extremum; }
 };
 
@@ -65,22 +83,28 @@ struct rolling_extremum {
 template <class V>
 struct rolling_variance {
   using value = V;
+  struct alignas(2 * sizeof(V)) part { V sum, squares; };
   struct state { V origin, sum, squares; };
-  DSL_DETAIL_FN static state nothing() { return {}; }
-  DSL_DETAIL_FN static state of(V x) { return {x, x - x, x - x}; }
+  DSL_DETAIL_FN static state none(V origin) { return {origin, 0, 0}; }
   DSL_DETAIL_FN static state add(state a, V x) {
     const V d = x - a.origin;
     return {a.origin, a.sum + d, a.squares + d * d};
   }
-  DSL_DETAIL_FN static state join(state a, state b, unsigned n) {
-    const V by = b.origin - a.origin, moved = static_cast<V>(n) * by;
-    return {a.origin, a.sum + b.sum + moved, a.squares + b.squares + by * (b.sum + b.sum + moved)};
+  DSL_DETAIL_FN static state plus(state a, state b) {
+    return {a.origin, a.sum + b.sum, a.squares + b.squares};
   }
+  DSL_DETAIL_FN static state join(state a, state b, V n) {
+    const V by = b.origin - a.origin, moved = n * by;
+    return {a.origin, a.sum + (b.sum + moved),
+            a.squares + (b.squares + by * (b.sum + b.sum + moved))};
+  }
+  DSL_DETAIL_FN static part part_of(state s) { return {s.sum, s.squares}; }
+  DSL_DETAIL_FN static state with_origin(part p, state of) { return {of.origin, p.sum, p.squares}; }
   DSL_DETAIL_FN static V result(const rolling_task& task, state s) {
-    const V n = static_cast<V>(task.window);
+    const V share = V(1) / static_cast<V>(task.window);
     const std::int64_t free = task.window > task.ddof ? task.window - task.ddof : 0;
-    const V squares = math::max(s.squares - s.sum * s.sum / n, V(0));
-    const V variance = squares / static_cast<V>(free);
+    const V squares = math::max(s.squares - s.sum * (s.sum * share), V(0)),
+            variance = squares * (V(1) / static_cast<V>(free));
     return task.function == rolling_function::std ? math::sqrt(variance) : variance;
   }
 };
@@ -94,24 +118,23 @@ struct rolling_chunks {
 template <class Function>
 inline constexpr std::size_t rolling_bytes_a_thread =
     (rolling_items<typename Function::value> + 1) *
-        (sizeof(typename Function::state) > sizeof(typename Function::value)
-             ? sizeof(typename Function::state)
-             : sizeof(typename Function::value)) +
+        (sizeof(typename Function::value) + sizeof(typename Function::part)) +
     2 * sizeof(rolling_chunks<typename Function::state>);
 
 template <class Function, class Memory, class Team>
 struct rolling_block {
   using V = typename Function::value;
   using state = typename Function::state;
+  using part = typename Function::part;
   static constexpr int items = rolling_items<V>;
 
   const rolling_arguments& args;
   Memory memory;
   Team team;
-  // Of the block's elements: their values, then what is known of each one's chunk up to it, then
-  // the results.
+  // Of the block's elements: their values, then the results; and what is known of each one's chunk
+  // up to it.
   V* values;
-  state* prefixes;
+  part* prefixes;
   // Two for each thread.
   rolling_chunks<state>* chunks;
 
@@ -120,7 +143,7 @@ struct rolling_block {
         memory(m),
         team(t),
         values(reinterpret_cast<V*>(memory.shared())),
-        prefixes(reinterpret_cast<state*>(memory.shared())),
+        prefixes(reinterpret_cast<part*>(values + place(t.threads() * items))),
         chunks(reinterpret_cast<rolling_chunks<state>*>(prefixes + place(t.threads() * items))) {}
 
   /// A free place after a thread's elements, so that all threads reach theirs without conflicts.
@@ -136,7 +159,6 @@ struct rolling_block {
     const auto window = static_cast<unsigned>(args.task.window);
     if (window <= items) reduce_short(x, window);
     else reduce_long(x, window - 1);
-    team.synchronize();
     V* const own = values + place(static_cast<unsigned>(team.thread() * items));
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u) memory.store(own + u, x[u]);
@@ -183,7 +205,8 @@ struct rolling_block {
     return chunk < team.threads() ? chunk : team.threads() - 1;
   }
 
-  // Each replaces the thread's elements by the results of the windows that begin with them.
+  // Each replaces the thread's elements by the results of the windows that begin with them. After a
+  // barrier, so that the places of the elements are free.
 
   /// Windows that end in the same chunk or in the next one.
   DSL_DETAIL_FN void reduce_short(V (&x)[items], unsigned window) const {
@@ -191,7 +214,7 @@ struct rolling_block {
     read(next, chunk_of_block(team.thread() + 1));
     state known[items];
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) known[u] = Function::of(x[u]);
+    for (int u = 0; u < items; ++u) known[u] = Function::add(Function::none(x[u]), x[u]);
     DSL_DETAIL_UNROLL
     for (int k = 1; k < items; ++k) {
       if (static_cast<unsigned>(k) >= window) continue;
@@ -202,40 +225,49 @@ struct rolling_block {
     }
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u) x[u] = Function::result(args.task, known[u]);
+    team.synchronize();
   }
 
   /// Windows that end `ahead` elements after the one with which they begin, in a later chunk.
   DSL_DETAIL_FN void reduce_long(V (&x)[items], unsigned ahead) const {
-    state prefix[items];
-    prefix[0] = Function::of(x[0]);
+    part* const own = prefixes + place(static_cast<unsigned>(team.thread() * items));
+    state prefix = Function::none(x[0]);
     DSL_DETAIL_UNROLL
-    for (int u = 1; u < items; ++u) prefix[u] = Function::add(prefix[u - 1], x[u]);
-    leave(0, {prefix[items - 1], Function::nothing()});
+    for (int u = 0; u < items; ++u) {
+      prefix = Function::add(prefix, x[u]);
+      memory.store(own + u, Function::part_of(prefix));
+    }
+    leave(0, {prefix, Function::none(V{})});
     team.synchronize();
-    state* const own = prefixes + place(static_cast<unsigned>(team.thread() * items));
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) memory.store(own + u, prefix[u]);
     // The last element is `over` elements after the place of the first one, in the chunk `later`
     // chunks on or in the one after that.
     constexpr auto size = static_cast<unsigned>(items);
     const unsigned later = ahead / size, over = ahead % size;
-    const state fewer = reduce_chunks(later - 1, prefix[items - 1]);
-    const int last = chunk_of_block(team.thread() + static_cast<int>(later));
-    const state* const ends = prefixes + place(static_cast<unsigned>(last) * size);
-    const state* const ends_of_next =
-        prefixes + place(static_cast<unsigned>(chunk_of_block(last + 1)) * size);
-    const state more = Function::join(fewer, memory.template load<state>(ends + size - 1), size);
-    state suffix = Function::of(x[items - 1]);
+    const state fewer = reduce_chunks(later - 1, prefix);
+    const int last = chunk_of_block(team.thread() + static_cast<int>(later)),
+              next = chunk_of_block(last + 1);
+    const part *const ends = prefixes + place(static_cast<unsigned>(last) * size),
+                      *const ends_of_next = prefixes + place(static_cast<unsigned>(next) * size);
+    const state of_last = left_by(0, last).power, of_next = left_by(0, next).power;
+    const auto n = static_cast<V>(later * size), whole = static_cast<V>(size);
+    const state more = Function::join(
+        fewer, Function::with_origin(memory.template load<part>(ends + size - 1), of_last), whole);
+    // All states are relative to the chunk's last element from here on.
+    state suffix = Function::none(x[items - 1]);
+    const state with_fewer = Function::join(suffix, fewer, n - whole),
+                with_more = Function::join(suffix, more, n);
     DSL_DETAIL_UNROLL
     for (int u = items - 1; u >= 0; --u) {
-      if (u != items - 1) suffix = Function::add(suffix, x[u]);
-      const auto at = static_cast<unsigned>(u);
-      const bool crosses = at + over >= size;
-      const state whole = Function::join(suffix, crosses ? more : fewer,
-                                         crosses ? later * size : later * size - size);
-      const unsigned ends_at = at + over - (crosses ? size : 0);
-      const state end = memory.template load<state>((crosses ? ends_of_next : ends) + ends_at);
-      x[u] = Function::result(args.task, Function::join(whole, end, ends_at + 1));
+      suffix = Function::add(suffix, x[u]);
+      const bool crosses = static_cast<unsigned>(u) + over >= size;
+      const unsigned ends_at = static_cast<unsigned>(u) + over - (crosses ? size : 0);
+      const V ended = static_cast<V>(over) + static_cast<V>(crosses ? u + 1 - items : u + 1);
+      const state end = Function::with_origin(
+          memory.template load<part>((crosses ? ends_of_next : ends) + ends_at),
+          crosses ? of_next : of_last);
+      x[u] = Function::result(
+          args.task,
+          Function::join(Function::plus(suffix, crosses ? with_more : with_fewer), end, ended));
     }
   }
 
@@ -246,25 +278,24 @@ struct rolling_block {
     return memory.template load<rolling_chunks<state>>(chunks + table * team.threads() +
                                                        chunk_of_block(chunk));
   }
-  /// What is known of `count` chunks after the thread's own. A barrier.
+  /// What is known of `count` chunks after the thread's own.
   DSL_DETAIL_FN state reduce_chunks(unsigned count, state own) const {
     constexpr auto size = static_cast<unsigned>(items);
     // Of `length` chunks, and of as many as the lower binary digits of `count` say.
-    rolling_chunks<state> mine{own, Function::nothing()};
+    rolling_chunks<state> mine{own, Function::none(V{})};
     int table = 0;
     unsigned done = 0;
     for (unsigned length = 1; length <= count; length *= 2) {
       const rolling_chunks<state> others = left_by(table, team.thread() + static_cast<int>(length));
       if ((count & length) != 0) {
-        mine.some = Function::join(mine.power, others.some, done * size);
+        mine.some = Function::join(mine.power, others.some, static_cast<V>(done * size));
         done += length;
       }
-      mine.power = Function::join(mine.power, others.power, length * size);
+      mine.power = Function::join(mine.power, others.power, static_cast<V>(length * size));
       table = 1 - table;
       leave(table, mine);
       team.synchronize();
     }
-    if (count == 0) team.synchronize();
     return left_by(table, team.thread() + 1).some;
   }
 
