@@ -27,6 +27,13 @@ namespace detail {
 /// - `text describe(const operand* arguments) const`: one line for `explain`;
 /// - `static constexpr bool in_place`, if it is there: whether the result may also be in the memory
 ///   of the only argument, if both have the same dtype and extents.
+///
+/// An operation may name a `statement` instead of `run` and `takes`: what evaluates whole statements
+/// in which such operations stand, formulas and all. It has
+/// - `static constexpr bool takes<Target, E>()`: whether it evaluates `target = e`. It does if e is
+///   the operation;
+/// - `static void assign(const launch& fixed, Target& target, const E& e)`;
+/// - `static explanation explain(Target& target, const E& e)`.
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct array_operation {
   using lazy_expression = void;
@@ -37,6 +44,12 @@ struct array_operation {
 
 template <class Operation, dtype D, int Rank, class... Arguments>
 inline constexpr bool is_materialized<array_operation<Operation, D, Rank, Arguments...>> = true;
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+  requires requires { typename Operation::statement; }
+struct statement_with<array_operation<Operation, D, Rank, Arguments...>> {
+  using type = typename Operation::statement;
+};
 
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct traced<array_operation<Operation, D, Rank, Arguments...>> {
@@ -232,7 +245,10 @@ void assign(Target&& target, const detail::array_operation<Operation, D, Rank, A
   static_assert(target_type::rank >= Rank, "the target has fewer dimensions than the result");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>,
                 "the target is const: an array that is, or a view that only reads");
-  if constexpr (target_type::rank == Rank) detail::assign_operation(target, e);
+  using operation = detail::array_operation<Operation, D, Rank, Arguments...>;
+  if constexpr (detail::runs_in_own_way<detail::tuple<target_type>, operation>)
+    detail::statement_with<operation>::type::assign({}, target, e);
+  else if constexpr (target_type::rank == Rank) detail::assign_operation(target, e);
   else assign(target, detail::as_operand(detail::materialize(e)));
 }
 
@@ -242,33 +258,46 @@ auto eval(const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
   return detail::materialize(e);
 }
 
-/// Describes the statements that evaluate the arguments, and the operation.
-template <class Target, class Operation, dtype D, int Rank, class... Arguments>
-explanation explain(Target&, const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+namespace detail {
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+explanation explain_operation(const array_operation<Operation, D, Rank, Arguments...>& e) {
   explanation all;
-  detail::unpack(
+  unpack(
       [&all](const auto&... x) {
         const auto add = [&all](const auto& argument) {
           using type = std::remove_cvref_t<decltype(argument)>;
-          if constexpr (requires { argument.operands; } || detail::is_materialized<type>) {
-            auto values = array<element_t<detail::trace_t<type>::type.type>, type::rank>{};
+          if constexpr (requires { argument.operands; } || is_materialized<type>) {
+            auto values = array<element_t<trace_t<type>::type.type>, type::rank>{};
             all.append(explain(values, argument));
           }
         };
         (add(x), ...);
       },
       e.arguments);
-  detail::operand of[sizeof...(Arguments)], *at = of;
-  detail::unpack(
+  operand of[sizeof...(Arguments)], *at = of;
+  unpack(
       [&at](const auto&... x) {
-        (set_shape_of_values(*at++, detail::trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
-                             std::remove_cvref_t<decltype(x)>::rank,
-                             detail::shape_of_expression(x).data(), nullptr, 0),
+        (set_shape_of_values(*at++, trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
+                             std::remove_cvref_t<decltype(x)>::rank, shape_of_expression(x).data(),
+                             nullptr, 0),
          ...);
       },
       e.arguments);
   all.append(explanation::of_line(e.operation.describe(of)));
   return all;
+}
+
+}  // namespace detail
+
+/// Describes the statements that evaluate the arguments, and the operation.
+template <class Target, class Operation, dtype D, int Rank, class... Arguments>
+explanation explain(Target& target,
+                    const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+  using operation = detail::array_operation<Operation, D, Rank, Arguments...>;
+  if constexpr (detail::runs_in_own_way<detail::tuple<std::remove_cvref_t<Target>>, operation>)
+    return detail::statement_with<operation>::type::explain(target, e);
+  else return detail::explain_operation(e);
 }
 
 }  // namespace dsl

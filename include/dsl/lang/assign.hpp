@@ -17,7 +17,13 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr ((has_materialized<E> || ...)) {
+  if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {
+    unpack(
+        [&](auto&... t) {
+          (..., statement_with<E>::type::assign(fixed, t, e));
+        },
+        targets);
+  } else if constexpr ((has_materialized<E> || ...)) {
     const device_guard of_targets(
         unpack([](const auto&... t) { return home_of(as_operand(t)...); }, targets)),
         of_operands(home_of(e...));
