@@ -83,10 +83,9 @@ class transformed_row_body {
  public:
   DSL_DETAIL_KERNEL_FN transformed_row_body(const arguments& a, Memory memory, Team team)
       : args_(a), memory_(memory), team_(team) {
-    const int local = team.thread() / row_threads;
-    thread_ = team.thread() % row_threads;
-    row_in_block_ = local;
-    const std::int64_t row = team.block() * Chain::rows_a_block + local;
+    thread_ = team.thread() & (row_threads - 1);
+    row_in_block_ = static_cast<int>(static_cast<unsigned>(team.thread()) / row_threads);
+    const std::int64_t row = team.block() * Chain::rows_a_block + row_in_block_;
     has_row_ = Chain::rows_a_block == 1 || row < a.rows_of.rows;
     find_offsets(has_row_ ? row : 0, operand_numbers{});
   }
@@ -204,13 +203,14 @@ class transformed_row_body {
     constexpr int radix = passes.radix(Pass), butterflies = elements / radix,
                   before = passes.before(Pass);
     if constexpr (Pass > 0) {
+      const Z* const own = shared<Z>(thread_);
       DSL_DETAIL_UNROLL
       for (int e = 0; e < elements; ++e)
-        z[e] = memory_.template load<Z>(shared<Z>(thread_ + e * row_threads));
+        z[e] = memory_.template load<Z>(own + place_of_element<elements>(e * row_threads));
     }
     const Z* const roots = static_cast<const Z*>(sizeof(Z) == 8 ? args_.rows_of.roots64
                                                                 : args_.rows_of.roots128) +
-                           (passes.first_root(Pass) + thread_ % before);
+                           (passes.first_root(Pass) + (thread_ & (before - 1)));
     const auto root = [&](int number) {
       return memory_.template load<Z>(roots + number * before);
     };
@@ -229,14 +229,17 @@ class transformed_row_body {
       if (P > 0 || Pass > 0) synchronize_row();
       DSL_DETAIL_UNROLL
       for (int b = 0; b < butterflies; ++b) {
-        const int j = thread_ + b * row_threads, first = (j - j % before) * radix + j % before;
+        const int j = thread_ + b * row_threads;
+        Z* const to = shared<Z>((j & ~(before - 1)) * radix + (j & (before - 1)));
         DSL_DETAIL_UNROLL
         for (int r = 0; r < radix; ++r)
-          memory_.store(shared<Z>(first + r * before), z[b + r * butterflies]);
+          memory_.store(to + place_of_element<elements>(r * before), z[b + r * butterflies]);
       }
       synchronize_row();
     }
   }
+  // Places of elements at multiples of a power of two behind it are as far behind as that multiple's
+  // own place, which is known while compiling.
   template <class Z> DSL_DETAIL_KERNEL_FN Z* shared(int element) const {
     return reinterpret_cast<Z*>(memory_.shared()) +
            (row_in_block_ * places + place_of_element<elements>(element));

@@ -58,7 +58,7 @@ struct row_passes {
 /// stays free, so that threads that write elements so far apart use different banks.
 template <int Elements>
 DSL_DETAIL_FN constexpr int place_of_element(int element) {
-  return element + element / Elements;
+  return element + static_cast<int>(static_cast<unsigned>(element) / Elements);
 }
 
 /// Numbers of points of rows that one kernel transforms.

@@ -183,7 +183,7 @@ struct row_statement {
   template <class Target, class E>
   static constexpr bool takes() {
     using made = decltype(with_row_formulas(
-        std::declval<const E&>(), [](const auto& x) { return as_operand(memory_for_values(x)); }));
+        std::declval<const E&>(), [](const auto& x) { return as_operand(memory_like(x)); }));
     return Target::rank >= 1 && is_row_formula<made>;
   }
   template <class Target, class E>
@@ -199,9 +199,7 @@ struct row_statement {
   static explanation explain(Target& target, const E& e) {
     explanation all;
     const auto made = with_row_formulas(e, [&all](const auto& x) {
-      auto values = array<element_t<trace_t<std::remove_cvref_t<decltype(x)>>::type.type>,
-                          std::remove_cvref_t<decltype(x)>::rank>(shape_of_expression(x),
-                                                                  home_of(x));
+      auto values = memory_like(x);
       all.append(dsl::explain(values, x));
       return as_operand(values);
     });
@@ -212,6 +210,10 @@ struct row_statement {
   }
 
  private:
+  template <class E>
+  static auto memory_like(const E& x) {
+    return array<element_t<trace_t<E>::type.type>, E::rank>(shape_of_expression(x), home_of(x));
+  }
   template <class Target, class E, class Use>
   static void run(Target& target, const E& e, bool imagined, const Use& use) {
     constexpr bool have_same_points = have_row_points<row_points_of<E>, E>;
@@ -224,18 +226,19 @@ struct row_statement {
       const transformed_row_code& code = phases::code(e);
       if constexpr (DSL_DETAIL_ON_DEVICE == 0) {
         auto to = bind_targets(tuple<Target&>(target), imagined);
-        operand last[leaf_count<E> + 1], *at = last;
+        operand last[leaf_count<E>], *at = last;
         add_leaves(e, at);
         require_leaves_fit<types_of_targets<Target>, E>(last);
-        constexpr std::uint32_t reduced[] = {0};
-        using pass = typename lowered<types_of_targets<Target>, E>::one_pass::spelled;
-        give_memory(last, leaf_count<E>, pass::view(), reduced, get<0>(to));
-        add_leaves(as_operand(get<0>(to).elements()), at);
+        if (get<0>(to).needs_memory()) {
+          constexpr std::uint32_t reduced[] = {0};
+          using pass = typename lowered<types_of_targets<Target>, E>::one_pass::spelled;
+          give_memory(last, leaf_count<E>, pass::view(), reduced, get<0>(to));
+        }
         operand all[phases::leaves + 1], *leaf = all;
         unpack([&leaf](const auto&... t) { (add_other_leaves(get<0>(t.arguments), leaf), ...); },
                transforms);
         add_other_leaves(e, leaf);
-        *leaf = last[leaf_count<E>];
+        add_leaves(as_operand(get<0>(to).elements()), leaf);
         use(code, all);
         get<0>(to).adopt();
       }
