@@ -101,14 +101,14 @@ void transformed_row_work::run_on(const grid_executor& devices, const stream& on
   s.rows = rows();
   std::vector<buffer_ref> tables;
   std::vector<memory_range> others;
-  for (const auto& [type, to] : {std::pair{dtype::complex64, &s.roots64},
-                                 std::pair{dtype::complex128, &s.roots128}}) {
+  for (const auto& [type, to] :
+       {std::pair{dtype::complex64, &s.roots64}, std::pair{dtype::complex128, &s.roots128}}) {
     if (code_.passes.roots() == 0 || !transforms(type)) continue;
     const buffer_ref& table = tables.emplace_back(roots_of_rows(code_.passes, type, g.where));
     use(table.get(), on, false);
     *to = table.data();
-    others.push_back({table.data(), static_cast<std::size_t>(code_.passes.roots() * size_of(type)),
-                      false});
+    others.push_back(
+        {table.data(), static_cast<std::size_t>(code_.passes.roots() * size_of(type)), false});
   }
   s.outer_rank = std::max(0, g.rank - 2);
   s.inner = divisor::of(g.rank > 2 ? g.extents[g.rank - 2] : 1);

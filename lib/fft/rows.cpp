@@ -47,9 +47,9 @@ transformed_row_phases::transformed_row_phases(const transformed_row_code& code,
     operand value;
     set_shape_of_values(value, phase.pass.view.type(0), rank, shape, own.data(), phase.inputs);
     own.push_back(value);
-    own.back().source = &sources_.emplace_back(
-        value_source{&phase.pass.view, own.data(), 0, 0, rank, operands, code.leaves,
-                     code.is_inverse(p) ? "ifft" : "fft"});
+    own.back().source =
+        &sources_.emplace_back(value_source{&phase.pass.view, own.data(), 0, 0, rank, operands,
+                                            code.leaves, code.is_inverse(p) ? "ifft" : "fft"});
   }
 }
 
@@ -110,7 +110,8 @@ cost transformed_row_work::cost_per_element() const {
                    return static_cast<int>(k);
                  }).flops;
   // 5 n log2(n) for each row, as is usual for transforms of radix 2.
-  all.flops += 5 * std::countr_zero(static_cast<unsigned>(code_.passes.points)) * (code_.phases - 1);
+  all.flops +=
+      5 * std::countr_zero(static_cast<unsigned>(code_.passes.points)) * (code_.phases - 1);
   for (int k = 0; k <= code_.leaves; ++k) {
     const operand& o = operands_[static_cast<std::size_t>(k)];
     const bool is_written = k == code_.leaves;
@@ -127,8 +128,12 @@ profiled_work transformed_row_work::profile() const {
   const std::string formula = spell_pass(last.pass.view, phases_.operands(code_.phases - 1), 0, 80),
                     name = name_of_kernel(last.name);
   const cost each = cost_per_element();
-  return {name.empty() ? formula : name, name.empty() ? "" : formula, space_.elements, 1,
-          space_.elements * (each.load_bytes + each.store_bytes), space_.elements * each.flops};
+  return {name.empty() ? formula : name,
+          name.empty() ? "" : formula,
+          space_.elements,
+          1,
+          space_.elements * (each.load_bytes + each.store_bytes),
+          space_.elements * each.flops};
 }
 
 void transformed_row_work::assign() {
@@ -153,8 +158,7 @@ explanation transformed_row_work::explain() const {
   const operand_names names(operands_.data(), code_.leaves);
   const target_names called(names, 1);
   explained_kernel k;
-  k.operands =
-      list_operands(operands_.data(), code_.leaves, 1, space_, p.lanes, names, called);
+  k.operands = list_operands(operands_.data(), code_.leaves, 1, space_, p.lanes, names, called);
   for (listed_operand& o : k.operands)
     if (o.how == "element by element: ") o.how = "adjacent elements by adjacent threads";
   k.demand = demand_of(pass_view{}, operands_.data(), code_.leaves, 1, space_, p);
@@ -171,8 +175,9 @@ explanation transformed_row_work::explain() const {
                                static_cast<double>(space_.elements) * (code_.phases - 1);
   k.demand[transforms(dtype::complex128) ? unit::fp64 : unit::fp32] += of_transforms;
   k.path = std::string(p.path) + ": " + std::to_string(rows()) + " rows of " +
-           std::to_string(code_.passes.points) + " elements on chip from the first formula to the " +
-           "last, " + std::to_string(code_.passes.threads()) + " threads a row with " +
+           std::to_string(code_.passes.points) +
+           " elements on chip from the first formula to the " + "last, " +
+           std::to_string(code_.passes.threads()) + " threads a row with " +
            std::to_string(code_.passes.elements) + " elements each, " +
            std::to_string(code_.passes.count()) + " passes a transform";
   k.launch = spell_plan(p);
@@ -209,8 +214,7 @@ class statement_by_passes {
       const operand value = make_value(p);
       if (!is_read_in_memory(p))
         all.append(explain_pass(bound_pass(code_.phase[p], phases_.operands(p), {})));
-      all.append(explanation::of_line(
-          describe_transform(axes(value), code_.is_inverse(p), value)));
+      all.append(explanation::of_line(describe_transform(axes(value), code_.is_inverse(p), value)));
     }
     all.append(explain_pass(last({})));
     return all;

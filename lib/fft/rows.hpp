@@ -23,7 +23,9 @@ class transformed_row_phases {
   transformed_row_phases(const transformed_row_code& code, const operand* operands);
   transformed_row_phases(const transformed_row_phases&) = delete;
 
-  const operand* operands(int phase) const { return phases_[static_cast<std::size_t>(phase)].data(); }
+  const operand* operands(int phase) const {
+    return phases_[static_cast<std::size_t>(phase)].data();
+  }
   /// Has a phase write to an operand, from which later phases read.
   void set_value(int phase, const operand& value);
 

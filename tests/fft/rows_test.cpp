@@ -36,47 +36,47 @@ TEST_P(rows, have_formulas_on_all_sides) {
           dsl::ifft<64>(exp(-0.5i * h * k * k) * dsl::fft<64>(2 * psi + dsl::expand_dims(w, 1)));
     EXPECT_EQ(psi.data(), before);
     const auto weight = [&](std::size_t row) { return wide(weights[row]); };
-    const values start = each_of(values::of({count, 64}, host), [&](std::size_t row, std::size_t,
-                                                                    wide z) {
-      return 2.0L * z + weight(row);
-    });
-    const values turned = each_of(
-        summed(start, 1, 64, false), [&](std::size_t, std::size_t at, wide z) {
+    const values start =
+        each_of(values::of({count, 64}, host),
+                [&](std::size_t row, std::size_t, wide z) { return 2.0L * z + weight(row); });
+    const values turned =
+        each_of(summed(start, 1, 64, false), [&](std::size_t, std::size_t at, wide z) {
           return z * std::exp(wide(0, -0.25L * static_cast<long double>(phases[at]) *
                                           static_cast<long double>(phases[at])));
         });
-    expect_near<c32, 2>(psi,
-                        each_of(summed(turned, 1, 64, true, 1 / 64.0L),
-                                [&](std::size_t row, std::size_t, wide z) { return z + weight(row); }),
-                        std::to_string(count) + " rows");
+    expect_near<c32, 2>(
+        psi,
+        each_of(summed(turned, 1, 64, true, 1 / 64.0L),
+                [&](std::size_t row, std::size_t, wide z) { return z + weight(row); }),
+        std::to_string(count) + " rows");
   }
 }
 
-// Every second row and element, from the end, in three dimensions, transposed ones too; into a view.
+// Every second row and element, from the end, in three dimensions, transposed ones too; into a
+// view.
 TEST_P(rows, of_views) {
   const auto host = random_values<c64>(6 * 5 * 40);
   const auto memory = dsl::to_device(host);
   const auto x = dsl::reshape(memory, 6, 5, 40);
-  const auto of = [&](const std::function<std::size_t(std::size_t i, std::size_t j, std::size_t k)>&
-                          place) {
-    values part{{3, 5, 16}, {}};
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < 5; ++j)
-        for (std::size_t k = 0; k < 16; ++k) part.at.push_back(wide(host[place(i, j, k)]));
-    return summed(part, 2, 16, false);
-  };
+  const auto of =
+      [&](const std::function<std::size_t(std::size_t i, std::size_t j, std::size_t k)>& place) {
+        values part{{3, 5, 16}, {}};
+        for (std::size_t i = 0; i < 3; ++i)
+          for (std::size_t j = 0; j < 5; ++j)
+            for (std::size_t k = 0; k < 16; ++k) part.at.push_back(wide(host[place(i, j, k)]));
+        return summed(part, 2, 16, false);
+      };
   const auto transformed = [](auto& to, const auto& from) { to = dsl::fft<16>(from); };
   dsl::array<c64, 3> y;
   transformed(y, x(dsl::slice(1, dsl::end, 2), dsl::slice(), dsl::slice(4, 36, 2)));
-  expect_near<c64, 3>(y, of([](auto i, auto j, auto k) {
-                        return ((2 * i + 1) * 5 + j) * 40 + 2 * k + 4;
-                      }),
-                      "steps");
-  transformed(y, x(dsl::slice(0, 3), dsl::slice(dsl::end, dsl::end, -1), dsl::slice(30, 14, -1)));
   expect_near<c64, 3>(
-      y, of([](auto i, auto j, auto k) { return (i * 5 + 4 - j) * 40 + 30 - k; }), "backwards");
-  const dsl::array<c64, 3> turned = dsl::transpose(dsl::eval(x(dsl::slice(0, 3), dsl::slice(),
-                                                               dsl::slice(0, 16))));
+      y, of([](auto i, auto j, auto k) { return ((2 * i + 1) * 5 + j) * 40 + 2 * k + 4; }),
+      "steps");
+  transformed(y, x(dsl::slice(0, 3), dsl::slice(dsl::end, dsl::end, -1), dsl::slice(30, 14, -1)));
+  expect_near<c64, 3>(y, of([](auto i, auto j, auto k) { return (i * 5 + 4 - j) * 40 + 30 - k; }),
+                      "backwards");
+  const dsl::array<c64, 3> turned =
+      dsl::transpose(dsl::eval(x(dsl::slice(0, 3), dsl::slice(), dsl::slice(0, 16))));
   transformed(y, dsl::transpose(turned));
   expect_near<c64, 3>(y, of([](auto i, auto j, auto k) { return (i * 5 + j) * 40 + k; }),
                       "transposed");
@@ -130,36 +130,14 @@ TEST_P(rows, are_multiplied_in_their_spectrums) {
   expect_near<float, 2>(got, want, "correlation");
 }
 
-// What is no formula of single elements is evaluated before: reductions, scans, neighbours.
-TEST_P(rows, of_what_is_computed_before) {
-  const auto host = random_values<c64>(3 * 16);
-  const auto memory = dsl::to_device(host);
-  const auto x = dsl::reshape(memory, 3, 16);
-  const values of = values::of({3, 16}, host);
-  long double norm = 0;
-  for (const wide z : of.at) norm += std::norm(z);
-  const dsl::array<c64, 2> scaled = dsl::fft<16>(x / dsl::norm(x));
-  expect_near<c64, 2>(scaled, summed(of, 1, 16, false, 1 / std::sqrt(norm)), "by a norm");
-  const dsl::scalar<double> power = dsl::sum(square(abs(dsl::fft<16>(x))));
-  EXPECT_NEAR(power.value(), static_cast<double>(16 * norm), 1e-11);
-  const dsl::array<c64, 2> shifted =
-      dsl::ifft<16>(dsl::shift(dsl::fft<16>(x), 8, dsl::boundary::wrap, -1));
-  expect_near<c64, 2>(shifted, each_of(of, [](std::size_t, std::size_t at, wide z) {
-                        return at % 2 == 0 ? z : -z;
-                      }),
-                      "shifted by half");
-  const dsl::array<c64, 2> both = dsl::fft<16>(x) - dsl::fft(x);
-  EXPECT_LT(dsl::max(abs(both)).value(), 1e-13);
-}
-
 TEST_P(rows, take_norms_and_dtypes) {
   const std::vector<std::int32_t> host{3, 1, 4, 1, 5, 9, 2, 6};
   const auto x = dsl::to_device(host);
   const values of = values::of({8}, host);
   expect_near<c64, 1>(dsl::eval(dsl::fft<8>(x, dsl::fft_norm::ortho)),
                       summed(of, 0, 8, false, 1 / std::sqrt(8.0L)), "ortho");
-  expect_near<c64, 1>(dsl::eval(dsl::ifft<8>(x, dsl::fft_norm::forward)),
-                      summed(of, 0, 8, true), "forward, inverse");
+  expect_near<c64, 1>(dsl::eval(dsl::ifft<8>(x, dsl::fft_norm::forward)), summed(of, 0, 8, true),
+                      "forward, inverse");
   dsl::array<c32> narrow;
   dsl::tie(narrow) = dsl::fft<8>(dsl::cast<dsl::half>(x));
   expect_near<c32, 1>(narrow, summed(of, 0, 8, false), "float16");

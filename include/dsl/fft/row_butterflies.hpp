@@ -83,11 +83,12 @@ DSL_DETAIL_FN constexpr void transform_radix(complex_value<T> (&z)[Passes.radix(
       complex_value<T> few[outer];
       DSL_DETAIL_UNROLL
       for (int a = 0; a < outer; ++a)
-        few[a] = has_roots && a > 0 ? times_root<Inverse>(z[a * inner + b], w[a])
-                                    : z[a * inner + b];
+        few[a] =
+            has_roots && a > 0 ? times_root<Inverse>(z[a * inner + b], w[a]) : z[a * inner + b];
       transform_few<Inverse>(few);
       DSL_DETAIL_UNROLL
-      for (int c = 0; c < outer; ++c) z[c * inner + b] = turned<Inverse>(few[c], b * c * (16 / radix));
+      for (int c = 0; c < outer; ++c)
+        z[c * inner + b] = turned<Inverse>(few[c], b * c * (16 / radix));
     }
   }
   complex_value<T> w[inner], all[radix];

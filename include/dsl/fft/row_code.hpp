@@ -49,9 +49,17 @@ struct transformed_row_kind<Name, transform_chain<Points, Inverse, Phase...>> {
   static constexpr const phase_input* inputs[] = {Phase::input...};
 
   static constexpr transformed_row_code made() {
-    return {chain::phases, phase,         inputs,              Inverse,
-            chain::leaves, chain::passes, chain::block,        chain::blocks,
-            chain::rows_a_block, chain::shared_bytes, {}};
+    return {chain::phases,
+            phase,
+            inputs,
+            Inverse,
+            chain::leaves,
+            chain::passes,
+            chain::block,
+            chain::blocks,
+            chain::rows_a_block,
+            chain::shared_bytes,
+            {}};
   }
   static void add_host(transformed_row_code&) {
     int number = 0;

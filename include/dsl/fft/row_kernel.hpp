@@ -27,17 +27,17 @@ struct transformed_row_arguments : argument_header {
 /// phases read it; only the last phase's is stored. `Inverse`: a bit for each phase.
 template <int Points, std::uint64_t Inverse, class... Phase>
 struct transform_chain {
-  static constexpr int phases = sizeof...(Phase), leaves = chain_operands<pass_chain<Phase...>>::leaves,
-                       operands = leaves + 1;
+  static constexpr int phases = sizeof...(Phase),
+                       leaves = chain_operands<pass_chain<Phase...>>::leaves, operands = leaves + 1;
   static constexpr row_passes passes = passes_of_row(Points);
   static constexpr bool inverse(int phase) { return (Inverse >> phase & 1) != 0; }
-  template <int P> using phase = std::tuple_element_t<static_cast<std::size_t>(P),
-                                                      std::tuple<Phase...>>;
+  template <int P> using phase =
+      std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;
   template <int P> static constexpr dtype type =
-      phase<P>::pass::elements::output(target_word{phase<P>::pass::target_words[0]}.output()).type();
+      phase<P>::pass::elements::output(target_word{phase<P>::pass::target_words[0]}.output())
+          .type();
   static constexpr bool transforms(dtype d) {
-    const dtype all[] = {
-        phase_type<Phase>...};
+    const dtype all[] = {phase_type<Phase>...};
     for (int p = 0; p + 1 < phases; ++p)
       if (all[p] == d) return true;
     return false;
@@ -45,9 +45,11 @@ struct transform_chain {
   static constexpr int block = row_transform_block(passes),
                        blocks = row_transform_blocks(passes, transforms(dtype::complex128)),
                        rows_a_block = block / passes.threads();
-  static constexpr int shared_bytes =
-      rows_a_block * passes.places() *
-      size_of(transforms(dtype::complex128) ? dtype::complex128 : dtype::complex64);
+  /// Shared memory of a row, whatever its dtype from phase to phase, and of a block.
+  static constexpr int row_bytes = passes.places() * size_of(transforms(dtype::complex128)
+                                                                 ? dtype::complex128
+                                                                 : dtype::complex64),
+                       shared_bytes = rows_a_block * row_bytes;
 
  private:
   template <class P> static constexpr dtype phase_type =
@@ -69,7 +71,7 @@ class transformed_row_body {
   using arguments = transformed_row_arguments<Chain::operands>;
   static constexpr row_passes passes = Chain::passes;
   static constexpr int elements = passes.elements, row_threads = passes.threads(),
-                       places = passes.places(), target = Chain::leaves;
+                       target = Chain::leaves;
   using operand_numbers = std::make_index_sequence<static_cast<std::size_t>(Chain::operands)>;
   template <int P> using phase = typename Chain::template phase<P>;
   template <int P> using evaluator_of = evaluator<typename phase<P>::pass::elements>;
@@ -141,11 +143,9 @@ class transformed_row_body {
           input_of<Head>(in) = body.memory_.template load<T>(reinterpret_cast<const T*>(a.word) +
                                                              body.template place<k>(element));
         } else if constexpr (Code == op::index || Code == op::address) {
-          const std::int64_t unit =
-              Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
-          input_of<Head>(in) =
-              static_cast<value_t<D>>(a.word) +
-              static_cast<value_t<D>>(body.template place<k>(element) * unit);
+          const std::int64_t unit = Code == op::index ? 1 : static_cast<std::int64_t>(a.descriptor);
+          input_of<Head>(in) = static_cast<value_t<D>>(a.word) +
+                               static_cast<value_t<D>>(body.template place<k>(element) * unit);
         } else if constexpr (Code == op::load_scalar) {
           using T = memory_t<D>;
           input_of<Head>(in) = body.memory_.template load<T>(reinterpret_cast<const T*>(a.word));
@@ -164,7 +164,8 @@ class transformed_row_body {
     if constexpr (Memory::calls_formula && eval::gathers)
       return nth<output>(eval::compute_out_of_line(from.in, memory_));
     else if constexpr (Memory::calls_formula ||
-                       phase<P>::pass::elements::nodes > pass_policy<typename phase<P>::pass>(0).inlined_nodes)
+                       phase<P>::pass::elements::nodes >
+                           pass_policy<typename phase<P>::pass>(0).inlined_nodes)
       return nth<output>(eval::compute_out_of_line(from.in));
     else return nth<output>(eval::compute(from.in));
   }
@@ -208,12 +209,10 @@ class transformed_row_body {
       for (int e = 0; e < elements; ++e)
         z[e] = memory_.template load<Z>(own + place_of_element<elements>(e * row_threads));
     }
-    const Z* const roots = static_cast<const Z*>(sizeof(Z) == 8 ? args_.rows_of.roots64
-                                                                : args_.rows_of.roots128) +
-                           (passes.first_root(Pass) + (thread_ & (before - 1)));
-    const auto root = [&](int number) {
-      return memory_.template load<Z>(roots + number * before);
-    };
+    const Z* const roots =
+        static_cast<const Z*>(sizeof(Z) == 8 ? args_.rows_of.roots64 : args_.rows_of.roots128) +
+        (passes.first_root(Pass) + (thread_ & (before - 1)));
+    const auto root = [&](int number) { return memory_.template load<Z>(roots + number * before); };
     // Threads may still read what the pass before, or the transform before, has left there.
     constexpr bool is_last = Pass + 1 == passes.count();
     DSL_DETAIL_UNROLL
@@ -238,11 +237,11 @@ class transformed_row_body {
       synchronize_row();
     }
   }
-  // Places of elements at multiples of a power of two behind it are as far behind as that multiple's
-  // own place, which is known while compiling.
+  // Places of elements at multiples of a power of two behind it are as far behind as that
+  // multiple's own place, which is known while compiling.
   template <class Z> DSL_DETAIL_KERNEL_FN Z* shared(int element) const {
-    return reinterpret_cast<Z*>(memory_.shared()) +
-           (row_in_block_ * places + place_of_element<elements>(element));
+    return reinterpret_cast<Z*>(memory_.shared() + row_in_block_ * Chain::row_bytes) +
+           place_of_element<elements>(element);
   }
   DSL_DETAIL_KERNEL_FN void synchronize_row() const {
     if constexpr (row_threads <= Team::warp_size) team_.synchronize_warp();
@@ -270,9 +269,8 @@ namespace dsl::kernels {
 
 /// Formulas and transforms along rows: each row is read once and stays on chip.
 template <class Name, int Points, std::uint64_t Inverse, int Operands, class... Phase>
-__global__ void __launch_bounds__(
-    detail::transform_chain<Points, Inverse, Phase...>::block,
-    detail::transform_chain<Points, Inverse, Phase...>::blocks)
+__global__ void __launch_bounds__(detail::transform_chain<Points, Inverse, Phase...>::block,
+                                  detail::transform_chain<Points, Inverse, Phase...>::blocks)
     transformed_rows(const __grid_constant__ detail::transformed_row_arguments<Operands> args) {
   detail::run_transformed_rows<detail::transform_chain<Points, Inverse, Phase...>>(
       args, detail::device_memory{}, detail::team_of_launch(args.range));

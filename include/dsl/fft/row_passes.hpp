@@ -29,9 +29,10 @@ struct row_passes {
   }
 
   /// A pass multiplies its inputs by roots of unity. Of radix R = A B, B = min(4, R), input a B + b
-  /// is multiplied by w^(a B) and later by w^b, where w = exp(-2 pi i j / (R before(pass))) and j is
-  /// the thread's number modulo before(pass). The table has the roots of a pass one exponent after
-  /// another, those with a first, and of each exponent one for each j. The first pass has none.
+  /// is multiplied by w^(a B) and later by w^b, where w = exp(-2 pi i j / (R before(pass))) and j
+  /// is the thread's number modulo before(pass). The table has the roots of a pass one exponent
+  /// after another, those with a first, and of each exponent one for each j. The first pass has
+  /// none.
   constexpr int inner(int pass) const { return radix(pass) < 4 ? radix(pass) : 4; }
   constexpr int outer(int pass) const { return radix(pass) / inner(pass); }
   constexpr int exponents(int pass) const { return inner(pass) + outer(pass) - 2; }

@@ -34,33 +34,31 @@ void require_row_points(const char* function, int points, const std::int64_t* sh
 
 template <class E> inline constexpr bool is_row_transform = false;
 template <int N, bool Inverse, dtype D, int R, class X>
-inline constexpr bool
-    is_row_transform<array_operation<row_transform<N, Inverse, D>, D, R, X>> = true;
+inline constexpr bool is_row_transform<array_operation<row_transform<N, Inverse, D>, D, R, X>> =
+    true;
 
-/// Number of transforms of rows in a formula, with those in their arguments; of its leaves without
-/// these.
+/// Number of transforms of rows in a formula, and of its other leaves, both with those in the
+/// transforms' arguments.
 template <class E> inline constexpr int row_transforms_in = 0;
-template <class E> inline constexpr int other_leaves_in = leaf_count<E>;
+template <class E> inline constexpr int all_leaves_in = leaf_count<E>;
 template <class F, class... X>
 inline constexpr int row_transforms_in<expression<F, X...>> = (0 + ... + row_transforms_in<X>);
 template <class F, class... X>
-inline constexpr int other_leaves_in<expression<F, X...>> = (0 + ... + other_leaves_in<X>);
+inline constexpr int all_leaves_in<expression<F, X...>> = (0 + ... + all_leaves_in<X>);
 template <int N, bool Inverse, dtype D, int R, class X>
-inline constexpr int
-    row_transforms_in<array_operation<row_transform<N, Inverse, D>, D, R, X>> =
-        1 + row_transforms_in<X>;
+inline constexpr int row_transforms_in<array_operation<row_transform<N, Inverse, D>, D, R, X>> =
+    1 + row_transforms_in<X>;
 template <int N, bool Inverse, dtype D, int R, class X>
-inline constexpr int
-    other_leaves_in<array_operation<row_transform<N, Inverse, D>, D, R, X>> = 0;
+inline constexpr int all_leaves_in<array_operation<row_transform<N, Inverse, D>, D, R, X>> =
+    all_leaves_in<X>;
 
 /// Whether all transforms of rows in a formula are of N points, where those in arguments are too.
 template <int N, class E> inline constexpr bool have_row_points = true;
 template <int N, class F, class... X>
 inline constexpr bool have_row_points<N, expression<F, X...>> = (have_row_points<N, X> && ...);
 template <int N, int Own, bool Inverse, dtype D, int R, class X>
-inline constexpr bool
-    have_row_points<N, array_operation<row_transform<Own, Inverse, D>, D, R, X>> =
-        N == Own && have_row_points<N, X>;
+inline constexpr bool have_row_points<N, array_operation<row_transform<Own, Inverse, D>, D, R, X>> =
+    N == Own && have_row_points<N, X>;
 
 /// The number of points of a formula's transforms of rows.
 template <class E> inline constexpr int row_points_of = 0;
@@ -73,12 +71,32 @@ inline constexpr int row_points_of<expression<F, X...>> = [] {
 template <int N, bool Inverse, dtype D, int R, class X>
 inline constexpr int row_points_of<array_operation<row_transform<N, Inverse, D>, D, R, X>> = N;
 
-/// The inputs of a phase, the formula E: the next leaves of the statement, from `leaf` on, and the
-/// transforms, of which `transforms` are in earlier phases' numbers.
+/// The first leaf of each transform's argument: transforms are numbered after those of their
+/// arguments, leaves in the order in which they are written.
+template <class E>
+constexpr void find_first_leaves(std::type_identity<E>, int*&, int& leaf) {
+  leaf += leaf_count<E>;
+}
+template <class F, class... X>
+constexpr void find_first_leaves(std::type_identity<expression<F, X...>>,
+                                 [[maybe_unused]] int*& first, int& leaf) {
+  (find_first_leaves(std::type_identity<X>{}, first, leaf), ...);
+}
+template <int N, bool Inverse, dtype D, int R, class X>
+constexpr void find_first_leaves(
+    std::type_identity<array_operation<row_transform<N, Inverse, D>, D, R, X>>, int*& first,
+    int& leaf) {
+  const int mine = leaf;
+  find_first_leaves(std::type_identity<X>{}, first, leaf);
+  *first++ = mine;
+}
+/// The inputs of a phase, the formula E: leaves from number `leaf` on, and values of transforms,
+/// the first of which are behind the first `transforms`.
 template <class E>
 constexpr void add_phase_inputs(std::type_identity<E>, int*& at, int& leaf, int& transforms) {
   if constexpr (is_row_transform<E>) {
     transforms += row_transforms_in<E>;
+    leaf += all_leaves_in<E>;
     *at++ = phase_input::value(transforms - 1, 0).word;
   } else {
     for (int k = 0; k < leaf_count<E>; ++k) *at++ = phase_input::leaf(leaf++).word;
@@ -119,41 +137,41 @@ auto with_row_formulas(const E& e, const Evaluate& evaluated) {
 }
 
 /// The transforms of a formula, each after those of its argument, in the order of its leaves.
-template <class E>
-auto row_transforms_of(const E& e) {
-  if constexpr (row_transforms_in<E> == 0)
-    return tuple<>{};
-  else if constexpr (is_row_transform<E>)
-    return concatenate(row_transforms_of(get<0>(e.arguments)), tuple<E>{e});
-  else
-    return unpack([](const auto&... x) { return concatenate(row_transforms_of(x)...); },
-                  e.operands);
-}
+template <class E> struct found_row_transforms { using type = tuple<>; };
+template <class F, class... X> struct found_row_transforms<expression<F, X...>> {
+  using type = decltype(concatenate(std::declval<typename found_row_transforms<X>::type>()...));
+};
+template <int N, bool Inverse, dtype D, int R, class X>
+struct found_row_transforms<array_operation<row_transform<N, Inverse, D>, D, R, X>> {
+  using self = array_operation<row_transform<N, Inverse, D>, D, R, X>;
+  using type = decltype(concatenate(std::declval<typename found_row_transforms<X>::type>(),
+                                    std::declval<tuple<self>>()));
+};
+template <class E> using row_transforms_of = typename found_row_transforms<E>::type;
 
+/// All leaves but the transforms, in the order in which they are written.
 template <class E>
-void add_other_leaves(const E& e, operand*& at) {
+void add_all_leaves(const E& e, operand*& at) {
+  const auto add = [&at](const auto&... x) { (add_all_leaves(x, at), ...); };
   if constexpr (!has_materialized<E>) add_leaves(e, at);
-  else if constexpr (!is_row_transform<E>)
-    unpack([&at](const auto&... x) { (add_other_leaves(x, at), ...); }, e.operands);
+  else if constexpr (is_row_transform<E>) unpack(add, e.arguments);
+  else unpack(add, e.operands);
 }
 
 /// The formulas of the statement `target = e`, whose transforms are `Transforms`.
 template <class Target, class E, class Transforms> struct row_phases_of;
 template <class Target, class E, int N, bool... Inverse, dtype... D, int... R, class... X>
-struct row_phases_of<Target, E,
-                     tuple<array_operation<row_transform<N, Inverse, D>, D, R, X>...>> {
-  static constexpr int transforms = sizeof...(X),
-                       leaves = inputs_of_kernel<(other_leaves_in<E> + ... + other_leaves_in<X>)>();
+struct row_phases_of<Target, E, tuple<array_operation<row_transform<N, Inverse, D>, D, R, X>...>> {
+  static constexpr int transforms = sizeof...(X), leaves = inputs_of_kernel<all_leaves_in<E>>();
 
   /// A phase: its number, the pass of its formula.
   template <int P, class Formula, class Pass, std::size_t... I>
   static auto phase(Pass, std::index_sequence<I...>) {
     constexpr auto words = [] {
-      const int leaves_of[] = {other_leaves_in<X>..., 0};
-      int leaf = 0, before = P - row_transforms_in<Formula>;
-      for (int p = 0; p < P; ++p) leaf += leaves_of[p];
+      int first[transforms + 1] = {}, *found = first, count = 0;
+      find_first_leaves(std::type_identity<E>{}, found, count);
       std::array<int, sizeof...(I) + 1> all{};
-      int* at = all.data();
+      int *at = all.data(), leaf = first[P], before = P - row_transforms_in<Formula>;
       add_phase_inputs(std::type_identity<Formula>{}, at, leaf, before);
       return all;
     }();
@@ -161,20 +179,21 @@ struct row_phases_of<Target, E,
   }
   template <int P, class Types, class Formula>
   static auto phase() {
-    return phase<P, Formula>(typename lowered<Types, Formula>::one_pass::spelled{},
-                             std::make_index_sequence<static_cast<std::size_t>(leaf_count<Formula>)>{});
+    return phase<P, Formula>(
+        typename lowered<Types, Formula>::one_pass::spelled{},
+        std::make_index_sequence<static_cast<std::size_t>(leaf_count<Formula>)>{});
   }
   template <std::size_t... P>
   static auto chain(std::index_sequence<P...>) {
-    constexpr std::uint64_t inverse =
-        (std::uint64_t{0} | ... | (std::uint64_t{Inverse} << P));
+    constexpr std::uint64_t inverse = (std::uint64_t{0} | ... | (std::uint64_t{Inverse} << P));
     return transform_chain<
         N, inverse,
         decltype(phase<static_cast<int>(P), target_types<target_type{D, false}>, X>())...,
         decltype(phase<transforms, types_of_targets<Target>, E>())>{};
   }
   static const transformed_row_code& code(const E& e) {
-    return code_of_transformed_rows(kernel_name(e), chain(std::make_index_sequence<sizeof...(X)>{}));
+    return code_of_transformed_rows(kernel_name(e),
+                                    chain(std::make_index_sequence<sizeof...(X)>{}));
   }
 };
 
@@ -189,8 +208,7 @@ struct row_statement {
   template <class Target, class E>
   static void assign(const launch& fixed, Target& target, const E& e) {
     const device_guard of_target(home_of(as_operand(target))), of_operands(home_of(e));
-    const auto made = with_row_formulas(
-        e, [](const auto& x) { return as_operand(dsl::eval(x)); });
+    const auto made = with_row_formulas(e, [](const auto& x) { return as_operand(dsl::eval(x)); });
     run(target, made, false, [&](const transformed_row_code& code, const operand* operands) {
       assign_transformed_rows(code, operands, fixed);
     });
@@ -219,9 +237,7 @@ struct row_statement {
     constexpr bool have_same_points = have_row_points<row_points_of<E>, E>;
     static_assert(have_same_points,
                   "the transforms of one statement, dsl::fft<n>, have rows of the same n elements");
-    const auto transforms = row_transforms_of(e);
-    using phases = row_phases_of<std::remove_const_t<Target>, E,
-                                 std::remove_const_t<decltype(transforms)>>;
+    using phases = row_phases_of<std::remove_const_t<Target>, E, row_transforms_of<E>>;
     if constexpr (may_assign<E>(std::type_identity<tuple<Target&>>{})) {
       const transformed_row_code& code = phases::code(e);
       if constexpr (DSL_DETAIL_ON_DEVICE == 0) {
@@ -235,9 +251,7 @@ struct row_statement {
           give_memory(last, leaf_count<E>, pass::view(), reduced, get<0>(to));
         }
         operand all[phases::leaves + 1], *leaf = all;
-        unpack([&leaf](const auto&... t) { (add_other_leaves(get<0>(t.arguments), leaf), ...); },
-               transforms);
-        add_other_leaves(e, leaf);
+        add_all_leaves(e, leaf);
         add_leaves(as_operand(get<0>(to).elements()), leaf);
         use(code, all);
         get<0>(to).adopt();

@@ -28,8 +28,8 @@ namespace detail {
 /// - `static constexpr bool in_place`, if it is there: whether the result may also be in the memory
 ///   of the only argument, if both have the same dtype and extents.
 ///
-/// An operation may name a `statement` instead of `run` and `takes`: what evaluates whole statements
-/// in which such operations stand, formulas and all. It has
+/// An operation may name a `statement` instead of `run` and `takes`: what evaluates whole
+/// statements in which such operations stand, formulas and all. It has
 /// - `static constexpr bool takes<Target, E>()`: whether it evaluates `target = e`. It does if e is
 ///   the operation;
 /// - `static void assign(const launch& fixed, Target& target, const E& e)`;

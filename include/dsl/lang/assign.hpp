@@ -18,11 +18,7 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
   if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {
-    unpack(
-        [&](auto&... t) {
-          (..., statement_with<E>::type::assign(fixed, t, e));
-        },
-        targets);
+    unpack([&](auto&... t) { (..., statement_with<E>::type::assign(fixed, t, e)); }, targets);
   } else if constexpr ((has_materialized<E> || ...)) {
     const device_guard of_targets(
         unpack([](const auto&... t) { return home_of(as_operand(t)...); }, targets)),

@@ -39,7 +39,8 @@ auto without_materialized(const E& e) {
   return replace_materialized(e, [](const auto& of) { return as_operand(memory_for_values(of)); });
 }
 
-/// What evaluates whole statements with an operation among their operands, if the operation names it
+/// What evaluates whole statements with an operation among their operands, if the operation names
+/// it
 /// (`Operation::statement`, lang/array_operation.hpp); else void.
 template <class E> struct statement_with { using type = void; };
 template <class F, class... Operands> struct statement_with<expression<F, Operands...>> {
@@ -52,8 +53,8 @@ template <class F, class... Operands> struct statement_with<expression<F, Operan
     return {};
   }
   static std::type_identity<void> first() { return {}; }
-  using type =
-      typename decltype(first(std::type_identity<typename statement_with<Operands>::type>{}...))::type;
+  using type = typename decltype(first(
+      std::type_identity<typename statement_with<Operands>::type>{}...))::type;
 };
 /// Whether what evaluates whole statements evaluates this one, `target = e` for one target.
 template <class Targets, class... E> inline constexpr bool runs_in_own_way = false;
