@@ -200,10 +200,10 @@ class statement_by_passes {
     for (int p = 0; p + 1 < code_.phases; ++p) {
       const operand value = make_value(p);
       if (is_read_in_memory(p)) {
-        run_transform(axes(value), code_.is_inverse(p), value, phases_.operands(p)[0]);
+        transform(p, value, phases_.operands(p)[0]);
       } else {
         bound_pass(code_.phase[p], phases_.operands(p), {}).run();
-        run_transform(axes(value), code_.is_inverse(p), value, value);
+        transform(p, value, value);
       }
     }
     last(fixed).assign();
@@ -229,6 +229,9 @@ class statement_by_passes {
   }
   transform_axes axes(const operand& value) const {
     return {1, {value.rank - 1}, {code_.passes.points}};
+  }
+  void transform(int p, const operand& value, const operand& x) const {
+    prepared_transform(axes(value), code_.is_inverse(p), value, x).run();
   }
   // Memory for what a phase leaves.
   operand make_value(int p) {

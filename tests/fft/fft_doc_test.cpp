@@ -45,8 +45,7 @@ TEST_P(fft_doc, rows_in_one_kernel) {
   const dsl::array<double> x = 0.1 * (dsl::arange<double>(256) - 128.0),
                            k = 2 * pi * dsl::fftfreq(256, 0.1);
   dsl::array<std::complex<double>> psi = exp(-x * x / 2 + 2i * x);
-  const dsl::array<std::complex<double>> want =
-      dsl::ifft(exp(-0.5i * h * k * k) * dsl::fft(psi));
+  const dsl::array<std::complex<double>> want = dsl::ifft(exp(-0.5i * h * k * k) * dsl::fft(psi));
 #include <docs/fft/rows-in-one-kernel.inc>
   EXPECT_LT(dsl::max(abs(psi - want)).value(), 1e-14);
 
