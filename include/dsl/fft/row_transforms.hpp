@@ -237,8 +237,8 @@ struct row_statement {
     constexpr bool have_same_points = have_row_points<row_points_of<E>, E>;
     static_assert(have_same_points,
                   "the transforms of one statement, dsl::fft<n>, have rows of the same n elements");
-    using phases = row_phases_of<std::remove_const_t<Target>, E, row_transforms_of<E>>;
-    if constexpr (may_assign<E>(std::type_identity<tuple<Target&>>{})) {
+    if constexpr (have_same_points && may_assign<E>(std::type_identity<tuple<Target&>>{})) {
+      using phases = row_phases_of<std::remove_const_t<Target>, E, row_transforms_of<E>>;
       const transformed_row_code& code = phases::code(e);
       if constexpr (DSL_DETAIL_ON_DEVICE == 0) {
         auto to = bind_targets(tuple<Target&>(target), imagined);
@@ -262,11 +262,15 @@ struct row_statement {
 
 template <int N, bool Inverse, class X, class... Norm>
 auto transform_rows(const char* function, const X& x, const Norm&... norm) {
-  constexpr bool are_points = are_row_points(N);
+  constexpr bool are_points = are_row_points(N),
+                 is_norm = sizeof...(Norm) <= 1 && (std::same_as<Norm, fft_norm> && ...);
+  static_assert(is_norm,
+                "rows are the last axis, all of it: after its operand dsl::fft<n> takes "
+                "dsl::fft_norm::ortho alone");
   static_assert(are_points,
                 "a row that is transformed in one kernel has a power of two of points, 2 to 4,096: "
                 "dsl::fft(x) takes any number");
-  if constexpr (!are_points || !may_transform<1, 1, X, Norm...>()) {
+  if constexpr (!are_points || !is_norm || !may_transform<1, 1, X>()) {
     return refused{};
   } else {
     const auto of = as_operand(x);
@@ -287,11 +291,11 @@ auto transform_rows(const char* function, const X& x, const Norm&... norm) {
 }  // namespace detail
 
 // Transforms of rows, along the last axis, whose N elements are a power of two from 2 to 4,096 and
-// known while compiling. The statement in which they stand is one kernel, with the formulas before
-// them, between them and after them: each row is read once and written once. Values, dtypes and
-// norms are those of fft and ifft. Formulas may have all operands that formulas have; one that
-// reduces, scans or reads neighbours is evaluated before, as an array. On the host each formula is
-// a pass, and the transforms are the library's.
+// known while compiling. A dsl::fft_norm may follow the operand. The statement in which they stand
+// is one kernel, with the formulas before them, between them and after them: each row is read once
+// and written once. Values, dtypes and norms are those of fft and ifft. Formulas may have all
+// operands that formulas have; one that reduces, scans or reads neighbours is evaluated before, as
+// an array. On the host each formula is a pass, and the transforms are the library's.
 //
 // Throws shape_error if the last axis has another number of elements; device_error, memory_error
 // and cuda_error as fft. Does not wait.
@@ -300,14 +304,14 @@ auto transform_rows(const char* function, const X& x, const Norm&... norm) {
 /// ```cpp
 /// psi = dsl::ifft<256>(exp(-0.5i * h * k * k) * dsl::fft<256>(psi));
 /// ```
-template <int N, class X, std::same_as<fft_norm>... Norm>
-  requires(detail::operands<X> && sizeof...(Norm) <= 1)
+template <int N, class X, class... Norm>
+  requires detail::operands<X>
 auto fft(const X& x, const Norm&... norm) {
   return detail::transform_rows<N, false>("fft", x, norm...);
 }
 /// The inverse of fft<N>. Its factor 1 / N joins the formula that reads it.
-template <int N, class X, std::same_as<fft_norm>... Norm>
-  requires(detail::operands<X> && sizeof...(Norm) <= 1)
+template <int N, class X, class... Norm>
+  requires detail::operands<X>
 auto ifft(const X& x, const Norm&... norm) {
   return detail::transform_rows<N, true>("ifft", x, norm...);
 }
