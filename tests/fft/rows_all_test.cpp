@@ -7,13 +7,13 @@ struct rows_of_every_length : on_device {};
 ON_EVERY_DEVICE(rows_of_every_length);
 
 // The sums of a row by halves, in long double: as many operations as for a transform.
-std::vector<wide> transformed(const std::vector<wide>& x, bool inverse) {
+std::vector<wide> summed_by_halves(const std::vector<wide>& x, bool inverse) {
   const std::size_t n = x.size();
   if (n == 1) return x;
   std::vector<wide> even, odd;
   for (std::size_t i = 0; i < n; i += 2) even.push_back(x[i]), odd.push_back(x[i + 1]);
-  even = transformed(even, inverse);
-  odd = transformed(odd, inverse);
+  even = summed_by_halves(even, inverse);
+  odd = summed_by_halves(odd, inverse);
   std::vector<wide> all(n);
   for (std::size_t k = 0; k < n / 2; ++k) {
     const wide turned =
@@ -24,11 +24,11 @@ std::vector<wide> transformed(const std::vector<wide>& x, bool inverse) {
   }
   return all;
 }
-values transformed_rows(const values& x, bool inverse) {
+values rows_by_halves(const values& x, bool inverse) {
   values y = x;
   const auto n = static_cast<std::ptrdiff_t>(x.shape.back());
   for (auto at = x.at.begin(); at != x.at.end(); at += n) {
-    const std::vector<wide> row = transformed({at, at + n}, inverse);
+    const std::vector<wide> row = summed_by_halves({at, at + n}, inverse);
     std::copy(row.begin(), row.end(), y.at.begin() + (at - x.at.begin()));
   }
   return y;
@@ -47,10 +47,10 @@ void of_length() {
     const auto host = random_values<C>(count * N);
     const auto memory = dsl::to_device(host);
     dsl::array<C, 2> x = dsl::reshape(memory, count, N);
-    values want = transformed_rows(values::of({count, N}, host), false);
+    values want = rows_by_halves(values::of({count, N}, host), false);
     x = dsl::ifft<N>(between * dsl::fft<N>(x));
     for (std::size_t i = 0; i < want.at.size(); ++i) want.at[i] *= wide(factors[i % N]) / wide(N);
-    expect_near<C, 2>(x, transformed_rows(want, true), what);
+    expect_near<C, 2>(x, rows_by_halves(want, true), what);
   }
 }
 template <class T, int... Log>
@@ -78,12 +78,11 @@ TEST_P(rows_of_every_length, in_several_dimensions) {
       for (std::size_t k = 0; k < 3; ++k)
         for (std::size_t l = 0; l < 32; ++l)
           part.at.push_back(wide(host[((2 * i * 6 + j + 1) * 5 + k) * 32 + l]));
-  expect_near<c64, 4>(got, transformed_rows(part, false), "four dimensions");
+  expect_near<c64, 4>(got, rows_by_halves(part, false), "four dimensions");
 }
 
 // One precision within the other.
 TEST_P(rows_of_every_length, in_both_precisions) {
-  using c32 = std::complex<float>;
   const auto host = random_values<c32>(3 * 256);
   const auto memory = dsl::to_device(host);
   const dsl::array<c64, 2> got =

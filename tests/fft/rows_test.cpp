@@ -8,10 +8,9 @@
 namespace {
 
 using namespace std::complex_literals;
-using c32 = std::complex<float>;
 
-struct rows : on_device {};
-ON_EVERY_DEVICE(rows);
+struct transformed_rows : on_device {};
+ON_EVERY_DEVICE(transformed_rows);
 
 // Of each element by its indices in two dimensions.
 values each_of(values x, const std::function<wide(std::size_t row, std::size_t at, wide)>& f) {
@@ -22,7 +21,7 @@ values each_of(values x, const std::function<wide(std::size_t row, std::size_t a
 
 // A step by a phase for each wave number, with a formula before and behind it: of other dtypes,
 // a row and a column that are broadcast, positions and scalars on both sides.
-TEST_P(rows, have_formulas_on_all_sides) {
+TEST_P(transformed_rows, have_formulas_on_all_sides) {
   for (const std::int64_t count : {1, 3, 41}) {
     const auto host = random_values<c32>(count * 64);
     const auto phases = random_values<float>(64, 2), weights = random_values<float>(count, 3);
@@ -54,7 +53,7 @@ TEST_P(rows, have_formulas_on_all_sides) {
 
 // Every second row and element, from the end, in three dimensions, transposed ones too; into a
 // view.
-TEST_P(rows, of_views) {
+TEST_P(transformed_rows, of_views) {
   const auto host = random_values<c64>(6 * 5 * 40);
   const auto memory = dsl::to_device(host);
   const auto x = dsl::reshape(memory, 6, 5, 40);
@@ -66,31 +65,31 @@ TEST_P(rows, of_views) {
             for (std::size_t k = 0; k < 16; ++k) part.at.push_back(wide(host[place(i, j, k)]));
         return summed(part, 2, 16, false);
       };
-  const auto transformed = [](auto& to, const auto& from) { to = dsl::fft<16>(from); };
+  const auto transform = [](auto& to, const auto& from) { to = dsl::fft<16>(from); };
   dsl::array<c64, 3> y;
-  transformed(y, x(dsl::slice(1, dsl::end, 2), dsl::slice(), dsl::slice(4, 36, 2)));
+  transform(y, x(dsl::slice(1, dsl::end, 2), dsl::slice(), dsl::slice(4, 36, 2)));
   expect_near<c64, 3>(
       y, of([](auto i, auto j, auto k) { return ((2 * i + 1) * 5 + j) * 40 + 2 * k + 4; }),
       "steps");
-  transformed(y, x(dsl::slice(0, 3), dsl::slice(dsl::end, dsl::end, -1), dsl::slice(30, 14, -1)));
+  transform(y, x(dsl::slice(0, 3), dsl::slice(dsl::end, dsl::end, -1), dsl::slice(30, 14, -1)));
   expect_near<c64, 3>(y, of([](auto i, auto j, auto k) { return (i * 5 + 4 - j) * 40 + 30 - k; }),
                       "backwards");
   const dsl::array<c64, 3> turned =
       dsl::transpose(dsl::eval(x(dsl::slice(0, 3), dsl::slice(), dsl::slice(0, 16))));
-  transformed(y, dsl::transpose(turned));
+  transform(y, dsl::transpose(turned));
   expect_near<c64, 3>(y, of([](auto i, auto j, auto k) { return (i * 5 + j) * 40 + k; }),
                       "transposed");
   // A row for all rows, into a part of an array.
   dsl::array<c64, 3> larger = dsl::zeros<c64>(3, 5, 20);
   auto part = larger(dsl::slice(), dsl::slice(), dsl::slice(2, 18));
-  transformed(part, memory(dsl::slice(7, 23)));
+  transform(part, memory(dsl::slice(7, 23)));
   expect_near<c64, 3>(dsl::eval(part), of([](auto, auto, auto k) { return k + 7; }), "one row");
   EXPECT_EQ(larger(2, 4, 1).value(), c64(0));
   EXPECT_EQ(larger(2, 4, 18).value(), c64(0));
 }
 
 // A target that other rows' operands overlap gets its values from a temporary.
-TEST_P(rows, read_all_before_they_write) {
+TEST_P(transformed_rows, read_all_before_they_write) {
   const auto host = random_values<c64>(9 * 16);
   const auto memory = dsl::to_device(host);
   const auto rows_from = [&](std::size_t first, std::size_t count) {
@@ -113,7 +112,7 @@ TEST_P(rows, read_all_before_they_write) {
 }
 
 // Several transforms in one formula, of transforms too: a convolution and a correlation.
-TEST_P(rows, are_multiplied_in_their_spectrums) {
+TEST_P(transformed_rows, are_multiplied_in_their_spectrums) {
   const auto first = random_values<float>(5 * 8, 1), second = random_values<float>(8, 2);
   const auto a = dsl::to_device(first), b = dsl::to_device(second);
   const auto x = dsl::reshape(a, 5, 8);
@@ -130,7 +129,7 @@ TEST_P(rows, are_multiplied_in_their_spectrums) {
   expect_near<float, 2>(got, want, "correlation");
 }
 
-TEST_P(rows, take_norms_and_dtypes) {
+TEST_P(transformed_rows, take_norms_and_dtypes) {
   const std::vector<std::int32_t> host{3, 1, 4, 1, 5, 9, 2, 6};
   const auto x = dsl::to_device(host);
   const values of = values::of({8}, host);
@@ -143,7 +142,7 @@ TEST_P(rows, take_norms_and_dtypes) {
   expect_near<c32, 1>(narrow, summed(of, 0, 8, false), "float16");
 }
 
-TEST_P(rows, keep_nan_in_its_row) {
+TEST_P(transformed_rows, keep_nan_in_its_row) {
   auto host = random_values<c64>(5 * 16);
   host[20] = std::nan("");
   const auto memory = dsl::to_device(host);
@@ -152,7 +151,7 @@ TEST_P(rows, keep_nan_in_its_row) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(std::isnan(all[i]), i / 16 == 1) << i;
 }
 
-TEST_P(rows, of_no_elements_and_of_others) {
+TEST_P(transformed_rows, of_no_elements_and_of_others) {
   const dsl::array<c64, 2> none(0, 16), other = dsl::ones<c64>(3, 12);
   EXPECT_EQ(dsl::eval(dsl::fft<16>(none)).extents(), (dsl::extents<2>{0, 16}));
   dsl::array<c64, 2> kept = dsl::ones<c64>(2, 16);
@@ -168,7 +167,7 @@ TEST_P(rows, of_no_elements_and_of_others) {
   EXPECT_TRUE(is_kept());
 }
 
-TEST_P(rows, are_explained) {
+TEST_P(transformed_rows, are_explained) {
   const dsl::array<c32, 2> x = dsl::ones<c32>(3, 64);
   dsl::array<c32, 2> y = x;
   const std::string text = dsl::explain(y, dsl::ifft<64>(2 * dsl::fft<64>(x))).text().c_str();
