@@ -149,18 +149,24 @@ void transformed_row_work::assign() {
   queue_all(all, 1, copies);
 }
 
+dsl::plan transformed_row_work::make_plan() const {
+  dsl::plan p = plan();
+  p.per_element = cost_per_element();
+  return p;
+}
+
 explanation transformed_row_work::explain() const {
   explained_statement s;
   s.where = space_.where;
   if (is_empty()) return explanation(s);
-  dsl::plan p = plan();
-  p.per_element = cost_per_element();
+  const dsl::plan p = make_plan();
   const operand_names names(operands_.data(), code_.leaves);
   const target_names called(names, 1);
   explained_kernel k;
   k.operands = list_operands(operands_.data(), code_.leaves, 1, space_, p.lanes, names, called);
   for (listed_operand& o : k.operands)
-    if (o.how == "element by element: ") o.how = "adjacent elements by adjacent threads";
+    if (const std::size_t at = o.how.find("vectors of"); at != o.how.npos)
+      o.how = o.how.substr(0, at) + "adjacent elements by adjacent threads";
   k.demand = demand_of(pass_view{}, operands_.data(), code_.leaves, 1, space_, p);
   for (int phase = 0; phase < code_.phases; ++phase) {
     const program_code& code = code_.phase[phase];
@@ -219,6 +225,7 @@ class statement_by_passes {
     all.append(explain_pass(last({})));
     return all;
   }
+  dsl::plan plan(const launch& fixed) const { return as_map(last(fixed).make_plan()); }
   // Checks the target before anything is computed.
   void require_target() const { last({}); }
 
@@ -272,6 +279,12 @@ void assign_transformed_rows(const transformed_row_code& code, const operand* op
 explanation explain_transformed_rows(const transformed_row_code& code, const operand* operands) {
   if (runs_by_passes(code, operands)) return statement_by_passes(code, operands).explain();
   return transformed_row_work(code, operands, {}).explain();
+}
+
+dsl::plan plan_of_transformed_rows(const transformed_row_code& code, const operand* operands,
+                                   const launch& fixed) {
+  if (runs_by_passes(code, operands)) return statement_by_passes(code, operands).plan(fixed);
+  return transformed_row_work(code, operands, fixed).make_plan();
 }
 
 }  // namespace dsl::detail

@@ -52,6 +52,8 @@ class transformed_row_work final : public planned_work<dsl::plan> {
   /// Runs it, by a temporary if the target overlaps an operand whose elements lie otherwise.
   void assign();
   explanation explain() const;
+  /// The plan with the cost of an element, for readers.
+  dsl::plan make_plan() const;
 
  private:
   dsl::plan plan_for(const grid_executor& devices) const override;

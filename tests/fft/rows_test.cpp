@@ -177,6 +177,11 @@ TEST_P(transformed_rows, are_explained) {
     EXPECT_TRUE(says("transformed rows: 3 rows of 64 elements on chip")) << text;
     EXPECT_TRUE(says("9216 bytes of shared memory")) << text;
     EXPECT_TRUE(says("reads 8 and writes 8 bytes an element")) << text;
+    EXPECT_TRUE(says("read     adjacent elements by adjacent threads\n")) << text;
+    const dsl::plan plan = dsl::plan_of(y, dsl::ifft<64>(2 * dsl::fft<64>(x)));
+    EXPECT_EQ(plan.grid, 1);
+    EXPECT_EQ(plan.block, 128);
+    EXPECT_EQ(plan.per_element.load_bytes, 8);
   } else {
     EXPECT_TRUE(says("inverse Fourier transform of (3, 64) along axis 1")) << text;
   }

@@ -31,6 +31,9 @@ struct transformed_row_code {
 void assign_transformed_rows(const transformed_row_code& code, const operand* operands,
                              const launch& fixed);
 explanation explain_transformed_rows(const transformed_row_code& code, const operand* operands);
+/// On the host that of the last formula's pass.
+dsl::plan plan_of_transformed_rows(const transformed_row_code& code, const operand* operands,
+                                   const launch& fixed);
 
 // The chain is taken apart, so that nvcc's stub can spell its parts.
 template <kernel_target Target, class Name, int Points, std::uint64_t Inverse, class... Phase>

@@ -214,6 +214,15 @@ struct row_statement {
     });
   }
   template <class Target, class E>
+  static dsl::plan plan_of(const launch& fixed, Target& target, const E& e) {
+    dsl::plan made;
+    run(target, with_row_formulas(e, [](const auto& x) { return as_operand(memory_like(x)); }),
+        true, [&](const transformed_row_code& code, const operand* operands) {
+          made = plan_of_transformed_rows(code, operands, fixed);
+        });
+    return made;
+  }
+  template <class Target, class E>
   static explanation explain(Target& target, const E& e) {
     explanation all;
     const auto made = with_row_formulas(e, [&all](const auto& x) {

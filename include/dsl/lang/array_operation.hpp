@@ -35,7 +35,8 @@ namespace detail {
 /// - `static constexpr bool takes<Target, E>()`: whether it evaluates `target = e`. It does if e is
 ///   the operation;
 /// - `static void assign(const launch& fixed, Target& target, const E& e)`;
-/// - `static explanation explain(Target& target, const E& e)`.
+/// - `static explanation explain(Target& target, const E& e)`;
+/// - `static plan plan_of(const launch& fixed, Target& target, const E& e)`.
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct array_operation {
   using lazy_expression = void;

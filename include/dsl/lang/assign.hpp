@@ -177,7 +177,10 @@ namespace dsl {
 /// assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  if constexpr (detail::has_materialized<E>) {
+  if constexpr (detail::runs_in_own_way<detail::tuple<Targets...>, E>) {
+    return detail::statement_with<E>::type::plan_of(fixed, detail::get<0>(targets.targets),
+                                                    expression);
+  } else if constexpr (detail::has_materialized<E>) {
     return plan_of(targets, detail::without_materialized(expression), fixed);
   } else if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     if constexpr (detail::has_repeats<E>) {
