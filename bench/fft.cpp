@@ -116,6 +116,24 @@ void split_step(const char* type, int64_t rows, int64_t columns) {
       [&] { x = dsl::ifft(phase * dsl::fft(x)); });
 }
 
+// The same in one kernel, beside what three launches take, and beside cuFFT's two calls alone.
+template <class T, int Columns>
+void split_step_in_one_kernel(const char* type, int64_t rows) {
+  auto x = filled<T>(rows, Columns);
+  const dsl::array<T, 2> phase = dsl::cast<T>(exp(1i * dsl::real(filled<c64>(1, Columns))));
+  const by_hand peer(type, rows, Columns, false);
+  const std::string of = shape(rows, Columns) + type;
+  compare(
+      peer, "fft<n>, phase, ifft<n> of rows, " + of,
+      [&] {
+        peer.run(x.data(), x.data());
+        peer.run(x.data(), x.data(), true);
+      },
+      [&] { x = dsl::ifft<Columns>(phase * dsl::fft<Columns>(x)); });
+  print("fft, phase, ifft of rows, " + of, "dsl",
+        milliseconds([&] { x = dsl::ifft(phase * dsl::fft(x)); }), 0);
+}
+
 template <class T>
 void of_planes(const char* type, int64_t rows, int64_t columns) {
   auto x = filled<T>(rows, columns);
@@ -148,6 +166,12 @@ int main() {
   split_step<c32>("complex64", 1024, 4096);
   split_step<c32>("complex64", 16384, 1024);
   split_step<c64>("complex128", 1, 1024);
+  split_step_in_one_kernel<c32, 4096>("complex64", 1024);
+  split_step_in_one_kernel<c32, 4096>("complex64", 16384);
+  split_step_in_one_kernel<c32, 1024>("complex64", 4099);
+  split_step_in_one_kernel<c32, 256>("complex64", 8192);
+  split_step_in_one_kernel<c32, 64>("complex64", 100003);
+  split_step_in_one_kernel<c64, 4096>("complex128", 1024);
   of_planes<c32>("complex64", 4096, 4096);
   of_real_rows(1024, 4096);
 }

@@ -5,4 +5,5 @@
 #include <dsl/dsl.hpp>
 #include <dsl/fft/frequencies.hpp>
 #include <dsl/fft/real_transforms.hpp>
+#include <dsl/fft/row_transforms.hpp>
 #include <dsl/fft/transforms.hpp>

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -62,11 +64,12 @@ class plan {
   }
   plan(const plan&) = delete;
 
-  void run(const plan_key& key, void* in, void* out, bool inverse, const stream& on) {
-    const buffer_ref memory = bytes_ > 0 ? buffer_ref::allocate(bytes_, on.where()) : buffer_ref();
+  /// Bytes that it works in.
+  std::size_t bytes() const { return bytes_; }
+  void run(const plan_key& key, void* in, void* out, bool inverse, void* memory, const stream& on) {
     const std::lock_guard lock(mutex_);
     check(cufftSetStream(handle_, cuda::native(on.native())), "cufftSetStream");
-    if (bytes_ > 0) check(cufftSetWorkArea(handle_, memory.data()), "cufftSetWorkArea");
+    if (bytes_ > 0) check(cufftSetWorkArea(handle_, memory), "cufftSetWorkArea");
     const int way = inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
     check(call(key.type, in, out, way), "cufftExec");
   }
@@ -114,23 +117,66 @@ bool embeds(embedded& made, const operand& o, const transform_axes& axes) {
   return true;
 }
 
-void run_call(const plan_key& key, const transform_task& task, std::int64_t to_in,
-              std::int64_t to_out, const stream& on) {
+std::shared_ptr<plan> kept_plan(const plan_key& key) {
   constexpr std::size_t most = 64;
   // Never destroyed: at the end of the program the driver may be gone.
   static recent<plan_key, plan>& all = *new recent<plan_key, plan>(most);
-  const std::shared_ptr<plan> made = all.get(key, [&] { return std::make_shared<plan>(key); });
-  const auto at = [](const operand& o, std::int64_t elements) {
-    return reinterpret_cast<char*>(o.word[0]) + elements * size_of(o.type);
-  };
-  made->run(key, at(task.in, to_in), at(task.out, to_out), task.inverse, on);
+  return all.get(key, [&] { return std::make_shared<plan>(key); });
 }
 
-// Runs the task by few calls, if there are such.
-bool run_calls(const transform_task& task, const stream& on) {
+// A transform as calls of cuFFT and copies, one after another, with their plans and their memory.
+class calls_and_copies final : public gpu_transform {
+ public:
+  calls_and_copies(const transform_task& task, const stream& on) : on_(on) {
+    const cuda::current_device current(on.where().index);
+    add(task);
+    if (bytes_ > 0) workspace_ = buffer_ref::allocate(bytes_, on.where());
+  }
+  void run() override {
+    const cuda::current_device current(on_.where().index);
+    for (const auto& step : steps_) step();
+  }
+
+ private:
+  void add(const transform_task& task) {
+    if (add_calls(task)) return;
+    if (task.axes.count == 1) return add_transposed(task);
+    transform_task one = task;
+    for (int i = 0; i < task.axes.count; ++i) {
+      one.axes = {1, {task.axes.axis[i]}, {task.axes.points[i]}};
+      add(one);
+      one.in = one.out;
+    }
+  }
+  bool add_calls(const transform_task& task);
+  void add_transposed(const transform_task& task);
+  void add_call(const plan_key& key, const transform_task& task, std::int64_t to_in,
+                std::int64_t to_out) {
+    const std::shared_ptr<plan> made = kept_plan(key);
+    bytes_ = std::max(bytes_, made->bytes());
+    const auto at = [](const operand& o, std::int64_t elements) {
+      return reinterpret_cast<char*>(o.word[0]) + elements * size_of(o.type);
+    };
+    steps_.push_back(
+        [this, key, made, in = at(task.in, to_in), out = at(task.out, to_out),
+         inverse = task.inverse] { made->run(key, in, out, inverse, workspace_.data(), on_); });
+  }
+  void add_copy(const operand& from, const operand& to) {
+    steps_.push_back([from, to] { copy_elements(from, to); });
+  }
+
+  stream on_;
+  std::vector<std::function<void()>> steps_;
+  std::size_t bytes_ = 0;
+  buffer_ref workspace_;  // Shared by all calls.
+  std::deque<buffer_ref> temporaries_;
+};
+
+// Adds few calls that do the task, if there are such.
+bool calls_and_copies::add_calls(const transform_task& task) {
   if (task.axes.count > most_axes) return false;
   plan_key key;
-  key.gpu = on.where().index;
+  key.gpu = on_.where().index;
   key.axes = task.axes.count;
   key.type = type_of(task);
   std::copy_n(task.axes.points, task.axes.count, key.points);
@@ -155,7 +201,7 @@ bool run_calls(const transform_task& task, const stream& on) {
       to_out += rest % batch[d].count * batch[d].next_out;
       rest /= batch[d].count;
     }
-    run_call(key, task, to_in, to_out, on);
+    add_call(key, task, to_in, to_out);
   }
   return true;
 }
@@ -172,30 +218,23 @@ operand temporary_with_last(const operand& o, int axis, device where, buffer_ref
 }
 
 // By transposed copies of both, or of one if both are of one dtype.
-void run_transposed(const transform_task& task, const stream& on) {
+void calls_and_copies::add_transposed(const transform_task& task) {
   const int axis = task.axes.axis[0];
-  buffer_ref memory, other;
+  const device where = on_.where();
   transform_task rows = task;
-  rows.in = temporary_with_last(task.in, axis, on.where(), memory);
-  rows.out = task.in.type == task.out.type ? rows.in
-                                           : temporary_with_last(task.out, axis, on.where(), other);
-  copy_elements(task.in, rows.in);
-  run_calls(rows, on);
-  copy_elements(rows.out, task.out);
+  rows.in = temporary_with_last(task.in, axis, where, temporaries_.emplace_back());
+  rows.out = task.in.type == task.out.type
+                 ? rows.in
+                 : temporary_with_last(task.out, axis, where, temporaries_.emplace_back());
+  add_copy(task.in, rows.in);
+  add_calls(rows);
+  add_copy(rows.out, task.out);
 }
 
 }  // namespace
 
-void transform_on_gpu(const transform_task& task, const stream& on) {
-  const cuda::current_device current(on.where().index);
-  if (run_calls(task, on)) return;
-  if (task.axes.count == 1) return run_transposed(task, on);
-  transform_task one = task;
-  for (int i = 0; i < task.axes.count; ++i) {
-    one.axes = {1, {task.axes.axis[i]}, {task.axes.points[i]}};
-    transform_on_gpu(one, on);
-    one.in = one.out;
-  }
+std::unique_ptr<gpu_transform> transform_for_gpu(const transform_task& task, const stream& on) {
+  return std::make_unique<calls_and_copies>(task, on);
 }
 
 }  // namespace dsl::detail

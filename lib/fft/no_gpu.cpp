@@ -3,6 +3,8 @@
 
 namespace dsl::detail {
 
-void transform_on_gpu(const transform_task&, const stream&) {}
+std::unique_ptr<gpu_transform> transform_for_gpu(const transform_task&, const stream&) {
+  return {};
+}
 
 }  // namespace dsl::detail

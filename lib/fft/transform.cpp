@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include <dsl/fft/frequencies.hpp>
@@ -51,30 +53,6 @@ void copy_points(const operand& in, const operand& out) {
   if (kind_of(in.type) == kind::complex) return copy_elements(real_part(in), out);
   set_zero(out);
   copy_elements(in, real_part(out));
-}
-
-// x with the elements that a transform reads: cut off along its axes, or with zeros behind them,
-// for which memory is made unless they may be where the result will be.
-operand complete(const operand& x, const transform_axes& axes, const operand& result,
-                 buffer_ref& memory) {
-  operand cut = x;
-  std::int64_t extents[max_rank];
-  std::copy_n(x.extents, x.rank, extents);
-  bool is_padded = false;
-  for (int i = 0; i < axes.count; ++i) {
-    std::int64_t& n = extents[axes.axis[i]];
-    n = elements_for(axes.points[i], x.type, result.type);
-    is_padded = is_padded || n > x.extents[axes.axis[i]];
-    cut.extents[axes.axis[i]] = std::min(n, x.extents[axes.axis[i]]);
-  }
-  if (!is_padded) return cut;
-  const operand padded =
-      x.type == result.type ? result : temporary_like(x, extents, result.memory->where, memory);
-  operand filled = padded;
-  std::copy_n(cut.extents, cut.rank, filled.extents);
-  set_zero(padded);
-  if (!is_empty(filled)) copy_elements(cut, filled);
-  return padded;
 }
 
 }  // namespace
@@ -158,13 +136,50 @@ operand temporary_like(const operand& o, const std::int64_t* extents, device whe
   return made;
 }
 
-void run_transform(const transform_axes& axes, bool inverse, const operand& result,
-                   const operand& x) {
+struct prepared_transform::state {
+  transform_task task{};
+  // Elements that are copied first, and the memory of which they become a part: the other elements
+  // are zeros. None if there is no memory.
+  operand cut{}, padded{};
+  buffer_ref memory{};
+  std::optional<stream> on{};
+  std::unique_ptr<gpu_transform> on_gpu{};
+
+  // x with the elements that a transform reads: cut off along its axes, or with zeros behind them,
+  // for which memory is made unless they may be where the result will be.
+  operand complete(const operand& x, const transform_axes& axes, const operand& result) {
+    cut = x;
+    std::int64_t extents[max_rank];
+    std::copy_n(x.extents, x.rank, extents);
+    bool is_padded = false;
+    for (int i = 0; i < axes.count; ++i) {
+      std::int64_t& n = extents[axes.axis[i]];
+      n = elements_for(axes.points[i], x.type, result.type);
+      is_padded = is_padded || n > x.extents[axes.axis[i]];
+      cut.extents[axes.axis[i]] = std::min(n, x.extents[axes.axis[i]]);
+    }
+    if (!is_padded) return cut;
+    padded =
+        x.type == result.type ? result : temporary_like(x, extents, result.memory->where, memory);
+    return padded;
+  }
+  void fill_padded() const {
+    if (padded.memory == nullptr) return;
+    operand filled = padded;
+    std::copy_n(cut.extents, cut.rank, filled.extents);
+    set_zero(padded);
+    if (!is_empty(filled)) copy_elements(cut, filled);
+  }
+};
+
+prepared_transform::prepared_transform(const transform_axes& axes, bool inverse,
+                                       const operand& result, const operand& x) {
   const device where = result.memory->where;
   require_addressable(where, "fft");
   if (is_empty(result)) return;
-  buffer_ref memory;
-  transform_task task{complete(x, axes, result, memory), result, {}, inverse};
+  state_ = std::make_unique<state>();
+  transform_task& task = state_->task;
+  task = {state_->complete(x, axes, result), result, {}, inverse};
   // Along an axis of one point there is nothing to do.
   for (int d = 0; d < x.rank; ++d)
     for (int i = 0; i < axes.count; ++i)
@@ -172,11 +187,20 @@ void run_transform(const transform_axes& axes, bool inverse, const operand& resu
         task.axes.axis[task.axes.count] = d;
         task.axes.points[task.axes.count++] = axes.points[i];
       }
+  if (task.axes.count == 0) return;
+  state_->on = stream::current(where);
+  if (where.kind == backend::cuda) state_->on_gpu = transform_for_gpu(task, *state_->on);
+}
+prepared_transform::~prepared_transform() = default;
+
+void prepared_transform::run() {
+  if (state_ == nullptr) return;
+  state_->fill_padded();
+  const transform_task& task = state_->task;
   if (task.axes.count == 0) return copy_points(task.in, task.out);
-  const stream on = stream::current(where);
   const operand operands[] = {task.in, task.out};
-  use_operands(operands, 1, 1, on);
-  if (where.kind == backend::cuda) transform_on_gpu(task, on);
+  use_operands(operands, 1, 1, *state_->on);
+  if (state_->on_gpu != nullptr) state_->on_gpu->run();
   else transform_on_host(task);
 }
 

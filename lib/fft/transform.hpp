@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <dsl/exec/plan/operand.hpp>
@@ -32,7 +33,13 @@ operand temporary_like(const operand& o, const std::int64_t* extents, device whe
 
 // On the host's cores. Done when it returns.
 void transform_on_host(const transform_task& task);
-// On a GPU's stream, which does not wait. Defined if there is a CUDA toolkit with cuFFT.
-void transform_on_gpu(const transform_task& task, const stream& on);
+/// A transform on a GPU with all that it needs: plans of cuFFT, and memory to work in.
+struct gpu_transform {
+  virtual ~gpu_transform() = default;
+  /// Queues it on the stream that it was made for, which does not wait.
+  virtual void run() = 0;
+};
+/// Defined if there is a CUDA toolkit with cuFFT.
+std::unique_ptr<gpu_transform> transform_for_gpu(const transform_task& task, const stream& on);
 
 }  // namespace dsl::detail

@@ -35,6 +35,7 @@ class host_executor final : public executor {
       case work_kind::by_key: return plan_by_key(static_cast<const by_key_work&>(w));
       case work_kind::selection: return plan_selection(static_cast<const selection_work&>(w));
       case work_kind::ensemble: return plan_ensemble(static_cast<const ensemble_work&>(w));
+      case work_kind::transform: return;  // Its phases run as passes (lib/fft/rows.cpp).
     }
   }
   void run(const work& w, const stream&) const override {
@@ -46,6 +47,7 @@ class host_executor final : public executor {
       case work_kind::by_key: return reduce_by_key_on_host(static_cast<const by_key_work&>(w));
       case work_kind::selection: return run_selection(static_cast<const selection_work&>(w));
       case work_kind::ensemble: return run_ensemble_on_host(static_cast<const ensemble_work&>(w));
+      case work_kind::transform: return;
     }
   }
   void run(const library_task& task, const stream&) const override { run_in_memory(task); }

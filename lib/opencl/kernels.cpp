@@ -74,6 +74,7 @@ class opencl_executor final : public executor {
       case work_kind::selection: return plan_selection(static_cast<const selection_work&>(w));
       case work_kind::ensemble: return plan_ensemble(static_cast<const ensemble_work&>(w));
       case work_kind::loop: return plan_loop(static_cast<const loop_launch&>(w));
+      case work_kind::transform: return;  // Refused before (`require_addressable`).
     }
   }
   void run(const work& w, const stream& on) const override {
@@ -85,6 +86,7 @@ class opencl_executor final : public executor {
       case work_kind::selection: return run_printed(static_cast<const selection_work&>(w), on);
       case work_kind::ensemble: return run_printed(static_cast<const ensemble_work&>(w), on);
       case work_kind::loop: return run_printed(static_cast<const loop_launch&>(w), on);
+      case work_kind::transform: return;
     }
   }
   void run(const library_task& task, const stream& on) const override {

@@ -2,6 +2,7 @@
 // Most pass their result through `named`, which generates no code.
 #include "../rk4.hpp"
 
+#include <dsl/fft.hpp>
 #include <dsl/ode.hpp>
 #include <dsl/scan.hpp>
 
@@ -134,4 +135,10 @@ void matrices(matrix& y, const matrix& m, const matrix& row, const matrix& colum
   })(m);
   const auto distance = column - row;
   sums = dsl::sum(named<sums_of_pairs>(1 / (1 + distance * distance)), dsl::axis(1));
+}
+
+// Formulas and transforms of rows.
+struct split_step;
+void transforms(field& psi, const field& phase) {
+  psi = named<split_step>(dsl::ifft<4096>(phase * dsl::fft<4096>(psi)));
 }

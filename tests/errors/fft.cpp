@@ -29,3 +29,20 @@ void f(const dsl::array<float, 2>& x) { auto y = dsl::eval(dsl::fftn(x, 64, dsl:
 void f(const dsl::array<float>& x) {
   auto y = dsl::eval(dsl::vectorize([](auto v) { return dsl::fft(v); })(x));
 }
+
+// case rows_of_other_lengths
+// says: a row that is transformed in one kernel has a power of two of points, 2 to 4,096: dsl::fft(x) takes any number
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(const dsl::array<float>& x) { auto y = dsl::eval(dsl::fft<100>(x)); }
+
+// case rows_along_another_axis
+// says: rows are the last axis, all of it: after its operand dsl::fft<n> takes dsl::fft_norm::ortho alone
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(const dsl::array<float, 2>& x) { auto y = dsl::eval(dsl::fft<64>(x, dsl::axis(0))); }
+
+// case rows_of_two_lengths
+// says: the transforms of one statement, dsl::fft<n>, have rows of the same n elements
+// lines: nvcc 9, g++ 15, clang++ 18
+void f(dsl::array<std::complex<float>>& y, const dsl::array<float>& x) {
+  y = dsl::fft<64>(x) + dsl::fft<32>(x);
+}

@@ -39,4 +39,23 @@ TEST_P(fft_doc, a_free_particle) {
   EXPECT_NEAR(dsl::sum(x * square(abs(psi))).value() / norm, 2, 1e-10);
 }
 
+// The same step as that of a free particle.
+TEST_P(fft_doc, rows_in_one_kernel) {
+  const double h = 0.01;
+  const dsl::array<double> x = 0.1 * (dsl::arange<double>(256) - 128.0),
+                           k = 2 * pi * dsl::fftfreq(256, 0.1);
+  dsl::array<std::complex<double>> psi = exp(-x * x / 2 + 2i * x);
+  const dsl::array<std::complex<double>> want = dsl::ifft(exp(-0.5i * h * k * k) * dsl::fft(psi));
+#include <docs/fft/rows-in-one-kernel.inc>
+  EXPECT_LT(dsl::max(abs(psi - want)).value(), 1e-14);
+
+  // Each signal is the pattern behind so many elements.
+  const dsl::array<double> pattern = exp(-square(dsl::arange<double>(64) - 20.0));
+  const dsl::array<double, 2> signals =
+      exp(-square(dsl::cast<double>(dsl::index(1, 3, 64) - 7 * dsl::index(0, 3, 64)) - 20.0));
+#include <docs/fft/rows-in-one-kernel-2.inc>
+  EXPECT_EQ(dsl::eval(dsl::argmax(found, dsl::axis(1))).copy_to_host(),
+            (std::vector<std::int64_t>{0, 7, 14}));
+}
+
 }  // namespace

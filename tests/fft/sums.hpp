@@ -13,6 +13,7 @@
 #include "../on_device.hpp"
 
 using wide = std::complex<long double>;
+using c32 = std::complex<float>;
 using c64 = std::complex<double>;
 
 // Elements in row-major order.

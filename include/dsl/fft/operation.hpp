@@ -1,6 +1,8 @@
 // A Fourier transform as an operation on whole arrays, its options and its factor.
 #pragma once
 
+#include <memory>
+
 #include <dsl/lang/array_operation.hpp>
 #include <dsl/lang/reduce.hpp>
 
@@ -75,11 +77,24 @@ double factor_of(const transform_axes& axes, fft_norm norm, bool inverse);
 
 /// Whether the libraries read elements that lie like this.
 bool may_be_transformed(const operand& x);
-/// Queues a transform without a factor on the current stream of the result's device. Along an axis
-/// x may have fewer elements than there are points, which zeros follow, or more, which are not
-/// read. From complex to real numbers it goes along one axis; on a GPU it overwrites x.
-void run_transform(const transform_axes& axes, bool inverse, const operand& result,
-                   const operand& x);
+/// A transform without a factor, with all that it needs to run: what may fail is done when it is
+/// made, and nothing is written. Along an axis x may have fewer elements than there are points,
+/// which zeros follow, or more, which are not read. From complex to real numbers it goes along one
+/// axis; on a GPU it overwrites x.
+class prepared_transform {
+ public:
+  /// Throws memory_error, device_error and cuda_error.
+  prepared_transform(const transform_axes& axes, bool inverse, const operand& result,
+                     const operand& x);
+  ~prepared_transform();
+  prepared_transform(const prepared_transform&) = delete;
+  /// Queues it on the stream that was the current one of the result's device. Does not wait.
+  void run();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
 text describe_transform(const transform_axes& axes, bool inverse, const operand& x);
 
 /// Number of points of one number for each of them, when they are real, or of their spectrum.
@@ -103,8 +118,8 @@ struct fourier_transform {
           halves ? spectrum_of(axes.points[i]) : axes.points[i];
     return extents;
   }
-  void run(const operand& result, const operand* x) const {
-    run_transform(axes, inverse, result, *x);
+  prepared_transform prepare(const operand& result, const operand* x) const {
+    return {axes, inverse, result, *x};
   }
   text describe(const operand* x) const { return describe_transform(axes, inverse, *x); }
 };

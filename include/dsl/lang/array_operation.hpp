@@ -23,10 +23,20 @@ namespace detail {
 /// - `extents<Rank> shape(const extents<R>&... arguments) const`: the result's extents. Throws
 ///   shape_error;
 /// - `void run(const operand& result, const operand* arguments) const`: queues the operation on the
-///   current stream of the result's device. The result is contiguous and apart from the arguments;
+///   current stream of the result's device. The result is contiguous and apart from the arguments.
+///   Or `prepare`, with the same parameters, which does what may fail, and writes nothing: its
+///   value has a function `run()`, which does the rest;
 /// - `text describe(const operand* arguments) const`: one line for `explain`;
 /// - `static constexpr bool in_place`, if it is there: whether the result may also be in the memory
 ///   of the only argument, if both have the same dtype and extents.
+///
+/// An operation may name a `statement` instead of `run` and `takes`: what evaluates whole
+/// statements in which such operations stand, formulas and all. It has
+/// - `static constexpr bool takes<Target, E>()`: whether it evaluates `target = e`. It does if e is
+///   the operation;
+/// - `static void assign(const launch& fixed, Target& target, const E& e)`;
+/// - `static explanation explain(Target& target, const E& e)`;
+/// - `static plan plan_of(const launch& fixed, Target& target, const E& e)`.
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct array_operation {
   using lazy_expression = void;
@@ -37,6 +47,12 @@ struct array_operation {
 
 template <class Operation, dtype D, int Rank, class... Arguments>
 inline constexpr bool is_materialized<array_operation<Operation, D, Rank, Arguments...>> = true;
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+  requires requires { typename Operation::statement; }
+struct statement_with<array_operation<Operation, D, Rank, Arguments...>> {
+  using type = typename Operation::statement;
+};
 
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct traced<array_operation<Operation, D, Rank, Arguments...>> {
@@ -117,6 +133,20 @@ void with_arguments(const array_operation<Operation, D, Rank, Arguments...>& e, 
   use(all);
 }
 
+/// An operation that is ready to run.
+template <class Operation>
+struct ready_operation {
+  const Operation& operation;
+  const operand &result, *arguments;
+  void run() const { operation.run(result, arguments); }
+};
+template <class Operation>
+auto prepare(const Operation& operation, const operand& result, const operand* arguments) {
+  if constexpr (requires { operation.prepare(result, arguments); })
+    return operation.prepare(result, arguments);
+  else return ready_operation<Operation>{operation, result, arguments};
+}
+
 /// Runs an operation into contiguous memory that is apart from its arguments.
 template <class Operation, dtype D, int Rank, class... Arguments>
 void run_into(const view<element_t<D>, Rank>& result,
@@ -124,7 +154,7 @@ void run_into(const view<element_t<D>, Rank>& result,
   operand to, *at = &to;
   add_leaves(as_operand(result), at);
   with_arguments(
-      e, [&](const operand* arguments) { e.operation.run(to, arguments); },
+      e, [&](const operand* arguments) { prepare(e.operation, to, arguments).run(); },
       std::index_sequence_for<Arguments...>{});
 }
 
@@ -151,12 +181,6 @@ template <class T, int Rank>
 view<T, Rank> as_mutable_view(const view<T, Rank>& target) {
   return target;
 }
-template <class T, int Rank, class Operation>
-void run_in_place(const view<T, Rank>& in, const Operation& operation) {
-  operand all, *at = &all;
-  add_leaves(as_operand(in), at);
-  operation.run(all, &all);
-}
 template <class X, int Rank>
 bool is_all_of(const view<X, Rank>& target, const view<const X, Rank>& x) {
   operand a, b, *at = &a, *other = &b;
@@ -166,38 +190,40 @@ bool is_all_of(const view<X, Rank>& target, const view<const X, Rank>& x) {
 }
 
 /// If the target's memory will do for the argument, evaluates it there, and the operation in its
-/// place.
+/// place. What may fail of the operation is done before the target is written.
 template <class Target, class Operation, dtype D, int Rank, class X>
 bool assign_in_place(Target& target, const array_operation<Operation, D, Rank, X>& e) {
   using T = element_t<D>;
   const X& x = get<0>(e.arguments);
   const auto shape = shape_of_values(e);
   if (shape_of_expression(x) != shape) return false;
-  const auto evaluate = [&x](auto& to) {
-    if constexpr (trace_t<X>::type.type == D) assign(to, x);
-    else assign(to, cast<T>(x));
-  };
   constexpr bool is_in_memory = std::same_as<X, view<const T, Rank>>;
+  const auto run = [&](auto& to, const operand& memory) {
+    auto ready = prepare(e.operation, memory, &memory);
+    if constexpr (!is_in_memory) {
+      if constexpr (trace_t<X>::type.type == D) assign(to, x);
+      else assign(to, cast<T>(x));
+    }
+    ready.run();
+  };
+  operand memory, *at = &memory;
   if constexpr (is_array<std::remove_cvref_t<Target>>) {
     if (!target.has_memory()) {
       if constexpr (is_in_memory) return false;
       array<T, Rank> made(shape, device_of(e));
-      evaluate(made);
-      run_in_place(made.view(), e.operation);
+      add_leaves(as_operand(made), at);
+      run(made, memory);
       target = std::move(made);
       return true;
     }
   }
   view<T, Rank> to = as_mutable_view(target);
-  operand memory, *at = &memory;
   add_leaves(as_operand(to), at);
   if (to.extents() != shape || !is_packed_and_apart(memory, nullptr, 0)) return false;
   if constexpr (is_in_memory) {
     if (!is_all_of(to, x)) return false;
-  } else {
-    evaluate(to);
   }
-  run_in_place(to, e.operation);
+  run(to, memory);
   return true;
 }
 
@@ -240,7 +266,10 @@ void assign(Target&& target, const detail::array_operation<Operation, D, Rank, A
   static_assert(target_type::rank >= Rank, "the target has fewer dimensions than the result");
   static_assert(detail::is_writable<std::remove_reference_t<Target>>,
                 "the target is const: an array that is, or a view that only reads");
-  if constexpr (target_type::rank == Rank) detail::assign_operation(target, e);
+  using operation = detail::array_operation<Operation, D, Rank, Arguments...>;
+  if constexpr (detail::runs_in_own_way<detail::tuple<target_type>, operation>)
+    detail::statement_with<operation>::type::assign({}, target, e);
+  else if constexpr (target_type::rank == Rank) detail::assign_operation(target, e);
   else assign(target, detail::as_operand(detail::materialize(e)));
 }
 
@@ -250,33 +279,46 @@ auto eval(const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
   return detail::materialize(e);
 }
 
-/// Describes the statements that evaluate the arguments, and the operation.
-template <class Target, class Operation, dtype D, int Rank, class... Arguments>
-explanation explain(Target&, const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+namespace detail {
+
+template <class Operation, dtype D, int Rank, class... Arguments>
+explanation explain_operation(const array_operation<Operation, D, Rank, Arguments...>& e) {
   explanation all;
-  detail::unpack(
+  unpack(
       [&all](const auto&... x) {
         const auto add = [&all](const auto& argument) {
           using type = std::remove_cvref_t<decltype(argument)>;
-          if constexpr (requires { argument.operands; } || detail::is_materialized<type>) {
-            auto values = array<element_t<detail::trace_t<type>::type.type>, type::rank>{};
+          if constexpr (requires { argument.operands; } || is_materialized<type>) {
+            auto values = array<element_t<trace_t<type>::type.type>, type::rank>{};
             all.append(explain(values, argument));
           }
         };
         (add(x), ...);
       },
       e.arguments);
-  detail::operand of[sizeof...(Arguments)], *at = of;
-  detail::unpack(
+  operand of[sizeof...(Arguments)], *at = of;
+  unpack(
       [&at](const auto&... x) {
-        (set_shape_of_values(*at++, detail::trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
-                             std::remove_cvref_t<decltype(x)>::rank,
-                             detail::shape_of_expression(x).data(), nullptr, 0),
+        (set_shape_of_values(*at++, trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
+                             std::remove_cvref_t<decltype(x)>::rank, shape_of_expression(x).data(),
+                             nullptr, 0),
          ...);
       },
       e.arguments);
   all.append(explanation::of_line(e.operation.describe(of)));
   return all;
+}
+
+}  // namespace detail
+
+/// Describes the statements that evaluate the arguments, and the operation.
+template <class Target, class Operation, dtype D, int Rank, class... Arguments>
+explanation explain(Target& target,
+                    const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
+  using operation = detail::array_operation<Operation, D, Rank, Arguments...>;
+  if constexpr (detail::runs_in_own_way<detail::tuple<std::remove_cvref_t<Target>>, operation>)
+    return detail::statement_with<operation>::type::explain(target, e);
+  else return detail::explain_operation(e);
 }
 
 }  // namespace dsl

@@ -17,7 +17,9 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr ((has_materialized<E> || ...)) {
+  if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {
+    unpack([&](auto&... t) { (..., statement_with<E>::type::assign(fixed, t, e)); }, targets);
+  } else if constexpr ((has_materialized<E> || ...)) {
     const device_guard of_targets(
         unpack([](const auto&... t) { return home_of(as_operand(t)...); }, targets)),
         of_operands(home_of(e...));
@@ -175,7 +177,10 @@ namespace dsl {
 /// assignment would.
 template <class... Targets, detail::lazy E>
 auto plan_of(const tied<Targets...>& targets, const E& expression, const launch& fixed = {}) {
-  if constexpr (detail::has_materialized<E>) {
+  if constexpr (detail::runs_in_own_way<detail::tuple<Targets...>, E>) {
+    return detail::statement_with<E>::type::plan_of(fixed, detail::get<0>(targets.targets),
+                                                    expression);
+  } else if constexpr (detail::has_materialized<E>) {
     return plan_of(targets, detail::without_materialized(expression), fixed);
   } else if constexpr (detail::may_assign<E>(std::type_identity<detail::tuple<Targets&...>>{})) {
     if constexpr (detail::has_repeats<E>) {

@@ -16,7 +16,11 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr ((has_materialized<E> || ...)) {
+  if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {
+    explanation all;
+    unpack([&](auto&... t) { (..., all.append(statement_with<E>::type::explain(t, e))); }, targets);
+    return all;
+  } else if constexpr ((has_materialized<E> || ...)) {
     explanation all;
     const auto explained = [&all](const auto& scan) {
       auto values = memory_for_values(scan);

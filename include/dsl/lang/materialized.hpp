@@ -39,6 +39,30 @@ auto without_materialized(const E& e) {
   return replace_materialized(e, [](const auto& of) { return as_operand(memory_for_values(of)); });
 }
 
+/// What evaluates whole statements with an operation among their operands, if the operation names
+/// it
+/// (`Operation::statement`, lang/array_operation.hpp); else void.
+template <class E> struct statement_with { using type = void; };
+template <class F, class... Operands> struct statement_with<expression<F, Operands...>> {
+  template <class... Found>
+  static auto first(std::type_identity<void>, Found... others) {
+    return first(others...);
+  }
+  template <class Statement, class... Found>
+  static std::type_identity<Statement> first(std::type_identity<Statement>, Found...) {
+    return {};
+  }
+  static std::type_identity<void> first() { return {}; }
+  using type = typename decltype(first(
+      std::type_identity<typename statement_with<Operands>::type>{}...))::type;
+};
+/// Whether what evaluates whole statements evaluates this one, `target = e` for one target.
+template <class Targets, class... E> inline constexpr bool runs_in_own_way = false;
+template <class Target, class E>
+  requires(!std::is_void_v<typename statement_with<E>::type>)
+inline constexpr bool runs_in_own_way<tuple<Target>, E> =
+    statement_with<E>::type::template takes<std::remove_cv_t<Target>, E>();
+
 /// Calls visit(x) for each operand x of these operands, without those of others inside them.
 template <class E, class Visit>
 void visit_arguments(const E& e, const Visit& visit) {

@@ -144,7 +144,10 @@ void formula_speller::value(const value_source& source, int outer) {
   const named_pass* const pass = std::exchange(pass_, &earlier);
   const operand* const operands = std::exchange(operands_, source.operands);
   const std::string axes = std::exchange(axes_, spell_axes(source.reduced, source.rank));
-  node(true, node_of_target(source.output), outer);
+  const bool is_result = target_word{source.pass->targets[source.output]}.is_result();
+  if (source.function != nullptr) text_ += std::string(source.function) + "(";
+  node(is_result, node_of_target(source.output), source.function != nullptr ? 0 : outer);
+  if (source.function != nullptr) text_ += ")";
   pass_ = pass;
   operands_ = operands;
   axes_ = axes;

@@ -35,7 +35,7 @@ enum class operand_kind : std::uint8_t {
 struct operand;
 /// The origin of a value that one pass of a statement leaves for later ones, for messages: the pass
 /// and its operands, the output's number, the axes of the pass that are reduced (a bit for each),
-/// and the leaves of the whole statement.
+/// the leaves of the whole statement, and what is done to the value before it is read.
 struct value_source {
   const pass_view* pass;
   const operand* operands;
@@ -44,6 +44,7 @@ struct value_source {
   int rank;
   const operand* leaves;
   int leaf_count;
+  const char* function = nullptr;  // Applied to the whole value: "fft"; or null.
 };
 
 struct operand {

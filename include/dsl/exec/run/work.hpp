@@ -25,6 +25,7 @@ enum class work_kind : std::uint8_t {
   by_key,     // Reduced in groups that keys name (`by_key_work`).
   selection,  // Stored where a condition holds, one after another (`selection_work`).
   ensemble,   // Each a loop of its own (`ensemble_work`).
+  transform,  // Transformed along rows, between formulas: for blocks of threads alone.
 };
 
 /// The data that all kinds of work have. `operands`: the inputs, then the targets.
