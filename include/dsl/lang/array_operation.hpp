@@ -26,7 +26,12 @@ namespace detail {
 ///   current stream of the result's device. The result is contiguous and apart from the arguments;
 /// - `text describe(const operand* arguments) const`: one line for `explain`;
 /// - `static constexpr bool in_place`, if it is there: whether the result may also be in the memory
-///   of the only argument, if both have the same dtype and extents.
+///   of the only argument, if both have the same dtype and extents;
+/// - `static bool writes(const operand& result)`, if it is there: whether it writes elements that
+///   lie like this. Then the result need not be contiguous;
+/// - `static bool takes_conjugates(const operand& argument)`, if it is there: whether it reads the
+///   conjugates of elements that lie like this. Then `run` has a third parameter, a bit for each
+///   argument of which it is to.
 template <class Operation, dtype D, int Rank, class... Arguments>
 struct array_operation {
   using lazy_expression = void;
@@ -73,19 +78,31 @@ auto memory_for_values(const array_operation<Operation, D, Rank, Arguments...>& 
   return array<element_t<D>, Rank>(shape_of_values(e), device_of(e));
 }
 
-/// An argument in memory: a view as it lies, if the operation takes it; anything else evaluated.
+template <class Operation>
+concept conjugates = requires(const operand& o) { Operation::takes_conjugates(o); };
+
+/// An argument in memory: a view as it lies, if the operation takes it, or its conjugate; anything
+/// else evaluated.
 template <class Operation, dtype D, class X>
 struct argument_in_memory {
   using T = element_t<D>;
   static constexpr int rank = X::rank;
   array<T, rank> made;
   operand is;
+  bool is_conjugated = false;
 
   explicit argument_in_memory(const X& x) {
     operand* at = &is;
     if constexpr (std::same_as<X, view<const T, rank>>) {
       add_leaves(x, at);
       if (Operation::takes(is)) return;
+      at = &is;
+    }
+    if constexpr (conjugates<Operation> &&
+                  std::same_as<X, expression<table_function<op::conj>, view<const T, rank>>>) {
+      add_leaves(get<0>(x.operands), at);
+      is_conjugated = Operation::takes_conjugates(is);
+      if (is_conjugated) return;
       at = &is;
     }
     made = cast<T>(x);
@@ -98,26 +115,33 @@ struct argument_in_memory {
 template <class Operation, std::size_t I> inline constexpr dtype argument_type =
     Operation::argument_types[I];
 
-/// Calls use(arguments) with the operands of an operation's arguments, which are evaluated first.
-template <class Operation, dtype D, int Rank, class... Arguments, class Use, std::size_t... I>
-void with_arguments(const array_operation<Operation, D, Rank, Arguments...>& e, const Use& use,
-                    std::index_sequence<I...>) {
+/// Runs an operation, whose arguments are evaluated first.
+template <class Operation, dtype D, int Rank, class... Arguments, std::size_t... I>
+void run_into(const operand& result, const array_operation<Operation, D, Rank, Arguments...>& e,
+              std::index_sequence<I...>) {
   const tuple<argument_in_memory<Operation, argument_type<Operation, I>, Arguments>...> made{
       argument_in_memory<Operation, argument_type<Operation, I>, Arguments>(
           get<I>(e.arguments))...};
   const operand all[] = {get<I>(made).is...};
-  use(all);
+  if constexpr (conjugates<Operation>)
+    e.operation.run(result, all, (0u | ... | (unsigned{get<I>(made).is_conjugated} << I)));
+  else e.operation.run(result, all);
 }
 
-/// Runs an operation into contiguous memory that is apart from its arguments.
+/// Runs an operation into memory that is apart from its arguments.
 template <class Operation, dtype D, int Rank, class... Arguments>
 void run_into(const view<element_t<D>, Rank>& result,
               const array_operation<Operation, D, Rank, Arguments...>& e) {
   operand to, *at = &to;
   add_leaves(as_operand(result), at);
-  with_arguments(
-      e, [&](const operand* arguments) { e.operation.run(to, arguments); },
-      std::index_sequence_for<Arguments...>{});
+  run_into(to, e, std::index_sequence_for<Arguments...>{});
+}
+
+/// Whether an operation writes elements that lie like the target's.
+template <class Operation>
+bool may_be_written(const operand& target) {
+  if constexpr (requires { Operation::writes(target); }) return Operation::writes(target);
+  else return is_packed_and_apart(target, nullptr, 0);
 }
 
 template <class T, int R, class Operation, dtype D, class... Arguments>
@@ -127,7 +151,8 @@ bool may_run_into(const view<T, R>& target,
   operand to, all[count], *at = &to, *leaf = all;
   add_leaves(as_operand(target), at);
   unpack([&leaf](const auto&... x) { (add_leaves(x, leaf), ...); }, e.arguments);
-  return target.extents() == shape_of_values(e) && is_packed_and_apart(to, all, count);
+  return target.extents() == shape_of_values(e) && may_be_written<Operation>(to) &&
+         is_apart(to, all, count);
 }
 
 template <class Operation> inline constexpr bool runs_in_place = false;

@@ -4,6 +4,8 @@
 #include <dsl/lang/array_operation.hpp>
 #include <dsl/lang/reduce.hpp>
 
+#include <complex>
+
 namespace dsl {
 
 namespace detail {
@@ -14,16 +16,33 @@ template <class Explicit> inline constexpr bool is_included<header::linear, Expl
 /// batches do not broadcast.
 void shape_of_product(const std::int64_t* a, int rank_a, const std::int64_t* b, int rank_b,
                       std::int64_t* product);
-/// Whether the library's routines read matrices or vectors that lie like this.
+/// Whether the library's routines read matrices or vectors that lie like this, or their conjugates.
 bool may_be_multiplied(const operand& factor);
-/// Queues a product on the current stream of the result's device.
-void run_product(const operand& product, const operand& a, const operand& b);
-text describe_product(const operand& a, const operand& b);
+bool may_be_conjugated(const operand& factor);
+/// Whether they write a product that lies like this.
+bool may_be_product(const operand& product);
+
+/// What a call makes of a product: times * product + plus * target. The target is not read if
+/// `plus` is 0.
+struct product_weights { std::complex<double> times{1}, plus{0}; };
+/// Whether a call with a weight, in the dtype in which it is added, has the values that a formula
+/// has: it is finite and not 0. BLAS reads no elements that are multiplied by 0, and so passes over
+/// NaN among them.
+bool may_be_weight(dtype product, std::complex<double> weight);
+
+/// Queues a product on the current stream of the result's device. `conjugated`: a bit for each
+/// factor of which the conjugates are read.
+void run_product(const operand& product, const operand* factors, unsigned conjugated,
+                 const product_weights& weights);
+text describe_product(const operand* factors, const product_weights& weights);
 
 template <dtype D>
 struct product_of_matrices {
   static constexpr dtype argument_types[] = {D, D};
+  product_weights weights{};
   static bool takes(const operand& factor) { return may_be_multiplied(factor); }
+  static bool takes_conjugates(const operand& factor) { return may_be_conjugated(factor); }
+  static bool writes(const operand& product) { return may_be_product(product); }
   template <std::size_t A, std::size_t B>
   auto shape(const std::array<std::int64_t, A>& a, const std::array<std::int64_t, B>& b) const {
     constexpr std::size_t greater = A > B ? A : B;
@@ -31,10 +50,10 @@ struct product_of_matrices {
     shape_of_product(a.data(), A, b.data(), B, product.data());
     return product;
   }
-  void run(const operand& product, const operand* factors) const {
-    run_product(product, factors[0], factors[1]);
+  void run(const operand& product, const operand* factors, unsigned conjugated) const {
+    run_product(product, factors, conjugated, weights);
   }
-  static text describe(const operand* factors) { return describe_product(factors[0], factors[1]); }
+  text describe(const operand* factors) const { return describe_product(factors, weights); }
 };
 
 template <class X> inline constexpr dtype result_dtype = trace_t<operand_t<X>>::type.type;

@@ -219,6 +219,8 @@ bool is_written_by_elements(const operand& o);
 /// steps does not decide. For an address, any element of its memory counts.
 bool may_share_elements(const operand& a, const operand& b);
 
+/// Whether a target's memory is apart from the operands'.
+bool is_apart(const operand& target, const operand* operands, int count);
 /// Whether a target is contiguous in row-major order, and its memory apart from the operands'.
 bool is_packed_and_apart(const operand& target, const operand* operands, int count);
 
