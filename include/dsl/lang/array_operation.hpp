@@ -81,31 +81,36 @@ auto memory_for_values(const array_operation<Operation, D, Rank, Arguments...>& 
 template <class Operation>
 concept conjugates = requires(const operand& o) { Operation::takes_conjugates(o); };
 
-/// An argument in memory: a view as it lies, if the operation takes it, or its conjugate; anything
-/// else evaluated.
+/// Whether an operation reads elements of dtype T as they lie: a view's, or their conjugates. If
+/// so, sets `is` and `is_conjugated`.
+template <class Operation, class T, class X>
+bool reads_as_it_lies(const X& x, operand& is, bool& is_conjugated) {
+  operand* at = &is;
+  if constexpr (std::same_as<X, view<const T, X::rank>>) {
+    add_leaves(x, at);
+    return Operation::takes(is);
+  } else if constexpr (conjugates<Operation> &&
+                       std::same_as<X,
+                                    expression<table_function<op::conj>, view<const T, X::rank>>>) {
+    add_leaves(x, at);
+    return is_conjugated = Operation::takes_conjugates(is);
+  } else {
+    return false;
+  }
+}
+
+/// An argument in memory: as it lies, if the operation takes it; anything else evaluated.
 template <class Operation, dtype D, class X>
 struct argument_in_memory {
   using T = element_t<D>;
-  static constexpr int rank = X::rank;
-  array<T, rank> made;
+  array<T, X::rank> made;
   operand is;
   bool is_conjugated = false;
 
   explicit argument_in_memory(const X& x) {
-    operand* at = &is;
-    if constexpr (std::same_as<X, view<const T, rank>>) {
-      add_leaves(x, at);
-      if (Operation::takes(is)) return;
-      at = &is;
-    }
-    if constexpr (conjugates<Operation> &&
-                  std::same_as<X, expression<table_function<op::conj>, view<const T, rank>>>) {
-      add_leaves(get<0>(x.operands), at);
-      is_conjugated = Operation::takes_conjugates(is);
-      if (is_conjugated) return;
-      at = &is;
-    }
+    if (reads_as_it_lies<Operation, T>(x, is, is_conjugated)) return;
     made = cast<T>(x);
+    operand* at = &is;
     add_leaves(as_operand(made), at);
   }
 };
@@ -267,33 +272,38 @@ auto eval(const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
   return detail::materialize(e);
 }
 
+namespace detail {
+
+/// Describes the statement that evaluates an argument, if there is one.
+template <class Operation, dtype D, class X>
+void explain_argument(const X& x, explanation& all) {
+  operand is;
+  bool is_conjugated = false;
+  if constexpr (requires { x.operands; } || is_materialized<X>)
+    if (!reads_as_it_lies<Operation, element_t<D>>(x, is, is_conjugated)) {
+      array<element_t<trace_t<X>::type.type>, X::rank> values;
+      all.append(explain(values, x));
+    }
+}
+template <class Operation, dtype D, int Rank, class... Arguments, std::size_t... I>
+explanation explain_operation(const array_operation<Operation, D, Rank, Arguments...>& e,
+                              std::index_sequence<I...>) {
+  explanation all;
+  (explain_argument<Operation, argument_type<Operation, I>>(get<I>(e.arguments), all), ...);
+  operand of[sizeof...(I)];
+  (set_shape_of_values(of[I], trace_t<Arguments>::type.type, Arguments::rank,
+                       shape_of_expression(get<I>(e.arguments)).data(), nullptr, 0),
+   ...);
+  all.append(explanation::of_line(e.operation.describe(of)));
+  return all;
+}
+
+}  // namespace detail
+
 /// Describes the statements that evaluate the arguments, and the operation.
 template <class Target, class Operation, dtype D, int Rank, class... Arguments>
 explanation explain(Target&, const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
-  explanation all;
-  detail::unpack(
-      [&all](const auto&... x) {
-        const auto add = [&all](const auto& argument) {
-          using type = std::remove_cvref_t<decltype(argument)>;
-          if constexpr (requires { argument.operands; } || detail::is_materialized<type>) {
-            auto values = array<element_t<detail::trace_t<type>::type.type>, type::rank>{};
-            all.append(explain(values, argument));
-          }
-        };
-        (add(x), ...);
-      },
-      e.arguments);
-  detail::operand of[sizeof...(Arguments)], *at = of;
-  detail::unpack(
-      [&at](const auto&... x) {
-        (set_shape_of_values(*at++, detail::trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
-                             std::remove_cvref_t<decltype(x)>::rank,
-                             detail::shape_of_expression(x).data(), nullptr, 0),
-         ...);
-      },
-      e.arguments);
-  all.append(explanation::of_line(e.operation.describe(of)));
-  return all;
+  return detail::explain_operation(e, std::index_sequence_for<Arguments...>{});
 }
 
 }  // namespace dsl

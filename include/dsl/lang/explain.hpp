@@ -16,7 +16,8 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr (sizeof...(Targets) == 1 && sizeof...(E) == 1 && (may_be_one_call<E> && ...)) {
+  if constexpr (sizeof...(Targets) == 1 && sizeof...(E) == 1 &&
+                (may_be_one_call<Targets, E> && ...)) {
     auto& target = get<0>(targets);
     if (const auto call = as_one_call(target, e...)) return explain(target, *call);
   }

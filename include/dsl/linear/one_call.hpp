@@ -52,24 +52,28 @@ inline constexpr part_of_call
     part_in<P, expression<table_function<op::multiply>, X, value_leaf<T>>> =
         may_weigh<P, T> ? part_in<P, X> : part_of_call::none;
 
-constexpr part_of_call part_of_sum(part_of_call a, part_of_call b) {
+constexpr part_of_call part_of_two(part_of_call a, part_of_call b) {
   const bool is_sum = (a == part_of_call::product && b == part_of_call::addend) ||
                       (a == part_of_call::addend && b == part_of_call::product);
   return is_sum ? part_of_call::sum : part_of_call::none;
 }
 template <class P, class X, class Y>
 inline constexpr part_of_call part_in<P, expression<table_function<op::add>, X, Y>> =
-    part_of_sum(part_in<P, X>, part_in<P, Y>);
+    part_of_two(part_in<P, X>, part_in<P, Y>);
 template <class P, class X, class Y>
 inline constexpr part_of_call part_in<P, expression<table_function<op::subtract>, X, Y>> =
-    part_of_sum(part_in<P, X>, part_in<P, Y>);
+    part_of_two(part_in<P, X>, part_in<P, Y>);
 
-template <class E> inline constexpr part_of_call call_of = part_in<typename product_in<E>::type, E>;
-template <op Code, class... X>
-inline constexpr bool may_be_one_call<expression<table_function<Code>, X...>> =
-    !std::is_void_v<typename product_in<expression<table_function<Code>, X...>>::type> &&
-    (call_of<expression<table_function<Code>, X...>> == part_of_call::product ||
-     call_of<expression<table_function<Code>, X...>> == part_of_call::sum);
+template <class Target, class P> inline constexpr bool may_be_target = false;
+template <class Target, class Operation, dtype D, int R, class... X>
+inline constexpr bool may_be_target<Target, array_operation<Operation, D, R, X...>> =
+    std::remove_cvref_t<Target>::rank == R && is_writable<std::remove_reference_t<Target>> &&
+    std::same_as<typename std::remove_cvref_t<Target>::value_type, element_t<D>>;
+template <class Target, op Code, class... X>
+inline constexpr bool may_be_one_call<Target, expression<table_function<Code>, X...>> =
+    may_be_target<Target, typename product_in<expression<table_function<Code>, X...>>::type> &&
+    part_in<typename product_in<expression<table_function<Code>, X...>>::type,
+            expression<table_function<Code>, X...>> != part_of_call::none;
 
 template <class T>
 std::complex<double> as_weight(const T& number) {
@@ -117,35 +121,24 @@ struct parts_of_call {
   }
 };
 
-/// The call that an expression is, into a target: the product with its weights. If the target is
-/// added to the product, it must be the sum's other operand, and apart from the factors.
+/// The call that an expression is, into a target: the product with its weights. If elements are
+/// added to the product, they must be the target's, and apart from the factors.
 template <class Target, class E>
 auto as_one_call(Target& target, const E& e) {
   using P = typename product_in<E>::type;
   constexpr dtype D = trace_t<P>::type.type;
-  using T = element_t<D>;
-  using addend = view<const T, P::rank>;
-  parts_of_call<P, addend> parts;
+  parts_of_call<P, view<const element_t<D>, P::rank>> parts;
   parts.read(e, 1);
-  if (!may_be_weight(D, parts.weights.times)) return std::optional<P>();
-  if constexpr (call_of<E> == part_of_call::sum) {
-    using target_type = std::remove_cvref_t<Target>;
-    if constexpr (target_type::rank == P::rank &&
-                  std::same_as<typename target_type::value_type, T> &&
-                  is_writable<std::remove_reference_t<Target>>) {
-      if constexpr (is_array<target_type>)
-        if (!target.has_memory()) return std::optional<P>();
-      const auto to = as_mutable_view(target);
-      if (!may_be_weight(D, parts.weights.plus) || !is_all_of(to, *parts.addend) ||
-          !may_run_into(to, *parts.product))
-        return std::optional<P>();
-    } else {
-      return std::optional<P>();
-    }
+  std::optional<P> call;
+  if (!may_be_weight(D, parts.weights.times)) return call;
+  if constexpr (part_in<P, E> == part_of_call::sum) {
+    if (!may_be_weight(D, parts.weights.plus) || !target.has_memory()) return call;
+    const auto to = as_mutable_view(target);
+    if (!is_all_of(to, *parts.addend) || !may_run_into(to, *parts.product)) return call;
   }
-  P call = *parts.product;
-  call.operation.weights = parts.weights;
-  return std::optional<P>(call);
+  call.emplace(*parts.product);
+  call->operation.weights = parts.weights;
+  return call;
 }
 
 }  // namespace dsl::detail
