@@ -62,6 +62,22 @@ TEST_P(matrix_norms, batches_and_values) {
   }
 }
 
+// Vectors of matrices of rank 0 and 1 are orthogonal as well.
+TEST_P(matrix_norms, singular_matrices) {
+  for (const int64_t n : {6, 40}) {
+    auto a = filled<double, 3>({3, n, n}, 1);
+    auto zero = a(0, dsl::slice(), dsl::slice()), flat = a(1, dsl::slice(), dsl::slice());
+    zero = 0.0;
+    flat = dsl::expand_dims(filled<double, 1>({n}, 2), 1);
+    const auto [u, s, vh] = dsl::svd(a);
+    const auto identity = dsl::cast<double>(dsl::index(1, 3, n, n) == dsl::index(2, 3, n, n));
+    EXPECT_LE(off(dsl::matmul(dsl::permute(u, 0, 2, 1), u) - identity), 1e-13);
+    EXPECT_LE(off(dsl::matmul(vh, dsl::permute(vh, 0, 2, 1)) - identity), 1e-13);
+    EXPECT_LE(off(dsl::matmul(u * dsl::expand_dims(s, 1), vh) - a), 1e-13);
+    EXPECT_LE(off(s(0, dsl::slice())), 0);
+  }
+}
+
 TEST_P(matrix_norms, edges) {
   const auto one = dsl::full<double>(-3.0, 1, 1), none = dsl::zeros<double>(0, 3);
   EXPECT_EQ(dsl::matrix_norm<2>(one).value(), 3);
