@@ -130,6 +130,48 @@ TEST_P(linear, cholesky_of_other_matrices_gives_nan) {
     }
 }
 
+// Vectors of matrices of rank 0 and 1 are orthogonal as well.
+TEST_P(linear, vectors_of_singular_matrices) {
+  for (const int64_t n : {6, 40}) {
+    auto a = filled<double, 3>({3, n, n}, 1);
+    auto zero = a(0, dsl::slice(), dsl::slice()), flat = a(1, dsl::slice(), dsl::slice());
+    zero = 0.0;
+    flat = dsl::expand_dims(filled<double, 1>({n}, 2), 1);
+    const auto [u, s, vh] = dsl::svd(a);
+    const auto identity = dsl::cast<double>(dsl::index(1, 3, n, n) == dsl::index(2, 3, n, n));
+    EXPECT_LE(off(dsl::matmul(dsl::permute(u, 0, 2, 1), u) - identity), 1e-13);
+    EXPECT_LE(off(dsl::matmul(vh, dsl::permute(vh, 0, 2, 1)) - identity), 1e-13);
+    EXPECT_LE(off(dsl::matmul(u * dsl::expand_dims(s, 1), vh) - a), 1e-13);
+    EXPECT_LE(off(s(0, dsl::slice())), 0);
+  }
+}
+
+TEST_P(linear, nan_stays_in_its_own_matrix) {
+  auto a = filled<double, 3>({3, 5, 5}, 2);
+  const auto before = dsl::eval(dsl::svdvals(a)).copy_to_host();
+  auto unknown = a(1, 2, 3);
+  unknown = std::nan("");
+  const auto values = dsl::eval(dsl::svdvals(a)).copy_to_host();
+  const auto [u, s, vh] = dsl::svd(a);
+  const auto [of_a, vectors] = dsl::eigh(dsl::permute(a, 0, 2, 1));
+  const auto eigenvalues = of_a.copy_to_host(), with_vectors = s.copy_to_host();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_unknown = i / 5 == 1;
+    EXPECT_EQ(std::isnan(values[i]), is_unknown) << i;
+    EXPECT_EQ(std::isnan(with_vectors[i]), is_unknown) << i;
+    EXPECT_EQ(std::isnan(eigenvalues[i]), is_unknown) << i;
+    if (!is_unknown) {
+      EXPECT_NEAR(values[i], before[i], 1e-14);
+    }
+  }
+  EXPECT_NEAR(dsl::eval(dsl::matrix_norm<dsl::nuclear>(a)).copy_to_host()[2],
+              values[10] + values[11] + values[12] + values[13] + values[14], 1e-14);
+  // Of many unknowns, which LAPACK solves.
+  const auto solution =
+      dsl::eval(dsl::solve(dsl::full<double>(std::nan(""), 9, 9), dsl::full<double>(1.0, 9)));
+  EXPECT_TRUE(dsl::all(dsl::isnan(solution)).value());
+}
+
 TEST_P(linear, errors_change_nothing) {
   const auto a = filled<double, 2>({3, 4}, 1), b = filled<double, 2>({3, 5}, 2);
   dsl::array<double, 2> c = dsl::full<double>(7.0, 3, 5);

@@ -106,8 +106,8 @@ struct eigen_decomposition {
 };
 
 /// The eigenvalues and eigenvectors of symmetric or Hermitian matrices (..., n, n), of which the
-/// lower triangle is read: np.linalg.eigh. The work is queued at the call, which does not wait.
-/// Throws as `solve`.
+/// lower triangle is read: np.linalg.eigh. The work is queued at the call, which does not wait. A
+/// matrix that has NaN gives NaN. Throws as `solve`.
 /// ```cpp
 /// auto [values, vectors] = dsl::eigh(covariances);
 /// ```
@@ -143,8 +143,9 @@ struct singular_value_decomposition {
 };
 
 /// The singular values of matrices (..., m, n): np.linalg.svd with full_matrices=False. The work is
-/// queued at the call, which does not wait. On a GPU one call of the library for each matrix of a
-/// batch. Throws as `solve`.
+/// queued at the call, which does not wait. On a GPU one call of the library for a batch of
+/// matrices of up to 32 rows and columns, otherwise one for each matrix. A matrix that has NaN
+/// gives NaN. Throws as `solve`.
 /// ```cpp
 /// auto [u, s, vh] = dsl::svd(A);
 /// ```

@@ -74,7 +74,8 @@ array_operation<Operation, D, Rank, operand_t<X>...> operate(const Operation& op
 /// Operands of more than two dimensions are batches of matrices, which broadcast. Real and complex
 /// numbers; halves are added in float. The dtype is that of both operands together. Arrays and
 /// views are read as they lie, transposed ones too; any other expression is evaluated once, before.
-/// The product is an operand like any other; the formula around it is a kernel beside it.
+/// The product is an operand like any other; the formula around it is a kernel beside it. C = 2 *
+/// matmul(a, b) + 0.5 * C, C -= matmul(a, b) and conj(transpose(a)) as a factor are one call.
 ///
 /// By cuBLAS on a GPU, by OpenBLAS on the host and in the simulator. The same operands give the
 /// same bits each time. Does not wait. Throws shape_error if the extents do not match, device_error
@@ -84,6 +85,7 @@ array_operation<Operation, D, Rank, operand_t<X>...> operate(const Operation& op
 /// dsl::array<double, 2> c = dsl::matmul(a, dsl::transpose(b));
 /// // Two products, and one kernel for the formula around them.
 /// R = R - 1i * h * (dsl::matmul(H, R) - dsl::matmul(R, H));
+/// C = 2 * dsl::matmul(a, b) + 0.5 * C;
 /// ```
 template <class A, class B>
   requires detail::operands<A, B>

@@ -39,7 +39,6 @@ auto last_extremum(const X& x) {
 /// NaN in a matrix gives NaN. Lazy: a reduction, or one of `svdvals`. Throws shape_error if there
 /// is no column, row or singular value to choose from, otherwise as `svdvals`.
 /// ```cpp
-/// const double largest = dsl::matrix_norm<2>(m).value();
 /// dsl::array<double> of_each = dsl::matrix_norm<dsl::nuclear>(A);
 /// ```
 template <auto Order = frobenius, class A>
