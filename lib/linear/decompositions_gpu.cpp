@@ -26,11 +26,14 @@ types_of_call types_for(dtype type) {
 
 // Memory of the pool for a call, and one status of each matrix.
 struct working_memory {
-  working_memory(std::size_t on_device, std::size_t on_host, std::int64_t statuses, device where)
+  working_memory(std::size_t on_device, std::size_t on_host, std::int64_t statuses,
+                 const stream& on)
       : bytes(on_device),
-        memory(buffer_ref::allocate(on_device, where)),
-        info(buffer_ref::allocate(static_cast<std::size_t>(statuses) * sizeof(int), where)),
-        host(on_host) {}
+        memory(buffer_ref::allocate(on_device, on.where())),
+        info(buffer_ref::allocate(static_cast<std::size_t>(statuses) * sizeof(int), on.where())),
+        host(on_host) {
+    require_recordable(on, on_host);
+  }
   int* status(std::int64_t k) const { return static_cast<int*>(info.data()) + k; }
   std::size_t bytes;
   buffer_ref memory, info;
@@ -62,7 +65,7 @@ void decompose_on_gpu(const cholesky_call& c, const stream& on) {
     check(cusolverDnXpotrf_bufferSize(handle, nullptr, CUBLAS_FILL_MODE_UPPER, c.size, type, c.a,
                                       c.size, type, &on_device, &on_host),
           "cusolverDnXpotrf_bufferSize");
-    working_memory work(on_device, on_host, c.count, on.where());
+    working_memory work(on_device, on_host, c.count, on);
     for (std::int64_t k = 0; k < c.count; ++k)
       check(cusolverDnXpotrf(handle, nullptr, CUBLAS_FILL_MODE_UPPER, c.size, type,
                              matrix_at(c.a, k, c.size * c.size, size_of(c.type)), c.size, type,
@@ -158,7 +161,7 @@ void svd_of_batch(cusolverDnHandle_t handle, const svd_call& c, const stream& on
   int elements = 0;
   check(svd_batch_size(handle, mode, m, n, a, s, u, v, &elements, accuracy.how, count),
         "cusolverDnGesvdjBatched_bufferSize");
-  working_memory work(static_cast<std::size_t>(elements) * sizeof(T), 0, c.count, on.where());
+  working_memory work(static_cast<std::size_t>(elements) * sizeof(T), 0, c.count, on);
   check(svd_batch(handle, mode, m, n, a, s, u, v, static_cast<T*>(work.memory.data()), elements,
                   work.status(0), accuracy.how, count),
         "cusolverDnGesvdjBatched");
@@ -178,7 +181,7 @@ void svd_one_by_one(cusolverDnHandle_t handle, const svd_call& c, const stream& 
                                     c.columns, real, c.s, type, c.vh, c.columns, type, c.u, c.rows,
                                     type, &on_device, &on_host),
         "cusolverDnXgesvd_bufferSize");
-  working_memory work(on_device, on_host, c.count, on.where());
+  working_memory work(on_device, on_host, c.count, on);
   const auto vectors_at = [&](void* first, std::int64_t k, std::int64_t elements) -> void* {
     return c.has_vectors() ? matrix_at(first, k, elements, of_element) : nullptr;
   };
@@ -206,7 +209,7 @@ void decompose_on_gpu(const eigh_call& c, const stream& on) {
                                         CUBLAS_FILL_MODE_UPPER, c.size, type, c.vectors, c.size,
                                         real, c.values, type, &on_device, &on_host),
             "cusolverDnXsyevd_bufferSize");
-    working_memory work(on_device, on_host, c.count, on.where());
+    working_memory work(on_device, on_host, c.count, on);
     if (is_batch) eigh_of_batch(handle, c, work);
     else eigh_one_by_one(handle, c, work);
     refuse(work, real_of(c.type), c.values, c.size, c.count, on);

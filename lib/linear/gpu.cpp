@@ -91,6 +91,11 @@ void with_cusolver(const stream& on, const std::function<void(cusolverDnHandle_t
   use(handle);
 }
 
+void require_recordable(const stream& on, std::size_t bytes_on_host) {
+  if (bytes_on_host > 0 && cuda::is_capturing(on.native()))
+    raise<cuda_error>("linear algebra: a call that works on the host is no part of a CUDA graph");
+}
+
 // cuBLAS's matrices are column-major, so that the row-major c = a b is its c^T = b^T a^T.
 void multiply_on_gpu(const products& p, const stream& on) {
   with_cublas(on, [&](cublasHandle_t handle) {

@@ -22,6 +22,10 @@ void check(cusolverStatus_t status, const char* call);
 void with_cublas(const stream& on, const std::function<void(cublasHandle_t)>& use);
 void with_cusolver(const stream& on, const std::function<void(cusolverDnHandle_t)>& use);
 
+/// Throws cuda_error if the stream is being captured and a call works in memory of the host as
+/// well: that would be gone when the graph runs.
+void require_recordable(const stream& on, std::size_t bytes_on_host);
+
 /// Queues the addresses of `count` matrices, `bytes` apart, as BLAS's batches are given.
 void list_on_gpu(void* first, std::int64_t bytes, void** list, std::int64_t count,
                  cudaStream_t stream);

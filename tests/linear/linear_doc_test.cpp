@@ -77,6 +77,19 @@ TEST_P(linear_doc, one_call) {
     }
 }
 
+TEST_P(linear_doc, loops) {
+  const dsl::array<std::complex<double>, 2> H =
+      dsl::cast<double>(dsl::index(0, 3, 3) + dsl::index(1, 3, 3)) + 0i;
+  dsl::array<std::complex<double>, 2> R =
+      where(dsl::index(0, 3, 3) == 0 && dsl::index(1, 3, 3) == 0, 1.0, 0.0) + 0i;
+#include <docs/linear/loops.inc>
+  // The trace stays, and the matrix Hermitian; a step of the method is off by dt^2.
+  const auto on_diagonal = dsl::index(0, 3, 3) == dsl::index(1, 3, 3);
+  EXPECT_LE(std::abs(dsl::sum(where(on_diagonal, R, 0i)).value() - 1.0), 1e-13);
+  EXPECT_LE(dsl::max(abs(R - conj(dsl::transpose(R)))).value(), 1e-13);
+  EXPECT_GE(dsl::max(abs(where(on_diagonal, 0i, R))).value(), 0.1);
+}
+
 // Of one track, in numbers that are easily checked: a position is measured, and nothing else is
 // known.
 TEST_P(linear_doc, kalman) {
