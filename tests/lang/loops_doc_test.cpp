@@ -191,10 +191,10 @@ TEST_P(loops_doc, neighbours) {
 }
 
 TEST_P(loops_doc, steps_on_whole_arrays) {
-  dsl::array<double, 2> m = dsl::cast<double>(dsl::index(0, 5, 5) + 3 * dsl::index(1, 5, 5));
+  dsl::array<double, 2> matrix = dsl::cast<double>(dsl::index(0, 5, 5) + 3 * dsl::index(1, 5, 5));
 #include <docs/loops/steps-on-whole-arrays.inc>
   // The difference halves in each step.
-  const auto got = m.copy_to_host();
+  const auto got = matrix.copy_to_host();
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 5; ++j)
       EXPECT_NEAR(got[static_cast<std::size_t>(5 * i + j)], 2 * (i + j), 1e-11);

@@ -18,9 +18,10 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
   if constexpr (sizeof...(Targets) == 1 && sizeof...(E) == 1 &&
-                (may_be_one_call<Targets, E> && ...)) {
+                (one_call<Targets, E>::is_possible && ...)) {
     auto& target = get<0>(targets);
-    if (const auto call = as_one_call(target, e...)) return assign(target, *call);
+    if (const auto call = one_call<Targets..., E...>::of(target, e...))
+      return assign(target, *call);
   }
   if constexpr ((has_materialized<E> || ...)) {
     const device_guard of_targets(

@@ -17,9 +17,10 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
   if constexpr (sizeof...(Targets) == 1 && sizeof...(E) == 1 &&
-                (may_be_one_call<Targets, E> && ...)) {
+                (one_call<Targets, E>::is_possible && ...)) {
     auto& target = get<0>(targets);
-    if (const auto call = as_one_call(target, e...)) return explain(target, *call);
+    if (const auto call = one_call<Targets..., E...>::of(target, e...))
+      return explain(target, *call);
   }
   if constexpr ((has_materialized<E> || ...)) {
     explanation all;

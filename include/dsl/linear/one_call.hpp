@@ -69,12 +69,6 @@ template <class Target, class Operation, dtype D, int R, class... X>
 inline constexpr bool may_be_target<Target, array_operation<Operation, D, R, X...>> =
     std::remove_cvref_t<Target>::rank == R && is_writable<std::remove_reference_t<Target>> &&
     std::same_as<typename std::remove_cvref_t<Target>::value_type, element_t<D>>;
-template <class Target, op Code, class... X>
-inline constexpr bool may_be_one_call<Target, expression<table_function<Code>, X...>> =
-    may_be_target<Target, typename product_in<expression<table_function<Code>, X...>>::type> &&
-    part_in<typename product_in<expression<table_function<Code>, X...>>::type,
-            expression<table_function<Code>, X...>> != part_of_call::none;
-
 template <class T>
 std::complex<double> as_weight(const T& number) {
   if constexpr (kind_of(dtype_v<T>) == kind::complex)
@@ -140,5 +134,17 @@ auto as_one_call(Target& target, const E& e) {
   call->operation.weights = parts.weights;
   return call;
 }
+
+template <class Target, op Code, class... X>
+  requires(
+      may_be_target<Target, typename product_in<expression<table_function<Code>, X...>>::type> &&
+      part_in<typename product_in<expression<table_function<Code>, X...>>::type,
+              expression<table_function<Code>, X...>> != part_of_call::none)
+struct one_call<Target, expression<table_function<Code>, X...>> {
+  static constexpr bool is_possible = true;
+  static auto of(Target& target, const expression<table_function<Code>, X...>& e) {
+    return as_one_call(target, e);
+  }
+};
 
 }  // namespace dsl::detail
