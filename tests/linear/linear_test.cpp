@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -192,6 +193,20 @@ TEST_P(linear, errors_change_nothing) {
   EXPECT_NE(error_of([&] { dsl::eigh(a); }), "no error");
   EXPECT_EQ(c.copy_to_host(), std::vector<double>(15, 7.0));
   const auto square = filled<double, 2>({4, 4}, 3);
+  const dsl::device here = dsl::device::current();
+  const dsl::device elsewhere(here.kind == dsl::backend::host ? dsl::backend::sim
+                                                              : dsl::backend::host);
+  const dsl::array<double, 2> other = [&] {
+    const dsl::device_guard on(elsewhere);
+    return filled<double, 2>({4, 4}, 3);
+  }();
+  auto sum = filled<double, 2>({4, 4}, 5);
+  const auto before = sum.copy_to_host();
+  for (const auto& run : std::initializer_list<std::function<void()>>{
+           [&] { sum = dsl::matmul(square, other); }, [&] { sum = dsl::matmul(other, other); },
+           [&] { sum += dsl::matmul(square, other); }, [&] { sum = dsl::solve(other, other); }})
+    EXPECT_NE(error_of(run).find("operands on different devices"), std::string::npos);
+  EXPECT_EQ(sum.copy_to_host(), before);
   EXPECT_NE(error_of([&] {
               dsl::eval(dsl::gradient(dsl::sum(dsl::matmul(square, square)), square));
             }).find("none goes through a product"),

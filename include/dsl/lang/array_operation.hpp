@@ -127,10 +127,15 @@ void run_into(const operand& result, const array_operation<Operation, D, Rank, A
   const tuple<argument_in_memory<Operation, argument_type<Operation, I>, Arguments>...> made{
       argument_in_memory<Operation, argument_type<Operation, I>, Arguments>(
           get<I>(e.arguments))...};
-  const operand all[] = {get<I>(made).is...};
+  const operand all[] = {result, get<I>(made).is...};
+  const operand* const arguments = all + 1;
+  const auto described = [&] { return e.operation.describe(arguments); };
+  require_one_device(
+      all, 1 + static_cast<int>(sizeof...(I)),
+      [](const void* what) { return (*static_cast<decltype(&described)>(what))(); }, &described);
   if constexpr (conjugates<Operation>)
-    e.operation.run(result, all, (0u | ... | (unsigned{get<I>(made).is_conjugated} << I)));
-  else e.operation.run(result, all);
+    e.operation.run(result, arguments, (0u | ... | (unsigned{get<I>(made).is_conjugated} << I)));
+  else e.operation.run(result, arguments);
 }
 
 /// Runs an operation into memory that is apart from its arguments.

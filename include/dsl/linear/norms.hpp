@@ -13,9 +13,12 @@ inline constexpr norm_of_matrix frobenius = norm_of_matrix::frobenius,
 
 namespace detail {
 
+// nvcc deduces a constant's type with its const.
+template <auto Order> inline constexpr bool is_no_number =
+    std::same_as<std::remove_const_t<decltype(Order)>, norm_of_matrix>;
 template <auto Order>
 constexpr bool is_order_of_matrix() {
-  if constexpr (std::same_as<decltype(Order), norm_of_matrix>) return true;
+  if constexpr (is_no_number<Order>) return true;
   else
     return Order == 1 || Order == -1 || Order == 2 || Order == -2 || Order == inf || Order == -inf;
 }
@@ -50,7 +53,7 @@ auto matrix_norm(const A& a) {
                 "dsl::frobenius and dsl::nuclear");
   if constexpr (!is_known || !detail::may_be_decomposed<A>()) {
     return refused{};
-  } else if constexpr (std::same_as<decltype(Order), norm_of_matrix>) {
+  } else if constexpr (detail::is_no_number<Order>) {
     if constexpr (Order == nuclear) return sum(svdvals(a), axis(-1));
     else return norm(a, axis(-2, -1));
   } else if constexpr (Order == 2 || Order == -2) {

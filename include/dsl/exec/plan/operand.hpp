@@ -181,6 +181,9 @@ device home_of_operands(const operand* all, int count);
 /// The device of the operands: the current one if none is in memory. Throws device_error if they
 /// differ.
 device common_device(const operand* all, int count, const pass_view& pass);
+/// Throws as `common_device` for the operands of what describe(what) names.
+void require_one_device(const operand* all, int count, text (*describe)(const void*),
+                        const void* what);
 
 /// Checks devices and shapes, and lays out the index space, in place, because it is large and this
 /// precedes every launch. `operands` has `inputs`, then `outputs`; `lanes` is the number of
