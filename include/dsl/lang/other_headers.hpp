@@ -62,6 +62,8 @@ DSL_ELSEWHERE(inv, linear, linear)
 DSL_ELSEWHERE(cholesky, linear, linear)
 DSL_ELSEWHERE(eigh, linear, linear)
 DSL_ELSEWHERE(svd, linear, linear)
+DSL_ELSEWHERE(svdvals, linear, linear)
+DSL_ELSEWHERE(matrix_norm, linear, linear)
 
 DSL_ELSEWHERE(fft, fft, fft)
 DSL_ELSEWHERE(ifft, fft, fft)
