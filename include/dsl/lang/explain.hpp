@@ -16,9 +16,9 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
-  if constexpr (may_be_one_call<tuple<Targets...>, E...>) {
+  if constexpr (one_call<tuple<Targets&...>, E...>::is_possible) {
     auto& target = get<0>(targets);
-    if (const auto call = one_call<Targets..., E...>::of(target, e...))
+    if (const auto call = one_call<tuple<Targets&...>, E...>::of(target, e...))
       return explain(target, *call);
   }
   if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {

@@ -140,7 +140,7 @@ template <class Target, op Code, class... X>
       may_be_target<Target, typename product_in<expression<table_function<Code>, X...>>::type> &&
       part_in<typename product_in<expression<table_function<Code>, X...>>::type,
               expression<table_function<Code>, X...>> != part_of_call::none)
-struct one_call<Target, expression<table_function<Code>, X...>> {
+struct one_call<tuple<Target&>, expression<table_function<Code>, X...>> {
   static constexpr bool is_possible = true;
   static auto of(Target& target, const expression<table_function<Code>, X...>& e) {
     return as_one_call(target, e);
