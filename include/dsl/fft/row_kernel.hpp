@@ -33,11 +33,11 @@ struct transform_chain {
   static constexpr bool inverse(int phase) { return (Inverse >> phase & 1) != 0; }
   template <int P> using phase =
       std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;
-  template <int P> static constexpr dtype type =
-      phase<P>::pass::elements::output(target_word{phase<P>::pass::target_words[0]}.output())
-          .type();
+  template <class P> static constexpr dtype type_of =
+      P::pass::elements::output(target_word{P::pass::target_words[0]}.output()).type();
+  template <int P> static constexpr dtype type = type_of<phase<P>>;
   static constexpr bool transforms(dtype d) {
-    const dtype all[] = {phase_type<Phase>...};
+    const dtype all[] = {type_of<Phase>...};
     for (int p = 0; p + 1 < phases; ++p)
       if (all[p] == d) return true;
     return false;
@@ -50,10 +50,6 @@ struct transform_chain {
                                                                  ? dtype::complex128
                                                                  : dtype::complex64),
                        shared_bytes = rows_a_block * row_bytes;
-
- private:
-  template <class P> static constexpr dtype phase_type =
-      P::pass::elements::output(target_word{P::pass::target_words[0]}.output()).type();
 };
 
 /// A thread's elements of a row that a phase has computed, transformed.
