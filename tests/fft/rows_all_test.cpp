@@ -81,6 +81,33 @@ TEST_P(rows_of_every_length, in_several_dimensions) {
   expect_near<c64, 4>(got, rows_by_halves(part, false), "four dimensions");
 }
 
+// Positions, gathered elements, a number in device memory.
+TEST_P(rows_of_every_length, of_other_operands) {
+  std::vector<c64> counted;
+  for (int i = 0; i < 8; ++i) counted.push_back(i);
+  dsl::array<c64> got =
+      dsl::ifft<8>(dsl::index(0, 8) * dsl::fft<8>(dsl::cast<double>(dsl::index(0, 8))));
+  values want = summed(values::of({8}, counted), 0, 8, false);
+  for (std::size_t i = 0; i < 8; ++i) want.at[i] *= static_cast<long double>(i);
+  expect_near<c64, 1>(got, summed(want, 0, 8, true, 1 / 8.0L), "positions");
+
+  const std::vector<std::int64_t> order{7, 0, 3, 3, 1, 6, 2, 5};
+  const auto host = random_values<c64>(8);
+  const auto x = dsl::to_device(host);
+  const auto index = dsl::to_device(order);
+  const dsl::scalar<double> factor(2.5);
+  got = factor * dsl::fft<8>(dsl::take(x, index));
+  values taken{{8}, {}};
+  for (const std::int64_t i : order) taken.at.push_back(wide(host[static_cast<std::size_t>(i)]));
+  expect_near<c64, 1>(got, summed(taken, 0, 8, false, 2.5L), "gathered");
+  // x itself: what it takes is elsewhere.
+  dsl::array<c64> same = dsl::eval(x);
+  same = dsl::fft<8>(dsl::take(same, index)) + same;
+  want = summed(taken, 0, 8, false);
+  for (std::size_t i = 0; i < 8; ++i) want.at[i] += wide(host[i]);
+  expect_near<c64, 1>(same, want, "gathered in place");
+}
+
 // One precision within the other.
 TEST_P(rows_of_every_length, in_both_precisions) {
   const auto host = random_values<c32>(3 * 256);
