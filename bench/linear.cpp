@@ -1,14 +1,19 @@
-// Products of matrices and systems of equations, beside cuBLAS called by hand with a handle that is
-// kept and arrays that are there, and beside a copy of as many bytes. Prints a table.
+// Products of matrices beside cuBLAS called by hand with a handle that is kept and arrays that are
+// there, systems of equations beside a copy of as many bytes, and batches of decompositions beside
+// a call of cuSOLVER for each matrix. Prints a table.
 //
 // usage: bench_linear
 #include <cublas_v2.h>
+#include <cusolverDn.h>
 
 #include <dsl/linear.hpp>
 
+#include <algorithm>
 #include <complex>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "timed.hpp"
 
@@ -58,6 +63,99 @@ void products(const char* dtype, cudaDataType_t type, cublasComputeType_t comput
   print(what, "dsl::matmul", milliseconds([&] { c = dsl::matmul(a, b); }), by_hand);
 }
 
+// C += 0.5 * A B, and a product of a conjugated transpose.
+void accumulated(int64_t n, int64_t m) {
+  const auto a = filled<double, 2>({n, n}), b = filled<double, 2>({n, m});
+  dsl::array<double, 2> c = dsl::zeros<double>(n, m);
+  const double times = 0.5, plus = 1;
+  const double by_hand = milliseconds([&] {
+    cublasDgemm_64(handle(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, n, &times, b.data(), m, a.data(), n,
+                   &plus, c.data(), m);
+  });
+  const std::string what = "c += 0.5 * (" + std::to_string(n) + ", " + std::to_string(n) + ") (" +
+                           std::to_string(n) + ", " + std::to_string(m) + "), double";
+  print(what, "cuBLAS", by_hand, by_hand);
+  print(what, "dsl::matmul", milliseconds([&] { c += 0.5 * dsl::matmul(a, b); }), by_hand);
+}
+void conjugated(int64_t n) {
+  using T = std::complex<double>;
+  const dsl::array<T, 2> a = filled<double, 2>({n, n}) + 1i, b = filled<double, 2>({n, n}) - 1i;
+  dsl::array<T, 2> c(n, n);
+  const cuDoubleComplex one{1, 0}, zero{0, 0};
+  const auto at = [](const dsl::array<T, 2>& x) {
+    return reinterpret_cast<const cuDoubleComplex*>(x.data());
+  };
+  const double by_hand = milliseconds([&] {
+    cublasZgemm_64(handle(), CUBLAS_OP_N, CUBLAS_OP_C, n, n, n, &one, at(b), n, at(a), n, &zero,
+                   reinterpret_cast<cuDoubleComplex*>(c.data()), n);
+  });
+  const std::string what = "conj(transpose(a)) b of " + std::to_string(n) + ", complex128";
+  print(what, "cuBLAS", by_hand, by_hand);
+  print(what, "dsl::matmul", milliseconds([&] { c = dsl::matmul(conj(dsl::transpose(a)), b); }),
+        by_hand);
+}
+
+// A call of cuSOLVER for each matrix, which overwrites it: so each call begins with a copy, as
+// dsl's does.
+struct solver {
+  explicit solver(int64_t n) : size(n) {
+    cusolverDnCreate(&handle);
+    std::size_t of_eigh = 0, of_svd = 0, eigh_on_host = 0, svd_on_host = 0;
+    cusolverDnXsyevd_bufferSize(handle, nullptr, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER,
+                                n, CUDA_R_64F, nullptr, n, CUDA_R_64F, nullptr, CUDA_R_64F,
+                                &of_eigh, &eigh_on_host);
+    cusolverDnXgesvd_bufferSize(handle, nullptr, 'S', 'S', n, n, CUDA_R_64F, nullptr, n, CUDA_R_64F,
+                                nullptr, CUDA_R_64F, nullptr, n, CUDA_R_64F, nullptr, n, CUDA_R_64F,
+                                &of_svd, &svd_on_host);
+    memory = dsl::array<std::uint8_t>(static_cast<int64_t>(std::max(of_eigh, of_svd)));
+    on_host.resize(std::max(eigh_on_host, svd_on_host));
+  }
+  ~solver() { cusolverDnDestroy(handle); }
+  void eigh(double* a, double* values) {
+    cusolverDnXsyevd(handle, nullptr, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, size,
+                     CUDA_R_64F, a, size, CUDA_R_64F, values, CUDA_R_64F, memory.data(),
+                     static_cast<std::size_t>(memory.size()), on_host.data(), on_host.size(),
+                     status.data());
+  }
+  void svd(double* a, double* s, double* u, double* vt) {
+    cusolverDnXgesvd(handle, nullptr, 'S', 'S', size, size, CUDA_R_64F, a, size, CUDA_R_64F, s,
+                     CUDA_R_64F, u, size, CUDA_R_64F, vt, size, CUDA_R_64F, memory.data(),
+                     static_cast<std::size_t>(memory.size()), on_host.data(), on_host.size(),
+                     status.data());
+  }
+  cusolverDnHandle_t handle = nullptr;
+  int64_t size;
+  dsl::array<std::uint8_t> memory;
+  dsl::array<int> status{1};
+  std::vector<char> on_host;
+};
+
+void decompositions(int64_t n, int64_t count) {
+  const auto a = filled<double, 3>({count, n, n});
+  dsl::array<double, 3> copy(count, n, n), u(count, n, n), vh(count, n, n);
+  dsl::array<double, 2> s(count, n);
+  solver by_hand(n);
+  const auto each = [&](const auto& decompose) {
+    return milliseconds([&] {
+      copy = a;
+      for (int64_t k = 0; k < count; ++k)
+        decompose(copy.data() + k * n * n, s.data() + k * n, u.data() + k * n * n,
+                  vh.data() + k * n * n);
+    });
+  };
+  const std::string what =
+      std::to_string(count) + " matrices of " + std::to_string(n) + " x " + std::to_string(n);
+  const double eigh =
+      each([&](double* at, double* values, double*, double*) { by_hand.eigh(at, values); });
+  print("eigh of " + what, "a call for each", eigh, eigh);
+  print("eigh of " + what, "dsl::eigh", milliseconds([&] { dsl::eigh(a); }), eigh);
+  const double svd = each([&](double* at, double* values, double* left, double* right) {
+    by_hand.svd(at, values, left, right);
+  });
+  print("svd of " + what, "a call for each", svd, svd);
+  print("svd of " + what, "dsl::svd", milliseconds([&] { dsl::svd(a); }), svd);
+}
+
 template <class T>
 void systems(const char* dtype, int64_t unknowns, int64_t count) {
   const auto noise = filled<T, 3>({count, unknowns, unknowns});
@@ -89,6 +187,14 @@ int main() {
   products<float>("float", CUDA_R_32F, CUBLAS_COMPUTE_32F, 8192, 1);
   products<float>("float", CUDA_R_32F, CUBLAS_COMPUTE_32F, 16, 16, 100000);
   products<double>("double", CUDA_R_64F, CUBLAS_COMPUTE_64F, 128, 128);
+  accumulated(4096, 4096);
+  accumulated(4096, 64);
+  conjugated(1024);
+  decompositions(4, 10000);
+  decompositions(16, 1000);
+  decompositions(32, 1000);
+  decompositions(128, 32);
+  decompositions(512, 4);
   for (const int64_t n : {2, 3, 4, 6, 8}) systems<double>("double", n, 1000000);
   systems<double>("double", 3, 1000003);
   systems<float>("float", 3, 1000000);

@@ -68,9 +68,9 @@ work window_work(const char* name, std::int64_t n, std::int64_t window, double b
 }
 
 const rows windows([] {
-  for (const auto [n, window] : {std::pair<std::int64_t, std::int64_t>{100'000'000, 64},
-                                 {100'000'000, 1024},
-                                 {99'999'989, 67}}) {
+  for (const auto& [n, window] : {std::pair<std::int64_t, std::int64_t>{100'000'000, 64},
+                                  {100'000'000, 1024},
+                                  {99'999'989, 67}}) {
     const std::int64_t results = n - window + 1;
     const double bytes = 4. * static_cast<double>(n + results);
     const auto size = window;
@@ -91,7 +91,7 @@ const rows windows([] {
     });
   }
 
-  for (const auto [n, taps] :
+  for (const auto& [n, taps] :
        {std::pair<std::int64_t, std::int64_t>{100'000'000, 63}, {99'999'989, 1021}}) {
     const std::int64_t results = n - taps + 1, count = taps;
     work of = window_work("convolve", n, taps, 4. * static_cast<double>(n + results));
@@ -112,9 +112,9 @@ const rows windows([] {
     });
   }
 
-  for (const auto [n, k] : {std::pair<std::int64_t, std::int64_t>{100'000'000, 1},
-                            {100'000'000, 100},
-                            {99'999'989, 10'007}}) {
+  for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{100'000'000, 1},
+                             {100'000'000, 100},
+                             {99'999'989, 10'007}}) {
     const std::int64_t wanted = k;
     work of = window_work("topk", n, k, 4. * static_cast<double>(n));
     add_dsl<float>(of, n, k,

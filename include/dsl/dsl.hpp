@@ -37,6 +37,7 @@
 #include <dsl/lang/gradient.hpp>
 #include <dsl/lang/iterate.hpp>
 #include <dsl/lang/iterate_gradient.hpp>
+#include <dsl/lang/iterate_statements.hpp>
 #include <dsl/lang/random_key.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/reduce_accumulators.hpp>

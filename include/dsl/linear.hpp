@@ -5,4 +5,7 @@
 #include <dsl/dsl.hpp>
 #include <dsl/linear/decompositions.hpp>
 #include <dsl/linear/matmul.hpp>
+#include <dsl/linear/norms.hpp>
+#include <dsl/linear/one_call.hpp>
 #include <dsl/linear/solve.hpp>
+#include <dsl/linear/systems_in_formulas.hpp>

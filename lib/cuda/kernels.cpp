@@ -10,6 +10,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/library_task.hpp"
 #include "cuda/recorded_graph.hpp"
+#include "cuda/statement_graph.hpp"
 #include "exec/plan/text.hpp"
 #include "mem/stream.hpp"
 
@@ -45,6 +46,9 @@ class cuda_executor final : public grid_executor {
   kernel_attributes attributes(const kernel_entry& kernel, int block, int index) const override;
   void launch_kernel(const kernel_launch& k, const stream& on) const override;
   std::unique_ptr<kernel_graph> make_graph(const stream& on) const override;
+  std::unique_ptr<statement_graph> make_statement_graph(int index) const override {
+    return is_blocking() ? nullptr : std::make_unique<captured_statement>(index);
+  }
   using grid_executor::run;
   void run(const library_task& task, const stream& on) const override;
   bool takes(const library_task& task, device where) const override {

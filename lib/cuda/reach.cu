@@ -7,10 +7,11 @@
 
 namespace dsl::kernels {
 
-template <class Bits>
+template <class Bits, bool IsReal>
 __global__ void __launch_bounds__(detail::reach_plan::threads)
     reach(const __grid_constant__ detail::reach_arguments args) {
-  detail::run_reach<Bits>(args, detail::device_memory{}, detail::team_of_launch(args.range));
+  detail::run_reach<Bits, IsReal>(args, detail::device_memory{},
+                                  detail::team_of_launch(args.range));
 }
 
 }  // namespace dsl::kernels
@@ -18,8 +19,8 @@ __global__ void __launch_bounds__(detail::reach_plan::threads)
 namespace dsl::detail::cuda {
 
 cudaError_t launch_reach(const reach_task& task, cudaStream_t stream) {
-  const void* const kernel = with_bits(task, [](auto bits) {
-    return reinterpret_cast<const void*>(&kernels::reach<decltype(bits)>);
+  const void* const kernel = with_bits(task, [](auto bits, auto is_real) {
+    return reinterpret_cast<const void*>(&kernels::reach<decltype(bits), is_real()>);
   });
   return launch_planned(
       kernel, task, plan_reach, [&](const reach_plan&) { return reach_arguments{{}, task}; },

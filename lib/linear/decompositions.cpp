@@ -1,7 +1,7 @@
 #include <dsl/linear/decompositions.hpp>
 
 #include "linear/decompositions.hpp"
-#include "linear/matrices.hpp"
+#include "linear/packed_copy.hpp"
 #include "mem/stream.hpp"
 #include "mem/text.hpp"
 
@@ -53,6 +53,23 @@ void run_svd(const operand& u, const operand& s, const operand& vh, const operan
   run(svd_call{a.type, a.extents[a.rank - 2], a.extents[a.rank - 1], matrices_in(a), at(a), at(u),
                at(s), at(vh)},
       {u, s, vh, a}, "svd");
+}
+
+void run_singular_values(const operand& s, const operand& a) {
+  const device where = s.memory->where;
+  require_addressable(where, "svdvals");
+  if (!has_elements(a)) return;
+  const bool is_tall = a.extents[a.rank - 2] > a.extents[a.rank - 1];
+  const operand wide = is_tall ? transposed(a) : a;
+  const packed_copy copy(wide, wide.extents, wide.rank, where);
+  run(svd_call{a.type, wide.extents[a.rank - 2], wide.extents[a.rank - 1], matrices_in(a),
+               copy.at(), nullptr, at(s), nullptr},
+      {s, copy.all}, "svdvals");
+}
+
+text describe_singular_values(const operand& a) {
+  return text(
+      ("svdvals of " + spell_shape(a.extents, a.rank) + ": calls of the device's LAPACK").c_str());
 }
 
 text describe_cholesky(const operand& a) {

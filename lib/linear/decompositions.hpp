@@ -19,13 +19,15 @@ struct eigh_call {
   void* values;
   void* vectors;
 };
-/// Of `rows` and at least as many `columns`.
+/// Of `rows` and at least as many `columns`. Without `u` and `vh` the singular values alone.
 struct svd_call {
   dtype type;
   std::int64_t rows, columns, count;
   void *a, *u, *s, *vh;
+  bool has_vectors() const { return u != nullptr; }
 };
 
+/// Results of matrices that LAPACK refuses, because they have NaN or it does not converge, are NaN.
 void decompose_on_host(const cholesky_call& c);
 void decompose_on_host(const eigh_call& c);
 void decompose_on_host(const svd_call& c);

@@ -91,20 +91,26 @@ void with_cusolver(const stream& on, const std::function<void(cusolverDnHandle_t
   use(handle);
 }
 
+void require_recordable(const stream& on, std::size_t bytes_on_host) {
+  if (bytes_on_host > 0 && cuda::is_capturing(on.native()))
+    raise<cuda_error>("linear algebra: a call that works on the host is no part of a CUDA graph");
+}
+
 // cuBLAS's matrices are column-major, so that the row-major c = a b is its c^T = b^T a^T.
 void multiply_on_gpu(const products& p, const stream& on) {
   with_cublas(on, [&](cublasHandle_t handle) {
     const auto [elements, compute] = type_for(p.type);
-    const std::complex<double> one{1}, zero{0};
-    const std::complex<float> narrow_one{1}, narrow_zero{0};
+    const std::complex<float> narrow_times(p.times), narrow_plus(p.plus);
     const bool wide = compute == CUBLAS_COMPUTE_64F;
-    const void *const times = wide ? static_cast<const void*>(&one) : &narrow_one,
-                      *const plus = wide ? static_cast<const void*>(&zero) : &narrow_zero;
-    const auto how = [](const matrix& m) { return m.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const void *const alpha = wide ? static_cast<const void*>(&p.times) : &narrow_times,
+                      *const beta = wide ? static_cast<const void*>(&p.plus) : &narrow_plus;
+    const auto how = [](const matrix& m) {
+      return !m.transposed ? CUBLAS_OP_N : m.conjugated ? CUBLAS_OP_C : CUBLAS_OP_T;
+    };
     const std::int64_t rows = p.a.rows, columns = p.b.columns, inner = p.a.columns;
-    check(cublasGemmStridedBatchedEx_64(handle, how(p.b), how(p.a), columns, rows, inner, times,
+    check(cublasGemmStridedBatchedEx_64(handle, how(p.b), how(p.a), columns, rows, inner, alpha,
                                         p.b.at, elements, p.b.step, p.next_b, p.a.at, elements,
-                                        p.a.step, p.next_a, plus, p.c, elements, columns, p.next_c,
+                                        p.a.step, p.next_a, beta, p.c, elements, p.step_c, p.next_c,
                                         p.count, compute, CUBLAS_GEMM_DEFAULT),
           "cublasGemmStridedBatchedEx");
   });

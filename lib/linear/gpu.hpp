@@ -22,6 +22,10 @@ void check(cusolverStatus_t status, const char* call);
 void with_cublas(const stream& on, const std::function<void(cublasHandle_t)>& use);
 void with_cusolver(const stream& on, const std::function<void(cusolverDnHandle_t)>& use);
 
+/// Throws cuda_error if the stream is being captured and a call works in memory of the host as
+/// well: that would be gone when the graph runs.
+void require_recordable(const stream& on, std::size_t bytes_on_host);
+
 /// Queues the addresses of `count` matrices, `bytes` apart, as BLAS's batches are given.
 void list_on_gpu(void* first, std::int64_t bytes, void** list, std::int64_t count,
                  cudaStream_t stream);
@@ -29,5 +33,14 @@ void list_on_gpu(void* first, std::int64_t bytes, void** list, std::int64_t coun
 /// status that is not 0 NaN.
 void finish_cholesky_on_gpu(dtype type, void* a, std::int64_t size, std::int64_t count,
                             const int* status, cudaStream_t stream);
+/// Queues what makes the results of matrices of a status that is not 0 NaN: `size` elements of each
+/// of `count` matrices.
+void refuse_on_gpu(dtype type, void* results, std::int64_t size, std::int64_t count,
+                   const int* status, cudaStream_t stream);
+/// Queues the end of singular values by Jacobi's method, of matrices of `columns` x `rows`: all of
+/// its `u` becomes our `vh`, the first `rows` columns; its `v`, not transposed, our `u`.
+void finish_svd_on_gpu(dtype type, const void* all_u, const void* v, void* u, void* vh,
+                       std::int64_t rows, std::int64_t columns, std::int64_t count,
+                       cudaStream_t stream);
 
 }  // namespace dsl::detail

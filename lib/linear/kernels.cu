@@ -94,6 +94,42 @@ __global__ void finish_cholesky(Real* a, std::int64_t size, int parts, std::int6
   else if (column > row) a[i] = 0;
 }
 
+template <class Real>
+__global__ void refuse(Real* results, std::int64_t size, std::int64_t all, const int* status) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < all && status[i / size] != 0) results[i] = Real(NAN);
+}
+
+// vh: the first `rows` columns of each of all_u, which follow each other. u: the conjugates of v,
+// rows for columns.
+template <class Real>
+__global__ void finish_svd(const Real* all_u, const Real* v, Real* u, Real* vh, std::int64_t rows,
+                           std::int64_t columns, int parts, std::int64_t of_vh, std::int64_t all) {
+  std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= all) return;
+  if (i < of_vh) {
+    const std::int64_t size = rows * columns * parts;
+    vh[i] = all_u[i / size * columns * columns * parts + i % size];
+    return;
+  }
+  i -= of_vh;
+  const std::int64_t element = i / parts, matrix = element / (rows * rows),
+                     row = element / rows % rows, column = element % rows;
+  const int part = static_cast<int>(i % parts);
+  const Real from = v[((matrix * rows + column) * rows + row) * parts + part];
+  u[i] = part == 1 ? -from : from;
+}
+
+unsigned blocks_for(std::int64_t elements) { return static_cast<unsigned>((elements + 255) / 256); }
+
+// Calls use(x) with a null pointer to the real numbers of a dtype, of which `parts` are an element.
+template <class Use>
+void with_reals(dtype type, const Use& use) {
+  const int parts = kind_of(type) == kind::complex ? 2 : 1;
+  if (real_of(type) == dtype::float32) use(static_cast<float*>(nullptr), parts);
+  else use(static_cast<double*>(nullptr), parts);
+}
+
 }  // namespace
 
 template <class T>
@@ -122,14 +158,37 @@ void list_on_gpu(void* first, std::int64_t bytes, void** list, std::int64_t coun
 
 void finish_cholesky_on_gpu(dtype type, void* a, std::int64_t size, std::int64_t count,
                             const int* status, cudaStream_t stream) {
-  const int parts = kind_of(type) == kind::complex ? 2 : 1;
-  const std::int64_t all = size * size * count * parts;
-  const auto blocks = static_cast<unsigned>((all + 255) / 256);
-  if (real_of(type) == dtype::float32)
-    finish_cholesky<<<blocks, 256, 0, stream>>>(static_cast<float*>(a), size, parts, all, status);
-  else
-    finish_cholesky<<<blocks, 256, 0, stream>>>(static_cast<double*>(a), size, parts, all, status);
+  with_reals(type, [&](auto* reals, int parts) {
+    const std::int64_t all = size * size * count * parts;
+    finish_cholesky<<<blocks_for(all), 256, 0, stream>>>(static_cast<decltype(reals)>(a), size,
+                                                         parts, all, status);
+  });
   cuda::check(cudaGetLastError(), "launching a kernel that ends Cholesky's factors");
+}
+
+void refuse_on_gpu(dtype type, void* results, std::int64_t size, std::int64_t count,
+                   const int* status, cudaStream_t stream) {
+  with_reals(type, [&](auto* reals, int parts) {
+    const std::int64_t all = size * count * parts;
+    refuse<<<blocks_for(all), 256, 0, stream>>>(static_cast<decltype(reals)>(results), size * parts,
+                                                all, status);
+  });
+  cuda::check(cudaGetLastError(), "launching a kernel that ends decompositions");
+}
+
+void finish_svd_on_gpu(dtype type, const void* all_u, const void* v, void* u, void* vh,
+                       std::int64_t rows, std::int64_t columns, std::int64_t count,
+                       cudaStream_t stream) {
+  with_reals(type, [&](auto* reals, int parts) {
+    using pointer = decltype(reals);
+    using read = const std::remove_pointer_t<pointer>*;
+    const std::int64_t of_vh = rows * columns * count * parts,
+                       all = of_vh + rows * rows * count * parts;
+    finish_svd<<<blocks_for(all), 256, 0, stream>>>(
+        static_cast<read>(all_u), static_cast<read>(v), static_cast<pointer>(u),
+        static_cast<pointer>(vh), rows, columns, parts, of_vh, all);
+  });
+  cuda::check(cudaGetLastError(), "launching a kernel that ends singular values");
 }
 
 }  // namespace dsl::detail

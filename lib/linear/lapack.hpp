@@ -16,14 +16,13 @@
 namespace dsl::detail {
 
 /// Calls run(k), which returns LAPACK's status, for each matrix of a batch: large ones, for which
-/// LAPACK uses all cores, one after another; small ones share the cores. A negative status is lack
-/// of memory, and throws memory_error; a positive one tells of a matrix that is singular or the
-/// like.
+/// LAPACK uses all cores, one after another; small ones share the cores. Lack of memory throws
+/// memory_error; any other status tells of a matrix that is singular, has NaN or the like.
 template <class Run>
 void for_all_matrices(std::int64_t count, std::int64_t size, const Run& run) {
   std::atomic<bool> no_memory{false};
   const auto checked = [&](std::int64_t k) {
-    if (run(k) < 0) no_memory = true;
+    if (run(k) <= LAPACK_WORK_MEMORY_ERROR) no_memory = true;
   };
   constexpr std::int64_t large = 128;
   if (size > large)

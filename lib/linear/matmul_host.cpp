@@ -5,6 +5,7 @@
 #include <complex>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <tbb/parallel_for.h>
@@ -25,62 +26,84 @@ blasint narrow(std::int64_t n) {
   return static_cast<blasint>(n);
 }
 
+CBLAS_TRANSPOSE way_of(const matrix& m) {
+  return !m.transposed ? CblasNoTrans : m.conjugated ? CblasConjTrans : CblasTrans;
+}
+
 // One product of row-major matrices in BLAS's terms.
 struct call {
   CBLAS_TRANSPOSE a, b;
-  blasint rows, columns, inner, step_a, step_b;
+  blasint rows, columns, inner, step_a, step_b, step_c;
+  std::complex<double> times, plus;
 
   explicit call(const products& p)
-      : a(p.a.transposed ? CblasTrans : CblasNoTrans),
-        b(p.b.transposed ? CblasTrans : CblasNoTrans),
+      : a(way_of(p.a)),
+        b(way_of(p.b)),
         rows(narrow(p.a.rows)),
         columns(narrow(p.b.columns)),
         inner(narrow(p.a.columns)),
         step_a(narrow(p.a.step)),
-        step_b(narrow(p.b.step)) {}
+        step_b(narrow(p.b.step)),
+        step_c(narrow(p.step_c)),
+        times(p.times),
+        plus(p.plus) {}
   // A matrix times a vector: rows and columns as they lie in memory.
   bool is_matrix_times_vector() const { return columns == 1 && b == CblasNoTrans; }
   blasint rows_in_memory() const { return a == CblasNoTrans ? rows : inner; }
   blasint columns_in_memory() const { return a == CblasNoTrans ? inner : rows; }
 
   void run(const float* x, const float* y, float* c) const {
+    const auto alpha = static_cast<float>(times.real()), beta = static_cast<float>(plus.real());
     if (is_matrix_times_vector())
-      cblas_sgemv(CblasRowMajor, a, rows_in_memory(), columns_in_memory(), 1, x, step_a, y, step_b,
-                  0, c, 1);
+      cblas_sgemv(CblasRowMajor, a, rows_in_memory(), columns_in_memory(), alpha, x, step_a, y,
+                  step_b, beta, c, step_c);
     else
-      cblas_sgemm(CblasRowMajor, a, b, rows, columns, inner, 1, x, step_a, y, step_b, 0, c,
-                  columns);
+      cblas_sgemm(CblasRowMajor, a, b, rows, columns, inner, alpha, x, step_a, y, step_b, beta, c,
+                  step_c);
   }
   void run(const double* x, const double* y, double* c) const {
+    const double alpha = times.real(), beta = plus.real();
     if (is_matrix_times_vector())
-      cblas_dgemv(CblasRowMajor, a, rows_in_memory(), columns_in_memory(), 1, x, step_a, y, step_b,
-                  0, c, 1);
+      cblas_dgemv(CblasRowMajor, a, rows_in_memory(), columns_in_memory(), alpha, x, step_a, y,
+                  step_b, beta, c, step_c);
     else
-      cblas_dgemm(CblasRowMajor, a, b, rows, columns, inner, 1, x, step_a, y, step_b, 0, c,
-                  columns);
+      cblas_dgemm(CblasRowMajor, a, b, rows, columns, inner, alpha, x, step_a, y, step_b, beta, c,
+                  step_c);
   }
   void run(const std::complex<float>* x, const std::complex<float>* y,
            std::complex<float>* c) const {
-    constexpr std::complex<float> one{1}, zero{0};
-    cblas_cgemm(CblasRowMajor, a, b, rows, columns, inner, &one, x, step_a, y, step_b, &zero, c,
-                columns);
+    const std::complex<float> alpha(times), beta(plus);
+    cblas_cgemm(CblasRowMajor, a, b, rows, columns, inner, &alpha, x, step_a, y, step_b, &beta, c,
+                step_c);
   }
   void run(const std::complex<double>* x, const std::complex<double>* y,
            std::complex<double>* c) const {
-    constexpr std::complex<double> one{1}, zero{0};
-    cblas_zgemm(CblasRowMajor, a, b, rows, columns, inner, &one, x, step_a, y, step_b, &zero, c,
-                columns);
+    cblas_zgemm(CblasRowMajor, a, b, rows, columns, inner, &times, x, step_a, y, step_b, &plus, c,
+                step_c);
   }
 };
 
+// The elements of the results, one after another.
+template <class Visit>
+void visit_results(const products& p, const Visit& visit) {
+  for (std::int64_t i = 0; i < p.count; ++i)
+    for (std::int64_t row = 0; row < p.a.rows; ++row)
+      for (std::int64_t column = 0; column < p.b.columns; ++column)
+        visit(i * p.next_c + row * p.step_c + column);
+}
+
 template <class T>
 void multiply_all(const products& p) {
+  const call one(p);
   if (p.a.columns == 0) {
-    for (std::int64_t i = 0; i < p.count; ++i)
-      std::fill_n(static_cast<T*>(p.c) + i * p.next_c, p.a.rows * p.b.columns, T{});
+    // Not every routine multiplies c then.
+    visit_results(p, [c = static_cast<T*>(p.c), &one](std::int64_t at) {
+      if (one.plus == 0.0) c[at] = T{};
+      else if constexpr (std::is_floating_point_v<T>) c[at] *= static_cast<T>(one.plus.real());
+      else c[at] *= T(one.plus);
+    });
     return;
   }
-  const call one(p);
   const auto run = [&](std::int64_t i) {
     one.run(reinterpret_cast<const T*>(p.a.at) + i * p.next_a,
             reinterpret_cast<const T*>(p.b.at) + i * p.next_b, static_cast<T*>(p.c) + i * p.next_c);
@@ -122,12 +145,14 @@ void multiply_halves(const products& p, const ToFloat& to_float, const FromFloat
   wide.a.at = reinterpret_cast<const char*>(a.data());
   wide.b.at = reinterpret_cast<const char*>(b.data());
   wide.c = c.data();
+  wide.step_c = p.b.columns;
   wide.next_c = size;
-  multiply_all<float>(wide);
   auto* const to = static_cast<std::uint16_t*>(p.c);
-  for (std::int64_t i = 0; i < p.count; ++i)
-    for (std::int64_t k = 0; k < size; ++k)
-      to[i * p.next_c + k] = from_float(c[static_cast<std::size_t>(i * size + k)]);
+  std::size_t k = 0;
+  if (p.plus != 0.0) visit_results(p, [&](std::int64_t at) { c[k++] = to_float(to[at]); });
+  multiply_all<float>(wide);
+  k = 0;
+  visit_results(p, [&](std::int64_t at) { to[at] = from_float(c[k++]); });
 }
 
 }  // namespace

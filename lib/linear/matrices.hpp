@@ -1,8 +1,8 @@
 // Matrices in memory as the routines of BLAS know them.
 #pragma once
 
+#include <complex>
 #include <cstdint>
-#include <functional>
 
 #include <dsl/exec/plan/operand.hpp>
 
@@ -10,27 +10,23 @@
 
 namespace dsl::detail {
 
-/// A factor of a product of row-major matrices: rows of `step` elements, or, transposed, columns.
+/// A factor of a product: its rows, `step` elements apart, follow each other; if it is transposed,
+/// its columns. The conjugates of its elements are read if it is also conjugated.
 struct matrix {
   const char* at = nullptr;
   std::int64_t rows = 0, columns = 0, step = 1;
-  bool transposed = false;
+  bool transposed = false, conjugated = false;
 };
 
-/// c = a b for `count` products, whose matrices lie at a constant distance of each other, in
-/// elements. `c` is contiguous.
+/// c = times a b + plus c for `count` products, whose matrices lie at a constant distance of each
+/// other, in elements. The rows of `c` are `step_c` elements apart.
 struct products {
   dtype type;
+  std::complex<double> times, plus;
   matrix a, b;
   void* c;
-  std::int64_t count, next_a, next_b, next_c;
+  std::int64_t step_c, count, next_a, next_b, next_c;
 };
-
-/// The last two dimensions of an operand; of one of rank 1 a matrix of one row or one column.
-matrix matrix_of(const operand& o, bool vector_is_column);
-
-/// Whether each row's elements follow each other, and the rows do not overlap.
-bool is_row_major(const operand& o);
 
 // On the host's cores. Done when they return.
 void multiply_on_host(const products& p);

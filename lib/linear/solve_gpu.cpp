@@ -85,6 +85,7 @@ void solve_one_by_one(const large_systems& s, cudaDataType_t type, const stream&
     check(cusolverDnXgetrf_bufferSize(handle, nullptr, s.unknowns, s.unknowns, type, s.a,
                                       s.unknowns, type, &on_device, &on_host),
           "cusolverDnXgetrf_bufferSize");
+    require_recordable(on, on_host);
     const working_array<char> memory(static_cast<std::int64_t>(on_device), where);
     std::vector<char> host_memory(on_host);
     for (std::int64_t k = 0; k < s.count; ++k) {

@@ -19,10 +19,10 @@ void convolve_in_thread(const void* arguments, simulated_thread& self) {
   run_convolve<V>(*static_cast<const convolve_arguments*>(arguments), simulated_memory{&self},
                   simulated_team{&self});
 }
-template <class Bits>
+template <class Bits, bool IsReal>
 void reach_in_thread(const void* arguments, simulated_thread& self) {
-  run_reach<Bits>(*static_cast<const reach_arguments*>(arguments), simulated_memory{&self},
-                  simulated_team{&self});
+  run_reach<Bits, IsReal>(*static_cast<const reach_arguments*>(arguments), simulated_memory{&self},
+                          simulated_team{&self});
 }
 
 simulated_range range_of(const void* at, std::int64_t count, dtype type, bool is_written) {
@@ -71,13 +71,14 @@ void simulate(const convolve_task& task, std::size_t shared_per_block) {
 
 void simulate(const reach_task& task, std::size_t shared_per_block) {
   const reach_arguments args{{}, task};
-  const simulated_entry entry =
-      with_bits(task, [](auto bits) -> simulated_entry { return reach_in_thread<decltype(bits)>; });
+  const simulated_entry entry = with_bits(task, [](auto bits, auto is_real) -> simulated_entry {
+    return reach_in_thread<decltype(bits), is_real()>;
+  });
   simulate(launch_of(
       "reach", entry, &args, plan_reach(task, shared_per_block),
       {range_of(task.elements, task.count, task.type, false),
        range_of(task.bound, 1, task.type, false), range_of(task.last, 1, dtype::int64, false),
-       range_of(task.found, task.capacity, dtype::int64, true),
+       range_of(task.found, task.capacity, dtype::uint64, true),
        range_of(task.reached, 1, dtype::uint32, true)}));
 }
 

@@ -17,3 +17,9 @@ void f(dsl::array<float, 2>& m, dsl::scalar<float>& s) { auto c = dsl::matmul(m,
 // lines: nvcc 6, g++ 9, clang++ 10
 #include <dsl/linear.hpp>
 void f(dsl::array<double, 3>& a, dsl::array<double>& b) { auto x = dsl::solve(a, b); }
+
+// case norm_of_a_matrix_of_unknown_order
+// says: norms of matrices have the orders 1, -1, 2, -2, dsl::inf, -dsl::inf, dsl::frobenius and dsl::nuclear
+// lines: nvcc 6, g++ 8, clang++ 9
+#include <dsl/linear.hpp>
+void f(dsl::array<double, 2>& a) { auto x = dsl::matrix_norm<3>(a); }

@@ -214,3 +214,19 @@ void f(dsl::array<float>& x) {
       10, dsl::vectorize([](auto x) { return dsl::take(dsl::shift(x, 1), 2); }),
       [](auto last) { return dsl::sum(last); }, dsl::state(x));
 }
+
+// case loop_of_statements_that_is_watched
+// says: a loop of statements takes dsl::every and dsl::record of elements among its options
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<float>& x) {
+  dsl::iterate(10, dsl::statement([](auto v) { return v + 0.1f; }), dsl::state(x),
+               dsl::progress([](std::int64_t, std::int64_t) {}));
+}
+
+// case loop_of_statements_with_the_number_of_the_step
+// says: a loop of statements has no dsl::step
+// lines: nvcc 8, g++ 9, clang++ 12
+void f(dsl::array<float>& x) {
+  dsl::iterate(10, dsl::statement([](auto v, auto t) { return v + t; }), dsl::state(x),
+               0.1 * dsl::step);
+}

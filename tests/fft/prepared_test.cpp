@@ -26,6 +26,7 @@ struct without_memory {
   static nothing prepare(const dsl::detail::operand&, const dsl::detail::operand*) {
     throw dsl::memory_error(dsl::text("no memory"));
   }
+  static dsl::text describe(const dsl::detail::operand*) { return dsl::text("nothing"); }
 };
 
 TEST_P(prepared_transforms, leave_the_target_if_there_is_no_memory) {

@@ -190,4 +190,14 @@ TEST_P(loops_doc, neighbours) {
   for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(got[i], want[i], 1e-14) << i;
 }
 
+TEST_P(loops_doc, steps_on_whole_arrays) {
+  dsl::array<double, 2> matrix = dsl::cast<double>(dsl::index(0, 5, 5) + 3 * dsl::index(1, 5, 5));
+#include <docs/loops/steps-on-whole-arrays.inc>
+  // The difference halves in each step.
+  const auto got = matrix.copy_to_host();
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 5; ++j)
+      EXPECT_NEAR(got[static_cast<std::size_t>(5 * i + j)], 2 * (i + j), 1e-11);
+}
+
 }  // namespace

@@ -51,11 +51,11 @@ void expect_reductions(const std::vector<float>& host, std::int64_t n, double sc
   SCOPED_TRACE(std::to_string(n) + " of " + std::to_string(host.size()));
   const auto x = dsl::to_device(host);
   const auto w = dsl::sliding_window(x, n);
-  const auto sums = sum(w, dsl::axis(-1)).copy_to_host(),
-             means = mean(w, dsl::axis(1)).copy_to_host(),
-             least = min(w, dsl::axis(-1)).copy_to_host(),
-             greatest = max(w, dsl::axis(-1)).copy_to_host(),
-             variances = var(w, dsl::axis(-1)).copy_to_host();
+  const auto sums = eval(sum(w, dsl::axis(-1))).copy_to_host(),
+             means = eval(mean(w, dsl::axis(1))).copy_to_host(),
+             least = eval(min(w, dsl::axis(-1))).copy_to_host(),
+             greatest = eval(max(w, dsl::axis(-1))).copy_to_host(),
+             variances = eval(var(w, dsl::axis(-1))).copy_to_host();
   ASSERT_EQ(sums.size(), host.size() - static_cast<std::size_t>(n) + 1);
   const double rounding = 1e-6 * scale, length = static_cast<double>(n);
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -93,8 +93,8 @@ TEST_P(sliding, large_elements_leave_no_error_behind) {
     for (std::size_t i = 50; i < x.size(); i += 500) x[i] = 1e30f;
     const auto given = dsl::to_device(x);
     const auto w = dsl::sliding_window(given, n);
-    const auto sums = sum(w, dsl::axis(-1)).copy_to_host(),
-               deviations = dsl::std(w, dsl::axis(-1)).copy_to_host();
+    const auto sums = eval(sum(w, dsl::axis(-1))).copy_to_host(),
+               deviations = eval(dsl::std(w, dsl::axis(-1))).copy_to_host();
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const exact want(x.data() + i, n);
       if (want.greatest > 2) continue;
@@ -108,7 +108,7 @@ TEST_P(sliding, error_does_not_grow_with_the_length) {
   const std::int64_t length = simulated() ? 20000 : 1000000, n = 10;
   const dsl::array<float> x = dsl::full<float>(0.1f, length);
   const auto w = dsl::sliding_window(x, n);
-  const auto sums = sum(w, dsl::axis(-1)).copy_to_host();
+  const auto sums = eval(sum(w, dsl::axis(-1))).copy_to_host();
   const double want = 10 * static_cast<double>(0.1f);
   for (const float s : sums) ASSERT_NEAR(s, want, 2e-7);
 }
@@ -121,7 +121,7 @@ TEST_P(sliding, deviations_of_a_large_offset) {
   const auto given = dsl::to_device(x);
   for (const std::int64_t n : {2, 64, 200}) {
     const auto w = dsl::sliding_window(given, n);
-    const auto variances = var(w, dsl::axis(-1), dsl::ddof(1)).copy_to_host();
+    const auto variances = eval(var(w, dsl::axis(-1), dsl::ddof(1))).copy_to_host();
     for (std::size_t i = 0; i < variances.size(); ++i) {
       const exact want(x.data() + i, n);
       const auto length = static_cast<double>(n);
@@ -131,7 +131,7 @@ TEST_P(sliding, deviations_of_a_large_offset) {
   std::vector<float> narrow(3000);
   for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = static_cast<float>(65536 + i % 7);
   const auto of_floats = dsl::to_device(narrow);
-  for (const float v : var(dsl::sliding_window(of_floats, 70), dsl::axis(-1)).copy_to_host())
+  for (const float v : eval(var(dsl::sliding_window(of_floats, 70), dsl::axis(-1))).copy_to_host())
     ASSERT_NEAR(v, 4, 1e-5);
 }
 
@@ -160,8 +160,8 @@ TEST_P(sliding, rows_columns_and_parts) {
   // Misaligned, and every second element.
   const auto line = dsl::ravel(m);
   const auto odd = line(dsl::slice(1, dsl::end, 2)), misaligned = line(dsl::slice(3, dsl::end));
-  const auto o = max(dsl::sliding_window(odd, 5), dsl::axis(1)).copy_to_host(),
-             a = max(dsl::sliding_window(misaligned, 5), dsl::axis(1)).copy_to_host();
+  const auto o = eval(max(dsl::sliding_window(odd, 5), dsl::axis(1))).copy_to_host(),
+             a = eval(max(dsl::sliding_window(misaligned, 5), dsl::axis(1))).copy_to_host();
   for (std::size_t i = 0; i < o.size(); ++i)
     ASSERT_EQ(o[i], exact(host.data() + 1 + 2 * i, 5, 2).greatest);
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -182,8 +182,31 @@ TEST_P(sliding, windows_are_operands) {
   EXPECT_EQ(centred.copy_to_host(),
             (std::vector<float>{-3, -2, 0, -6, -4, 0, -12, -8, 0, -24, -16, 0}));
   // An expression is evaluated; the windows keep its values.
-  EXPECT_EQ(max(dsl::sliding_window(x * -1, 2), dsl::axis(-1)).copy_to_host(),
+  EXPECT_EQ(eval(max(dsl::sliding_window(x * -1, 2), dsl::axis(-1))).copy_to_host(),
             (std::vector<float>{-1, -2, -4, -8, -16}));
+}
+
+TEST_P(sliding, reductions_are_operands) {
+  auto x = dsl::to_device(std::vector<float>{1, 2, 4, 8, 16, 32});
+  const auto w = dsl::sliding_window(x, 3);
+  dsl::array<float> y(4);
+  y = max(w, dsl::axis(-1));
+  const auto of_y = dsl::sliding_window(y, 2);
+  EXPECT_EQ(y.copy_to_host(), (std::vector<float>{4, 8, 16, 32}));
+  y = max(w, dsl::axis(1)) - min(w, dsl::axis(1)) + y;
+  EXPECT_EQ(y.copy_to_host(), (std::vector<float>{7, 14, 28, 56}));
+  dsl::array<float> of_sums = sum(of_y, dsl::axis(-1)), across = sum(w, dsl::axis(0));
+  EXPECT_EQ(of_sums.copy_to_host(), (std::vector<float>{21, 42, 84}));
+  EXPECT_EQ(across.copy_to_host(), (std::vector<float>{15, 30, 60}));
+  // Into the elements that the windows read.
+  x(dsl::slice(1, 5)) = sum(w, dsl::axis(-1));
+  EXPECT_EQ(x.copy_to_host(), (std::vector<float>{1, 7, 14, 28, 56, 32}));
+  EXPECT_THROW(y = sum(of_y, dsl::axis(-1)), dsl::shape_error);
+  EXPECT_THROW((void)sum(w, dsl::axis(2)), dsl::shape_error);
+  EXPECT_EQ(y.copy_to_host(), (std::vector<float>{7, 14, 28, 56}));
+  EXPECT_NE(std::string(explain(y, sum(w, dsl::axis(-1))).text())
+                .find("sum of each of the windows of 3 elements along axis 0 of (6)"),
+            std::string::npos);
 }
 
 TEST_P(sliding, errors_name_the_sizes) {
@@ -195,7 +218,8 @@ TEST_P(sliding, errors_name_the_sizes) {
   EXPECT_THROW(dsl::sliding_window(x, 2, dsl::axis(1)), dsl::shape_error);
   EXPECT_THROW(dsl::sliding_window(dsl::array<float>(), 1), dsl::memory_error);
   const dsl::array<float, 2> empty(0, 7);
-  EXPECT_EQ(sum(dsl::sliding_window(empty, 3), dsl::axis(-1)).extents(), (dsl::extents<2>{0, 5}));
+  EXPECT_EQ(eval(sum(dsl::sliding_window(empty, 3), dsl::axis(-1))).extents(),
+            (dsl::extents<2>{0, 5}));
 }
 
 }  // namespace

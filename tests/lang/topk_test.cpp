@@ -105,6 +105,16 @@ TEST_P(largest, of_views_and_expressions) {
             want(std::vector<float>(host.begin() + 1, host.end())));
 }
 
+TEST_P(largest, beyond_a_partition_s_place) {
+  const auto x = dsl::to_device(std::vector<float>{3, 1, 5, 2, 4});
+  const auto parted = dsl::partition(x, 2).copy_to_host();
+  EXPECT_EQ(parted[2], 3);
+  EXPECT_LT(std::max(parted[0], parted[1]), 3);
+  EXPECT_GT(std::min(parted[3], parted[4]), 3);
+  EXPECT_EQ(error_of([&] { dsl::partition(x, 5); }), "element 5 of a partition of 5 elements");
+  EXPECT_THROW(dsl::partition(x, -1), dsl::shape_error);
+}
+
 TEST_P(largest, not_of_fewer_elements) {
   const dsl::array<float> x = dsl::zeros<float>(5);
   EXPECT_EQ(error_of([&] { dsl::topk(x, 7); }), "the 7 largest of 5 elements");

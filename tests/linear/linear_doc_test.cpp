@@ -47,6 +47,47 @@ TEST_P(linear_doc, decompositions) {
             1e-12);
   EXPECT_LE(off(dsl::matmul(lower, dsl::permute(lower, 0, 2, 1)) - covariances), 1e-12);
   EXPECT_LE(off(square(s) - dsl::flip(values, 1)), 1e-12);
+  EXPECT_LE(off(values_of_A - s), 1e-14);
+  EXPECT_LE(off(of_each - dsl::sum(s, dsl::axis(1))), 1e-13);
+}
+
+TEST_P(linear_doc, one_call) {
+  const dsl::array<double, 2> a = dsl::cast<double>(dsl::index(0, 4, 3) + dsl::index(1, 4, 3)),
+                              b = dsl::cast<double>(dsl::index(0, 3, 6) - dsl::index(1, 3, 6)),
+                              x = dsl::full<double>(2.0, 2, 5), y = dsl::full<double>(3.0, 5, 3);
+  const dsl::array<std::complex<double>, 2> W = a * (1.0 + 2i);
+  dsl::array<std::complex<double>, 2> Z = dsl::full<std::complex<double>>(1i, 3, 3);
+  dsl::array<double, 2> C(4, 6);
+#include <docs/linear/one-call.inc>
+  // 2 a b + a b - a b, whole numbers.
+  const auto got = C.copy_to_host();
+  const auto of_w = Z.copy_to_host();
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 6; ++j) {
+      int product = 0;
+      for (int k = 0; k < 3; ++k) product += (i + k) * (k - j);
+      const bool is_in_block = i >= 1 && i < 3 && j >= 2 && j < 5;
+      EXPECT_EQ(got[static_cast<std::size_t>(i * 6 + j)], 2 * product - (is_in_block ? 90 : 0));
+    }
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      int product = 0;
+      for (int k = 0; k < 4; ++k) product += (k + i) * (k + j);
+      EXPECT_EQ(of_w[static_cast<std::size_t>(i * 3 + j)], 1i * (1.0 + 5.0 * product));
+    }
+}
+
+TEST_P(linear_doc, loops) {
+  const dsl::array<std::complex<double>, 2> H =
+      dsl::cast<double>(dsl::index(0, 3, 3) + dsl::index(1, 3, 3)) + 0i;
+  dsl::array<std::complex<double>, 2> R =
+      where(dsl::index(0, 3, 3) == 0 && dsl::index(1, 3, 3) == 0, 1.0, 0.0) + 0i;
+#include <docs/linear/loops.inc>
+  // The trace stays, and the matrix Hermitian; a step of the method is off by dt^2.
+  const auto on_diagonal = dsl::index(0, 3, 3) == dsl::index(1, 3, 3);
+  EXPECT_LE(std::abs(dsl::sum(where(on_diagonal, R, 0i)).value() - 1.0), 1e-13);
+  EXPECT_LE(dsl::max(abs(R - conj(dsl::transpose(R)))).value(), 1e-13);
+  EXPECT_GE(dsl::max(abs(where(on_diagonal, 0i, R))).value(), 0.1);
 }
 
 // Of one track, in numbers that are easily checked: a position is measured, and nothing else is

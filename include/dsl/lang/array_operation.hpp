@@ -28,7 +28,12 @@ namespace detail {
 ///   value has a function `run()`, which does the rest;
 /// - `text describe(const operand* arguments) const`: one line for `explain`;
 /// - `static constexpr bool in_place`, if it is there: whether the result may also be in the memory
-///   of the only argument, if both have the same dtype and extents.
+///   of the only argument, if both have the same dtype and extents;
+/// - `static bool writes(const operand& result)`, if it is there: whether it writes elements that
+///   lie like this. Then the result need not be contiguous;
+/// - `static bool takes_conjugates(const operand& argument)`, if it is there: whether it reads the
+///   conjugates of elements that lie like this. Then `run` has a third parameter, a bit for each
+///   argument of which it is to.
 ///
 /// An operation may name a `statement` instead of `run` and `takes`: what evaluates whole
 /// statements in which such operations stand, formulas and all. It has
@@ -89,22 +94,47 @@ auto memory_for_values(const array_operation<Operation, D, Rank, Arguments...>& 
   return array<element_t<D>, Rank>(shape_of_values(e), device_of(e));
 }
 
-/// An argument in memory: a view as it lies, if the operation takes it; anything else evaluated.
+/// The elements of an operand in memory.
+template <class T, int Rank>
+view<T, Rank> view_of_operand(const operand& o) {
+  add_owner(*o.memory);
+  return {buffer_ref(o.memory), reinterpret_cast<T*>(o.word[0]), first_of<Rank>(o.extents),
+          first_of<Rank>(o.strides)};
+}
+
+template <class Operation>
+concept conjugates = requires(const operand& o) { Operation::takes_conjugates(o); };
+
+/// Whether an operation reads elements of dtype T as they lie: a view's, or their conjugates. If
+/// so, sets `is` and `is_conjugated`.
+template <class Operation, class T, class X>
+bool reads_as_it_lies(const X& x, operand& is, bool& is_conjugated) {
+  operand* at = &is;
+  if constexpr (std::same_as<X, view<const T, X::rank>>) {
+    add_leaves(x, at);
+    return Operation::takes(is);
+  } else if constexpr (conjugates<Operation> &&
+                       std::same_as<X,
+                                    expression<table_function<op::conj>, view<const T, X::rank>>>) {
+    add_leaves(x, at);
+    return is_conjugated = Operation::takes_conjugates(is);
+  } else {
+    return false;
+  }
+}
+
+/// An argument in memory: as it lies, if the operation takes it; anything else evaluated.
 template <class Operation, dtype D, class X>
 struct argument_in_memory {
   using T = element_t<D>;
-  static constexpr int rank = X::rank;
-  array<T, rank> made;
+  array<T, X::rank> made;
   operand is;
+  bool is_conjugated = false;
 
   explicit argument_in_memory(const X& x) {
-    operand* at = &is;
-    if constexpr (std::same_as<X, view<const T, rank>>) {
-      add_leaves(x, at);
-      if (Operation::takes(is)) return;
-      at = &is;
-    }
+    if (reads_as_it_lies<Operation, T>(x, is, is_conjugated)) return;
     made = cast<T>(x);
+    operand* at = &is;
     add_leaves(as_operand(made), at);
   }
 };
@@ -113,17 +143,6 @@ struct argument_in_memory {
 /// there.
 template <class Operation, std::size_t I> inline constexpr dtype argument_type =
     Operation::argument_types[I];
-
-/// Calls use(arguments) with the operands of an operation's arguments, which are evaluated first.
-template <class Operation, dtype D, int Rank, class... Arguments, class Use, std::size_t... I>
-void with_arguments(const array_operation<Operation, D, Rank, Arguments...>& e, const Use& use,
-                    std::index_sequence<I...>) {
-  const tuple<argument_in_memory<Operation, argument_type<Operation, I>, Arguments>...> made{
-      argument_in_memory<Operation, argument_type<Operation, I>, Arguments>(
-          get<I>(e.arguments))...};
-  const operand all[] = {get<I>(made).is...};
-  use(all);
-}
 
 /// An operation that is ready to run.
 template <class Operation>
@@ -139,15 +158,38 @@ auto prepare(const Operation& operation, const operand& result, const operand* a
   else return ready_operation<Operation>{operation, result, arguments};
 }
 
-/// Runs an operation into contiguous memory that is apart from its arguments.
+/// Runs an operation, whose arguments are evaluated first.
+template <class Operation, dtype D, int Rank, class... Arguments, std::size_t... I>
+void run_into(const operand& result, const array_operation<Operation, D, Rank, Arguments...>& e,
+              std::index_sequence<I...>) {
+  const tuple<argument_in_memory<Operation, argument_type<Operation, I>, Arguments>...> made{
+      argument_in_memory<Operation, argument_type<Operation, I>, Arguments>(
+          get<I>(e.arguments))...};
+  const operand all[] = {result, get<I>(made).is...};
+  const operand* const arguments = all + 1;
+  const auto described = [&] { return e.operation.describe(arguments); };
+  require_one_device(
+      all, 1 + static_cast<int>(sizeof...(I)),
+      [](const void* what) { return (*static_cast<decltype(&described)>(what))(); }, &described);
+  if constexpr (conjugates<Operation>)
+    e.operation.run(result, arguments, (0u | ... | (unsigned{get<I>(made).is_conjugated} << I)));
+  else prepare(e.operation, result, arguments).run();
+}
+
+/// Runs an operation into memory that is apart from its arguments.
 template <class Operation, dtype D, int Rank, class... Arguments>
 void run_into(const view<element_t<D>, Rank>& result,
               const array_operation<Operation, D, Rank, Arguments...>& e) {
   operand to, *at = &to;
   add_leaves(as_operand(result), at);
-  with_arguments(
-      e, [&](const operand* arguments) { prepare(e.operation, to, arguments).run(); },
-      std::index_sequence_for<Arguments...>{});
+  run_into(to, e, std::index_sequence_for<Arguments...>{});
+}
+
+/// Whether an operation writes elements that lie like the target's.
+template <class Operation>
+bool may_be_written(const operand& target) {
+  if constexpr (requires { Operation::writes(target); }) return Operation::writes(target);
+  else return is_packed_and_apart(target, nullptr, 0);
 }
 
 template <class T, int R, class Operation, dtype D, class... Arguments>
@@ -157,7 +199,8 @@ bool may_run_into(const view<T, R>& target,
   operand to, all[count], *at = &to, *leaf = all;
   add_leaves(as_operand(target), at);
   unpack([&leaf](const auto&... x) { (add_leaves(x, leaf), ...); }, e.arguments);
-  return target.extents() == shape_of_values(e) && is_packed_and_apart(to, all, count);
+  return target.extents() == shape_of_values(e) && may_be_written<Operation>(to) &&
+         is_apart(to, all, count);
 }
 
 template <class Operation> inline constexpr bool runs_in_place = false;
@@ -273,30 +316,26 @@ auto eval(const detail::array_operation<Operation, D, Rank, Arguments...>& e) {
 
 namespace detail {
 
-template <class Operation, dtype D, int Rank, class... Arguments>
-explanation explain_operation(const array_operation<Operation, D, Rank, Arguments...>& e) {
+/// Describes the statement that evaluates an argument, if there is one.
+template <class Operation, dtype D, class X>
+void explain_argument(const X& x, explanation& all) {
+  operand is;
+  bool is_conjugated = false;
+  if constexpr (requires { x.operands; } || is_materialized<X>)
+    if (!reads_as_it_lies<Operation, element_t<D>>(x, is, is_conjugated)) {
+      array<element_t<trace_t<X>::type.type>, X::rank> values;
+      all.append(explain(values, x));
+    }
+}
+template <class Operation, dtype D, int Rank, class... Arguments, std::size_t... I>
+explanation explain_operation(const array_operation<Operation, D, Rank, Arguments...>& e,
+                              std::index_sequence<I...>) {
   explanation all;
-  unpack(
-      [&all](const auto&... x) {
-        const auto add = [&all](const auto& argument) {
-          using type = std::remove_cvref_t<decltype(argument)>;
-          if constexpr (requires { argument.operands; } || is_materialized<type>) {
-            auto values = array<element_t<trace_t<type>::type.type>, type::rank>{};
-            all.append(explain(values, argument));
-          }
-        };
-        (add(x), ...);
-      },
-      e.arguments);
-  operand of[sizeof...(Arguments)], *at = of;
-  unpack(
-      [&at](const auto&... x) {
-        (set_shape_of_values(*at++, trace_t<std::remove_cvref_t<decltype(x)>>::type.type,
-                             std::remove_cvref_t<decltype(x)>::rank, shape_of_expression(x).data(),
-                             nullptr, 0),
-         ...);
-      },
-      e.arguments);
+  (explain_argument<Operation, argument_type<Operation, I>>(get<I>(e.arguments), all), ...);
+  operand of[sizeof...(I)];
+  (set_shape_of_values(of[I], trace_t<Arguments>::type.type, Arguments::rank,
+                       shape_of_expression(get<I>(e.arguments)).data(), nullptr, 0),
+   ...);
   all.append(explanation::of_line(e.operation.describe(of)));
   return all;
 }
@@ -310,7 +349,7 @@ explanation explain(Target& target,
   using operation = detail::array_operation<Operation, D, Rank, Arguments...>;
   if constexpr (detail::runs_in_own_way<detail::tuple<std::remove_cvref_t<Target>>, operation>)
     return detail::statement_with<operation>::type::explain(target, e);
-  else return detail::explain_operation(e);
+  else return detail::explain_operation(e, std::index_sequence_for<Arguments...>{});
 }
 
 }  // namespace dsl

@@ -17,6 +17,11 @@ void assign_all(const launch& fixed, const tuple<Targets&...>& targets, const E&
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return assign_all(fixed, targets, without_repeats(e)...);
   }
+  if constexpr (may_be_one_call<tuple<Targets...>, E...>) {
+    auto& target = get<0>(targets);
+    if (const auto call = one_call<Targets..., E...>::of(target, e...))
+      return assign(target, *call);
+  }
   if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {
     unpack([&](auto&... t) { (..., statement_with<E>::type::assign(fixed, t, e)); }, targets);
   } else if constexpr ((has_materialized<E> || ...)) {

@@ -23,37 +23,32 @@ constexpr bool may_be_convolved() {
   }
 }
 
-/// Contiguous elements of a dtype.
-template <dtype D, class X>
-view<const element_t<D>, 1> elements_as(const X& x) {
-  using T = element_t<D>;
-  if constexpr (in_memory<X>) {
-    const auto given = elements_in_memory(x);
-    if constexpr (std::same_as<decltype(given), const view<const T, 1>>) {
-      require_memory(given.owner(), "convolve");
-      if (given.is_contiguous()) return given;
-    }
-  }
-  return array<T, 1>(cast<T>(x)).view();
-}
+/// The convolution of two operands of a dtype.
+template <dtype D>
+struct convolution {
+  static constexpr dtype argument_types[] = {D, D};
+  convolve_mode mode;
 
-template <class T>
-array<T, 1> convolve_elements(const view<const T, 1>& longer, const view<const T, 1>& shorter,
-                              convolve_mode mode) {
-  const device where = longer.owner().where();
-  const std::int64_t n = longer.size(), m = shorter.size();
-  require_convolution(where, dtype_v<T>, n, m);
-  const std::int64_t first = mode == convolve_mode::full   ? 0
-                             : mode == convolve_mode::same ? (m - 1) / 2
-                                                           : m - 1,
-                     count = mode == convolve_mode::full   ? n + m - 1
-                             : mode == convolve_mode::same ? n
-                                                           : n - m + 1;
-  array<T, 1> result(dsl::extents<1>{count}, where);
-  run_convolution(operand_in_memory(longer), operand_in_memory(shorter), first,
-                  operand_in_memory(result.view()));
-  return result;
-}
+  static bool takes(const operand& x) { return is_packed_and_apart(x, nullptr, 0); }
+  dsl::extents<1> shape(const dsl::extents<1>& x, const dsl::extents<1>& taps) const {
+    const std::int64_t n = x[0] > taps[0] ? x[0] : taps[0], m = x[0] > taps[0] ? taps[0] : x[0];
+    if (mode == convolve_mode::full) return {n + m - 1};
+    return {mode == convolve_mode::same ? n : n - m + 1};
+  }
+  void run(const operand& result, const operand* of) const {
+    const bool in_order = of[0].extents[0] >= of[1].extents[0];
+    const operand &longer = of[in_order ? 0 : 1], &shorter = of[in_order ? 1 : 0];
+    const std::int64_t m = shorter.extents[0];
+    run_convolution(longer, shorter,
+                    mode == convolve_mode::full   ? 0
+                    : mode == convolve_mode::same ? (m - 1) / 2
+                                                  : m - 1,
+                    result);
+  }
+  text describe(const operand* of) const {
+    return describe_convolution(of[0].extents[0], of[1].extents[0]);
+  }
+};
 
 }  // namespace detail
 
@@ -63,8 +58,8 @@ array<T, 1> convolve_elements(const view<const T, 1>& longer, const view<const T
 /// elements, max(n, m) for convolve_mode::same, or max(n, m) - min(n, m) + 1 for
 /// convolve_mode::valid. 16-bit floating point numbers are summed in float. The sums are computed
 /// one by one, n m multiply-adds: for more than some thousand taps a Fourier transform takes fewer.
-/// The work is queued at the call, which does not wait; the result is an array. Throws shape_error
-/// if an operand has no elements, device_error on OpenCL's devices.
+/// The result is an operand like any other; the formula around it is a kernel beside it. Does not
+/// wait. Throws shape_error if an operand has no elements, device_error on OpenCL's devices.
 /// ```cpp
 /// const auto taps = dsl::to_device(std::vector<float>{0.25f, 0.5f, 0.25f});
 /// dsl::array<float> smooth = dsl::convolve(x, taps, dsl::convolve_mode::same);
@@ -78,9 +73,14 @@ auto convolve(const X& x, const Taps& taps, convolve_mode mode = convolve_mode::
     constexpr dtype D = promote(detail::trace_t<detail::operand_t<X>>::type,
                                 detail::trace_t<detail::operand_t<Taps>>::type)
                             .type;
-    const auto elements = detail::elements_as<D>(x), weights = detail::elements_as<D>(taps);
-    if (elements.size() < weights.size()) return detail::convolve_elements(weights, elements, mode);
-    return detail::convolve_elements(elements, weights, mode);
+    using A = detail::operand_t<X>;
+    using B = detail::operand_t<Taps>;
+    const detail::array_operation<detail::convolution<D>, D, 1, A, B> product{
+        {mode}, {detail::as_operand(x), detail::as_operand(taps)}};
+    detail::require_convolution(detail::home_of(product), D,
+                                detail::shape_of_expression(detail::get<0>(product.arguments))[0],
+                                detail::shape_of_expression(detail::get<1>(product.arguments))[0]);
+    return product;
   }
 }
 

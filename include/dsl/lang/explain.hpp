@@ -16,6 +16,11 @@ explanation explain_all(const launch& fixed, const tuple<Targets&...>& targets, 
   if constexpr ((has_repeats<E> || ...)) {
     if ((repeats_operands(e) && ...)) return explain_all(fixed, targets, without_repeats(e)...);
   }
+  if constexpr (may_be_one_call<tuple<Targets...>, E...>) {
+    auto& target = get<0>(targets);
+    if (const auto call = one_call<Targets..., E...>::of(target, e...))
+      return explain(target, *call);
+  }
   if constexpr (runs_in_own_way<tuple<Targets...>, E...>) {
     explanation all;
     unpack([&](auto&... t) { (..., all.append(statement_with<E>::type::explain(t, e))); }, targets);

@@ -14,6 +14,15 @@ template <class F, class... Operands> inline constexpr bool
 template <class F, int R, class... Operands> inline constexpr bool
     has_materialized<reduction<F, R, Operands...>> = (has_materialized<Operands> || ...);
 
+/// Whether an expression may be one call of a library when it is assigned to a target: an operation
+/// on whole arrays that takes the formula around it. If so, `of(target, e)` gives that operation,
+/// or nothing if the values or the memory do not allow it.
+template <class Target, class E> struct one_call { static constexpr bool is_possible = false; };
+/// Whether a statement may be one: it has one target.
+template <class Targets, class... E> inline constexpr bool may_be_one_call = false;
+template <class Target, class E>
+inline constexpr bool may_be_one_call<tuple<Target>, E> = one_call<Target, E>::is_possible;
+
 /// The expression with `replace(operand)` in place of each such operand, from the inside out: a
 /// scan of scans is given with its operands replaced.
 template <class E, class Replace>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dsl/exec/tasks/rolling.hpp>
+#include <dsl/lang/array_operation.hpp>
 #include <dsl/lang/gather.hpp>
 #include <dsl/lang/reduce.hpp>
 #include <dsl/lang/shape.hpp>
@@ -96,46 +97,81 @@ view<T, R> axis_from_end(const view<T, R>& x, int axis) {
   });
 }
 
-template <rolling_function Function, dtype Result, class T, int Rank>
-array<element_t<Result>, Rank - 1> reduce_each(const sliding_windows<T, Rank>& w,
-                                               std::int64_t ddof) {
-  constexpr int rank = Rank - 1;
-  const std::int64_t window = w.extent(rank);
-  const auto in_rows = axis_to_end(w.elements(), w.axis());
-  const auto elements =
-      in_rows.is_contiguous() ? in_rows : view<const T, rank>(eval(in_rows).view());
-  dsl::extents<rank> sizes = elements.extents();
-  sizes.back() -= window - 1;
-  array<element_t<Result>, rank> reduced(sizes, elements.owner().where());
-  run_rolling(Function, operand_in_memory(elements), window, ddof,
-              operand_in_memory(reduced.view()));
-  if (w.axis() + 1 == rank) return reduced;
-  return array<element_t<Result>, rank>(axis_from_end(reduced.view(), w.axis()));
-}
+/// The reduction of windows of `Rank` dimensions along one of these. Reduction: that of any
+/// operand.
+template <rolling_function Function, class Reduction, dtype D, class T, int Rank, class... Options>
+struct window_reduction {
+  static constexpr dtype argument_types[] = {dtype_v<T>};
+  static constexpr int elements_rank = Rank - 1,
+                       result_rank = keeps_dims<Options...> ? Rank : Rank - 1;
+  std::int64_t window;
+  int axis;     // along which the elements of a window are adjacent
+  int reduced;  // Rank - 1: the elements of each window
+  tuple<Options...> options;
 
-/// The reduction of each window, if it is along their elements and the device has it. Otherwise
-/// that of any operand.
-template <rolling_function Function, class Reduction, dtype Result, class T, int Rank,
-          class... Options>
+  static bool takes(const operand&) { return true; }
+  dsl::extents<result_rank> shape(const dsl::extents<elements_rank>& elements) const {
+    dsl::extents<result_rank> left{};
+    for (int d = 0, at = 0; d != Rank; ++d) {
+      const bool is_last = d == Rank - 1;
+      const std::int64_t windows = is_last     ? window
+                                   : d == axis ? elements[static_cast<std::size_t>(d)] - window + 1
+                                               : elements[static_cast<std::size_t>(d)];
+      if (d != reduced) left[static_cast<std::size_t>(at++)] = windows;
+      else if (result_rank == Rank) left[static_cast<std::size_t>(at++)] = 1;
+    }
+    return left;
+  }
+  void run(const operand& result, const operand* x) const {
+    const auto elements = view_of_operand<const T, elements_rank>(*x);
+    if (reduced == Rank - 1 && has_rolling(elements.where(), dtype_v<T>, Function, window))
+      return roll(result, elements);
+    assign(view_of_operand<element_t<D>, result_rank>(result),
+           reduce_by<Reduction>(options, windows_of(elements, window, axis).view()));
+  }
+  text describe(const operand* x) const {
+    return describe_rolling(Function, window, axis, *x, reduced != Rank - 1);
+  }
+
+ private:
+  void roll(const operand& result, const view<const T, elements_rank>& elements) const {
+    std::int64_t free = 0;
+    if constexpr (has_ddof<Options...>) free = get<ddof>(options).value;
+    const auto rows = axis_to_end(elements, axis);
+    if (!rows.is_contiguous()) {
+      const array<T, elements_rank> copy(rows);
+      return roll_rows(result, copy.view(), free);
+    }
+    roll_rows(result, rows, free);
+  }
+  void roll_rows(const operand& result, const view<const T, elements_rank>& rows,
+                 std::int64_t free) const {
+    if (axis == elements_rank - 1)
+      return run_rolling(Function, operand_in_memory(rows), window, free, result);
+    dsl::extents<elements_rank> sizes = rows.extents();
+    sizes.back() -= window - 1;
+    const array<element_t<D>, elements_rank> reduced_rows(sizes, rows.where());
+    run_rolling(Function, operand_in_memory(rows), window, free,
+                operand_in_memory(reduced_rows.view()));
+    assign(view_of_operand<element_t<D>, elements_rank>(result),
+           axis_from_end(reduced_rows.view(), axis));
+  }
+};
+
+/// Reductions of windows read these once or more often, as they are needed; of complex numbers, and
+/// with an option that is not theirs, each window.
+template <rolling_function Function, class Reduction, dtype D, class T, int Rank, class... Options>
 auto reduce_windows(const sliding_windows<T, Rank>& w, const Options&... options) {
   constexpr bool is_spread = Function == rolling_function::var || Function == rolling_function::std;
   const tuple<Options...> given(options...);
-  const auto with_dims = [](const auto& reduced) {
-    if constexpr (keeps_dims<Options...>) return expand_dims(reduced, -1);
-    else return reduced;
-  };
-  using result = decltype(with_dims(std::declval<array<element_t<Result>, Rank - 1>>()));
-  if constexpr (kind_of(dtype_v<T>) != kind::complex && has_ddof<Options...> <= is_spread) {
-    const std::uint32_t reduced = bits_of_axes(get<axes<1>>(given).number, 1, Rank);
-    if (reduced == std::uint32_t{1} << (Rank - 1) &&
-        has_rolling(w.view().where(), dtype_v<T>, Function, w.extent(Rank - 1))) {
-      std::int64_t free = 0;
-      if constexpr (has_ddof<Options...>) free = get<ddof>(given).value;
-      return with_dims(reduce_each<Function, Result>(w, free));
-    }
-    return result(eval(reduce_by<Reduction>(given, w.view())));
+  if constexpr (kind_of(dtype_v<T>) == kind::complex || has_ddof<Options...> > is_spread) {
+    return reduce_by<Reduction>(given, w.view());
   } else {
-    return eval(reduce_by<Reduction>(given, w.view()));
+    const int* const axis = get<axes<1>>(given).number;
+    require_axes(axis, 1, w.extents().data(), Rank);
+    using operation = window_reduction<Function, Reduction, D, T, Rank, Options...>;
+    return array_operation<operation, D, operation::result_rank, view<const T, Rank - 1>>{
+        {w.extent(Rank - 1), w.axis(), *axis < 0 ? *axis + Rank : *axis, given}, {w.elements()}};
   }
 }
 
@@ -170,9 +206,9 @@ auto sliding_window(const X& x, std::int64_t n, axes<1> along = axis(-1)) {
 // Reductions of each window: sum(dsl::sliding_window(x, n), dsl::axis(-1)). x is read about once,
 // however long the windows are: up to 4,096 elements on a GPU with enough shared memory, any number
 // on the host. Other axes, longer windows and OpenCL's devices take the reduction of any operand,
-// which reads each window. The work is queued at the call, which does not wait; the result is an
-// array of x's shape with n - 1 fewer elements along the axis (with keep_dims, a view of it). The
-// dtypes are those of other reductions. A NaN or an infinity concerns only the windows that have
+// which reads each window. The result is an operand like any other, of x's shape with n - 1 fewer
+// elements along the axis; the formula around it is a kernel beside it. Does not wait. The dtypes
+// are those of other reductions. A NaN or an infinity concerns only the windows that have
 // it; the rounding error depends on n alone. Elements that are not contiguous along the axis are
 // copied first.
 

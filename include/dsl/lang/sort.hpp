@@ -65,6 +65,21 @@ auto sort(const X& x) {
   }
 }
 
+/// The elements so that element k is the one that a sort has there, none before it is greater and
+/// none after it is less: np.partition(x, k). They are all sorted; `topk` is faster if few are
+/// wanted. Throws shape_error unless 0 <= k < x's size.
+template <class X>
+  requires detail::operands<X>
+auto partition(const X& x, std::int64_t k) {
+  if constexpr (!detail::may_be_sorted<X>()) {
+    return refused{};
+  } else {
+    const auto elements = detail::elements_in_line(x);
+    detail::require_place(k, elements.size());
+    return sort(elements);
+  }
+}
+
 /// The positions of the elements in rising order, int64: np.argsort(x, stable=True).
 template <class X>
   requires detail::operands<X>

@@ -36,7 +36,7 @@ array<std::int64_t, 1> largest_positions(const view<const T, 1>& x, std::int64_t
   const auto order = largest_by_sort(view<const T, 1>(sample.view()), k);
   const scalar<std::int64_t> last = take(places, order(k - 1));
   const scalar<T> bound = take(x, last);
-  array<std::int64_t, 1> found(plan.capacity);
+  array<std::uint64_t, 1> found(plan.capacity);
   scalar<std::uint32_t> count(0u);
   run_reach(operand_in_memory(x), operand_in_memory(bound.view()), operand_in_memory(last.view()),
             operand_in_memory(found.view()), operand_in_memory(count.view()));
@@ -44,8 +44,14 @@ array<std::int64_t, 1> largest_positions(const view<const T, 1>& x, std::int64_t
   if (reached > plan.capacity) return largest_by_sort(x, k);
   // Equal elements keep the order of their positions.
   const auto these = sort(found(slice(0, reached)));
-  const array<T, 1> values = take(x, these);
-  return array<std::int64_t, 1>(take(these, largest_by_sort(view<const T, 1>(values.view()), k)));
+  if constexpr (sizeof(T) <= 4) {
+    constexpr std::uint64_t position = 0xffff'ffff;
+    return array<std::int64_t, 1>(cast<std::int64_t>(these(slice(0, k)) & position));
+  } else {
+    const array<T, 1> values = take(x, these);
+    return array<std::int64_t, 1>(
+        cast<std::int64_t>(take(these, largest_by_sort(view<const T, 1>(values.view()), k))));
+  }
 }
 
 }  // namespace detail

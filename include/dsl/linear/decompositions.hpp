@@ -17,6 +17,8 @@ void run_eigh(const operand& values, const operand& vectors);
 /// `a` is overwritten.
 void run_svd(const operand& u, const operand& s, const operand& vh, const operand& a);
 text describe_cholesky(const operand& a);
+void run_singular_values(const operand& s, const operand& a);
+text describe_singular_values(const operand& a);
 
 template <dtype D>
 struct cholesky_factors {
@@ -29,6 +31,22 @@ struct cholesky_factors {
   }
   void run(const operand& lower, const operand* given) const { run_cholesky(lower, given[0]); }
   static text describe(const operand* given) { return describe_cholesky(given[0]); }
+};
+
+/// Of matrices of dtype D.
+template <dtype D>
+struct singular_values {
+  static constexpr dtype argument_types[] = {D};
+  static bool takes(const operand& o) { return o.kind == operand_kind::array; }
+  template <std::size_t A>
+  std::array<std::int64_t, A - 1> shape(const std::array<std::int64_t, A>& a) const {
+    std::array<std::int64_t, A - 1> s;
+    std::copy_n(a.begin(), A - 1, s.begin());
+    s[A - 2] = std::min(a[A - 2], a[A - 1]);
+    return s;
+  }
+  void run(const operand& s, const operand* given) const { run_singular_values(s, given[0]); }
+  static text describe(const operand* given) { return describe_singular_values(given[0]); }
 };
 
 template <class A>
@@ -88,8 +106,8 @@ struct eigen_decomposition {
 };
 
 /// The eigenvalues and eigenvectors of symmetric or Hermitian matrices (..., n, n), of which the
-/// lower triangle is read: np.linalg.eigh. The work is queued at the call, which does not wait.
-/// Throws as `solve`.
+/// lower triangle is read: np.linalg.eigh. The work is queued at the call, which does not wait. A
+/// matrix that has NaN gives NaN. Throws as `solve`.
 /// ```cpp
 /// auto [values, vectors] = dsl::eigh(covariances);
 /// ```
@@ -125,8 +143,9 @@ struct singular_value_decomposition {
 };
 
 /// The singular values of matrices (..., m, n): np.linalg.svd with full_matrices=False. The work is
-/// queued at the call, which does not wait. On a GPU one call of the library for each matrix of a
-/// batch. Throws as `solve`.
+/// queued at the call, which does not wait. On a GPU one call of the library for a batch of
+/// matrices of up to 32 rows and columns, otherwise one for each matrix. A matrix that has NaN
+/// gives NaN. Throws as `solve`.
 /// ```cpp
 /// auto [u, s, vh] = dsl::svd(A);
 /// ```
@@ -161,6 +180,24 @@ auto svd(const A& a) {
     if (!is_tall) return result{std::move(u), std::move(s), std::move(vh)};
     return result{array<T, rank>(detail::transposed_matrices(vh)), std::move(s),
                   array<T, rank>(detail::transposed_matrices(u))};
+  }
+}
+
+/// The singular values of matrices (..., m, n) in falling order, (..., k), where k is the lesser of
+/// m and n; real: np.linalg.svdvals. A matrix that has NaN gives NaN. An operand like `matmul`.
+/// Throws as `solve`.
+/// ```cpp
+/// dsl::array<double, 2> values_of_A = dsl::svdvals(A);
+/// ```
+template <class A>
+  requires detail::operands<A>
+auto svdvals(const A& a) {
+  if constexpr (!detail::may_be_decomposed<A>()) {
+    return refused{};
+  } else {
+    constexpr dtype D = detail::solved_in<A>();
+    return detail::operate<real_of(D), detail::operand_t<A>::rank - 1>(detail::singular_values<D>{},
+                                                                       a);
   }
 }
 

@@ -332,7 +332,11 @@ device home_of_operands(const operand* all, int count) {
   return there != all + count ? there->memory->where : device::current();
 }
 
-device common_device(const operand* all, int count, const pass_view& pass) {
+namespace {
+
+// spelled() names the formula for errors.
+template <class Spelled>
+device device_of_all(const operand* all, int count, const Spelled& spelled) {
   const operand* first = nullptr;
   for (int i = 0; i < count; ++i) {
     const operand_kind kind = all[i].kind;
@@ -341,19 +345,30 @@ device common_device(const operand* all, int count, const pass_view& pass) {
       continue;
     if (all[i].memory == nullptr)
       raise<memory_error>("an operand without memory, never assigned or moved from, in " +
-                          spell_pass(pass, all));
+                          spelled());
     if (all[i].out_of_date)
       raise<memory_error>(
           "a formula that was made before one of its arrays was given other memory (moved to, or x "
           "= dsl::eval(...)): make " +
-          spell_pass(pass, all) + " again after that, or dsl::eval it before");
+          spelled() + " again after that, or dsl::eval it before");
     if (first == nullptr) first = &all[i];
     if (all[i].memory->where != first->memory->where)
-      raise<device_error>(
-          "operands on different devices, " + std::string(first->memory->where.name()) + " and " +
-          std::string(all[i].memory->where.name()) + ", in " + spell_pass(pass, all));
+      raise<device_error>("operands on different devices, " +
+                          std::string(first->memory->where.name()) + " and " +
+                          std::string(all[i].memory->where.name()) + ", in " + spelled());
   }
   return first != nullptr ? first->memory->where : device::current();
+}
+
+}  // namespace
+
+device common_device(const operand* all, int count, const pass_view& pass) {
+  return device_of_all(all, count, [&] { return spell_pass(pass, all); });
+}
+
+void require_one_device(const operand* all, int count, text (*describe)(const void*),
+                        const void* what) {
+  device_of_all(all, count, [&] { return std::string(describe(what).c_str()); });
 }
 
 void lay_out(geometry& g, const operand* all, int inputs, int outputs, int lanes,

@@ -123,15 +123,19 @@ bool share_memory(const buffer* a, const buffer* b) {
   return a == b || (mine.begin < other.end && other.begin < mine.end);
 }
 
+bool is_apart(const operand& target, const operand* operands, int count) {
+  return std::none_of(operands, operands + count, [&](const operand& o) {
+    return o.memory != nullptr && o.word[0] != 0 && may_share_elements(target, o);
+  });
+}
+
 bool is_packed_and_apart(const operand& target, const operand* operands, int count) {
   std::int64_t step = 1;
   for (int d = target.rank - 1; d >= 0; --d) {
     if (target.extents[d] != 1 && target.strides[d] != step) return false;
     step *= target.extents[d];
   }
-  return std::none_of(operands, operands + count, [&](const operand& o) {
-    return o.memory != nullptr && o.word[0] != 0 && may_share_elements(target, o);
-  });
+  return is_apart(target, operands, count);
 }
 
 }  // namespace dsl::detail

@@ -2,6 +2,7 @@
 // compiled code.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,6 +33,7 @@ struct loop_support {
 };
 
 class kernel_graph;
+class statement_graph;
 
 /// The name of a strategy in errors and plans.
 const char* name_of(strategy s);
@@ -54,6 +56,10 @@ class executor : public layout_services {
   virtual loop_support supports(const loop& of) const = 0;
   /// Makes a graph of kernels. Null if kernels cannot be recorded on the stream now.
   virtual std::unique_ptr<kernel_graph> make_graph(const stream&) const { return nullptr; }
+  /// Makes a graph of a statement's work. Null if these devices have none.
+  virtual std::unique_ptr<statement_graph> make_statement_graph(int /*index*/) const {
+    return nullptr;
+  }
 
   /// Describes the launch of a plan: "grid 12 x block 256, 4 lanes a thread".
   virtual std::string describe_launch(const dsl::plan& p) const = 0;
@@ -120,6 +126,19 @@ class kernel_graph {
   virtual void begin() = 0;
   virtual void end() noexcept = 0;
   virtual void launch() = 0;
+};
+
+/// The work of a statement, which is recorded once and launched any number of times: kernels, calls
+/// of libraries and memory of the pool that they work in.
+class statement_graph {
+ public:
+  statement_graph() = default;
+  statement_graph(const statement_graph&) = delete;
+  virtual ~statement_graph() = default;
+  /// Calls `queue`, and records what it queues on the stream instead of running it. False if it
+  /// cannot be recorded: then nothing has been queued.
+  virtual bool record(const stream& on, const std::function<void()>& queue) = 0;
+  virtual void launch(const stream& on) = 0;
 };
 
 }  // namespace dsl::detail

@@ -62,6 +62,12 @@ void run_convolution(const operand& elements, const operand& taps, std::int64_t 
   executor::of(where).run(library_task{task}, on);
 }
 
+text describe_convolution(std::int64_t elements, std::int64_t taps) {
+  return text(
+      ("convolve of " + std::to_string(elements) + " and " + std::to_string(taps) + " elements")
+          .c_str());
+}
+
 namespace {
 
 /// Results from `begin` on, so many in registers while all taps are added.

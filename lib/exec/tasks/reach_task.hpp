@@ -16,7 +16,7 @@ struct reach_task {
   std::int64_t count;
   const void *elements, *bound;
   const std::int64_t* last;
-  std::int64_t* found;
+  std::uint64_t* found;
   std::int64_t capacity;
   unsigned* reached;
 };

@@ -20,8 +20,7 @@ rolling_plan plan_rolling(const rolling_task& task, std::size_t shared_per_block
     using V = typename decltype(function)::value;
     items = rolling_items<V>;
     most_threads = rolling_threads<V>;
-    thread_bytes = static_cast<std::size_t>(items + 1) *
-                   (sizeof(V) + sizeof(typename decltype(function)::state));
+    thread_bytes = rolling_bytes_a_thread<decltype(function)>;
   });
   constexpr int fewest_threads = 64;
   const auto elements_of = [items](int threads) { return std::int64_t{threads} * items; };
@@ -69,6 +68,16 @@ void run_rolling(rolling_function function, const operand& elements, std::int64_
   use(elements.memory, on, false);
   use(results.memory, on, true);
   executor::of(where).run(library_task{task}, on);
+}
+
+text describe_rolling(rolling_function function, std::int64_t window, int axis,
+                      const operand& elements, bool across) {
+  constexpr const char* names[] = {"sum", "mean", "min", "max", "var", "std"};
+  return text((std::string(names[static_cast<int>(function)]) +
+               (across ? " across" : " of each of") + " the windows of " + std::to_string(window) +
+               " elements along axis " + std::to_string(axis) + " of " +
+               spell_shape(elements.extents, elements.rank))
+                  .c_str());
 }
 
 }  // namespace dsl::detail

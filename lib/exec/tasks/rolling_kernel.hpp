@@ -1,10 +1,9 @@
 // The kernel of rolling reductions.
 //
-// Elements are cut into segments as long as a window. A window is then the end of a segment and the
-// beginning of the next one, so that it takes one reduction from each element to the end of its
-// segment, one from the beginning of the segment to the element, and one operation that joins two
-// of these (van Herk, A fast algorithm for local minimum and maximum filters, 1992; Gil and Werman,
-// Computing 2-D min, median, and max filters, 1993). Nothing is subtracted: an infinity or a NaN is
+// Each thread has adjacent elements, a chunk. A window longer than that is the end of a chunk, some
+// whole chunks and the beginning of a later chunk, and what is known of these three is joined. The
+// whole chunks are a window of chunks, and all windows have one of two adjacent numbers of them:
+// they are joined from those of 1, 2, 4, ... chunks. Nothing is subtracted: an infinity or a NaN is
 // seen by the windows that have it, and the rounding error depends on the window's length alone.
 #pragma once
 
@@ -28,20 +27,36 @@ struct rolling_arguments {
   std::int64_t tile;
 };
 
-// The functions: what is known of adjacent elements, and how it is joined. `origin` is one of the
-// elements, the outermost of its segment.
+// The functions. A state is what is known of some elements, relative to an origin, which is one of
+// them. `none` knows nothing yet; `add` adds an element; `plus` joins states of one origin, and
+// `join` any two: the result has a's origin, and b is of n elements. In shared memory are parts of
+// states; `with_origin` makes them states again, with the origin of another one.
 
 template <class V>
 struct rolling_sum {
   using value = V;
   using state = V;
-  static constexpr bool has_origin = false;
-  DSL_DETAIL_FN static state of(V x, V) { return x; }
-  DSL_DETAIL_FN static state join(state a, state b) { return a + b; }
+  using part = V;
+  DSL_DETAIL_FN static state none(V) { return std::floating_point<V> ? -V{} : V{}; }
+  DSL_DETAIL_FN static state add(state a, V x) { return a + x; }
+  DSL_DETAIL_FN static state plus(state a, state b) { return a + b; }
+  DSL_DETAIL_FN static state join(state a, state b, V) { return a + b; }
+  DSL_DETAIL_FN static part part_of(state s) { return s; }
+  DSL_DETAIL_FN static state with_origin(part p, state) { return p; }
   DSL_DETAIL_FN static V result(const rolling_task& task, state sum) {
     if constexpr (std::floating_point<V>)
-      if (task.function == rolling_function::mean) return sum / static_cast<V>(task.window);
+      if (task.function == rolling_function::mean) return mean(sum, static_cast<V>(task.window));
     return sum;
+  }
+
+ private:
+  // sum / n, for an n that is the same for many sums: one correction makes the product with the
+  // rounded inverse the rounded quotient (P. Markstein, IBM Journal of Research and Development 34,
+  // 1990). An infinite sum has no correction.
+  DSL_DETAIL_FN static V mean(V sum, V n) {
+    const V inverse = V(1) / n, quotient = sum * inverse,
+            corrected = math::fma(math::fma(-quotient, n, sum), inverse, quotient);
+    return corrected == corrected ? corrected : quotient;
   }
 };
 
@@ -49,64 +64,87 @@ template <class V, bool Max>
 struct rolling_extremum {
   using value = V;
   using state = V;
-  static constexpr bool has_origin = false;
-  DSL_DETAIL_FN static state of(V x, V) { return x; }
-  DSL_DETAIL_FN static state join(state a, state b) {
-    return Max ? math::max(a, b) : math::min(a, b);
+  using part = V;
+  DSL_DETAIL_FN static state none(V) {
+    using limits = std::numeric_limits<V>;
+    if constexpr (std::floating_point<V>) return Max ? -limits::infinity() : limits::infinity();
+    else return Max ? limits::min() : limits::max();
   }
+  DSL_DETAIL_FN static state add(state a, V x) { return Max ? math::max(a, x) : math::min(a, x); }
+  DSL_DETAIL_FN static state plus(state a, state b) { return add(a, b); }
+  DSL_DETAIL_FN static state join(state a, state b, V) { return add(a, b); }
+  DSL_DETAIL_FN static part part_of(state s) { return s; }
+  DSL_DETAIL_FN static state with_origin(part p, state) { return p; }
   DSL_DETAIL_FN static V result(const rolling_task&, state extremum) { return extremum; }
 };
 
-/// Sums of the differences from an element of the same window and of their squares: a large common
-/// offset leaves no error, and no other window's elements do.
+/// Sums of the differences from one of the elements and of their squares: a large common offset
+/// leaves no error, and no other window's elements do.
 template <class V>
 struct rolling_variance {
   using value = V;
-  struct state { V sum, squares; };
-  static constexpr bool has_origin = true;
-  DSL_DETAIL_FN static state of(V x, V origin) {
-    const V d = x - origin;
-    return {d, d * d};
+  struct alignas(2 * sizeof(V)) part { V sum, squares; };
+  struct state { V origin, sum, squares; };
+  DSL_DETAIL_FN static state none(V origin) { return {origin, 0, 0}; }
+  DSL_DETAIL_FN static state add(state a, V x) {
+    const V d = x - a.origin;
+    return {a.origin, a.sum + d, a.squares + d * d};
   }
-  DSL_DETAIL_FN static state join(state a, state b) {
-    return {a.sum + b.sum, a.squares + b.squares};
+  DSL_DETAIL_FN static state plus(state a, state b) {
+    return {a.origin, a.sum + b.sum, a.squares + b.squares};
   }
-  /// The same for n elements relative to another origin, from which theirs differs by `by`.
-  DSL_DETAIL_FN static state moved(state s, V n, V by) {
-    const V sum = s.sum + n * by;
-    return {sum, s.squares + by * (s.sum + sum)};
+  DSL_DETAIL_FN static state join(state a, state b, V n) {
+    const V by = b.origin - a.origin, moved = n * by;
+    return {a.origin, a.sum + (b.sum + moved),
+            a.squares + (b.squares + by * (b.sum + b.sum + moved))};
   }
+  DSL_DETAIL_FN static part part_of(state s) { return {s.sum, s.squares}; }
+  DSL_DETAIL_FN static state with_origin(part p, state of) { return {of.origin, p.sum, p.squares}; }
   DSL_DETAIL_FN static V result(const rolling_task& task, state s) {
-    const V n = static_cast<V>(task.window);
+    const V share = V(1) / static_cast<V>(task.window);
     const std::int64_t free = task.window > task.ddof ? task.window - task.ddof : 0;
-    const V squares = math::max(s.squares - s.sum * s.sum / n, V(0));
-    const V variance = squares / static_cast<V>(free);
+    const V squares = math::max(s.squares - s.sum * (s.sum * share), V(0)),
+            variance = squares * (V(1) / static_cast<V>(free));
     return task.function == rolling_function::std ? math::sqrt(variance) : variance;
   }
 };
+
+/// What a thread leaves for others of the windows of chunks that begin with its own.
+template <class State>
+struct rolling_chunks {
+  State power, some;
+};
+/// A block's memory for each of its threads.
+template <class Function>
+inline constexpr std::size_t rolling_bytes_a_thread =
+    (rolling_items<typename Function::value> + 1) *
+        (sizeof(typename Function::value) + sizeof(typename Function::part)) +
+    2 * sizeof(rolling_chunks<typename Function::state>);
 
 template <class Function, class Memory, class Team>
 struct rolling_block {
   using V = typename Function::value;
   using state = typename Function::state;
-  static constexpr int items = rolling_items<V>, warp_size = Team::warp_size;
+  using part = typename Function::part;
+  static constexpr int items = rolling_items<V>;
 
   const rolling_arguments& args;
   Memory memory;
   Team team;
-  // Of the block's elements: their values, then the results; and the reductions up to them.
+  // Of the block's elements: their values, then the results; and what is known of each one's chunk
+  // up to it.
   V* values;
-  state* prefixes;
-  unsigned window, elements;
+  part* prefixes;
+  // Two for each thread.
+  rolling_chunks<state>* chunks;
 
   DSL_DETAIL_FN rolling_block(const rolling_arguments& a, Memory m, Team t)
       : args(a),
         memory(m),
         team(t),
         values(reinterpret_cast<V*>(memory.shared())),
-        prefixes(reinterpret_cast<state*>(values + place(t.threads() * items))),
-        window(static_cast<unsigned>(a.task.window)),
-        elements(static_cast<unsigned>(t.threads() * items)) {}
+        prefixes(reinterpret_cast<part*>(values + place(t.threads() * items))),
+        chunks(reinterpret_cast<rolling_chunks<state>*>(prefixes + place(t.threads() * items))) {}
 
   /// A free place after a thread's elements, so that all threads reach theirs without conflicts.
   /// place(a + b) is place(a) + place(b) if a is a multiple of `items`.
@@ -116,39 +154,30 @@ struct rolling_block {
     const std::int64_t first = team.block() * args.tile;
     load(first);
     team.synchronize();
-    const unsigned begin = static_cast<unsigned>(team.thread() * items);
     V x[items];
+    read(x, team.thread());
+    const auto window = static_cast<unsigned>(args.task.window);
+    if (window <= items) reduce_short(x, window);
+    else reduce_long(x, window - 1);
+    V* const own = values + place(static_cast<unsigned>(team.thread() * items));
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) x[u] = memory.template load<V>(values + place(begin) + u);
-    state upto[items], from[items];
-    const unsigned firsts = reduce<true>(x, upto);
-    team.synchronize();
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) memory.store(prefixes + place(begin) + u, upto[u]);
-    reduce<false>(x, from);
-    unsigned at = begin % window;
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) {
-      x[u] = finish(begin, static_cast<unsigned>(u), at, (firsts >> u & 1) != 0, from[u]);
-      if (++at == window) at = 0;
-    }
-    team.synchronize();
-    DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) memory.store(values + place(begin) + u, x[u]);
+    for (int u = 0; u < items; ++u) memory.store(own + u, x[u]);
     team.synchronize();
     store(first);
   }
 
  private:
-  /// Calls use(element's number in the block, its place) for a thread's part of a block's adjacent
-  /// elements.
+  /// Calls use(u, element's number in the block, its place) for a thread's part of its warp's
+  /// adjacent elements.
   template <class Use>
   DSL_DETAIL_FN void for_each_adjacent(const Use& use) const {
-    const unsigned place_of_first = place(static_cast<unsigned>(team.thread())),
-                   step = place(static_cast<unsigned>(team.threads()));
+    constexpr int lanes = Team::warp_size;
+    static_assert(lanes % items == 0);
+    const int first = team.warp() * lanes * items + team.lane();
+    const unsigned place_of_first = place(static_cast<unsigned>(first));
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u)
-      use(u, team.thread() + u * team.threads(), place_of_first + static_cast<unsigned>(u) * step);
+      use(u, first + u * lanes, place_of_first + static_cast<unsigned>(u) * place(lanes));
   }
 
   DSL_DETAIL_FN void load(std::int64_t first) const {
@@ -156,8 +185,8 @@ struct rolling_block {
       using T = decltype(type);
       const T* const from = static_cast<const T*>(args.task.elements) + first;
       const std::int64_t after = args.task.count - first;
-      const int left =
-          after < static_cast<int>(elements) ? static_cast<int>(after) : static_cast<int>(elements);
+      const int elements = team.threads() * items,
+                left = after < elements ? static_cast<int>(after) : elements;
       // All loads are in flight together.
       V x[items];
       for_each_adjacent([&](int u, int i, unsigned) {
@@ -166,88 +195,108 @@ struct rolling_block {
       for_each_adjacent([&](int u, int, unsigned at) { memory.store(values + at, x[u]); });
     });
   }
-
-  /// The result of the window that begins at element begin + u, which is at `at` in its segment;
-  /// `suffix` is the reduction from it to the segment's end. Without meaning if the window ends
-  /// beyond the block's elements.
-  DSL_DETAIL_FN V finish(unsigned begin, unsigned u, unsigned at, bool is_first,
-                         state suffix) const {
-    const unsigned last = begin + u + window - 1;
-    const state prefix =
-        memory.template load<state>(prefixes + place(last < elements ? last : elements - 1));
-    state both;
-    if constexpr (Function::has_origin) {
-      unsigned next = begin + u + window - at;  // the next segment
-      if (next >= elements) next = elements - 1;
-      const V end_of_this = memory.template load<V>(values + place(next - 1)),
-              begin_of_next = memory.template load<V>(values + place(next));
-      both = Function::join(
-          suffix, Function::moved(prefix, static_cast<V>(at), begin_of_next - end_of_this));
-    } else {
-      both = Function::join(suffix, prefix);
-    }
-    return Function::result(args.task, is_first ? suffix : both);
+  DSL_DETAIL_FN void read(V (&x)[items], int chunk) const {
+    const V* const from = values + place(static_cast<unsigned>(chunk * items));
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < items; ++u) x[u] = memory.template load<V>(from + u);
+  }
+  /// A chunk of the block, or its last one. Windows that would end beyond it are not stored.
+  DSL_DETAIL_FN int chunk_of_block(int chunk) const {
+    return chunk < team.threads() ? chunk : team.threads() - 1;
   }
 
-  /// `Up`: reduces the elements from the beginning of its segment up to each of the thread's.
-  /// Otherwise those from it to the end of its segment: the same, with all elements in reverse
-  /// order. Returns a bit for each element that is the first of its segment in this order.
-  template <bool Up>
-  DSL_DETAIL_FN unsigned reduce(const V (&x)[items], state (&reduced)[items]) const {
-    const int thread = Up ? team.thread() : team.threads() - 1 - team.thread(),
-              lane = thread % warp_size, warp = thread / warp_size;
-    const unsigned begin = static_cast<unsigned>(thread * items);
-    // The first element's place in its segment. In reverse order the first segment may be cut off.
-    const unsigned first_at = (begin + (Up ? 0 : window - elements % window)) % window;
-    const auto index = [](int u) { return Up ? u : items - 1 - u; };
-    unsigned firsts = 0;
-    for (unsigned u = first_at == 0 ? 0 : window - first_at; u < items; u += window)
-      firsts |= 1u << u;
-    const auto is_first = [firsts](int u) { return (firsts >> u & 1) != 0; };
+  // Each replaces the thread's elements by the results of the windows that begin with them. After a
+  // barrier, so that the places of the elements are free.
 
-    // The thread's own elements.
-    V origin{};
-    if constexpr (Function::has_origin)
-      if (first_at <= begin) {
-        const unsigned at = begin - first_at;
-        origin = memory.template load<V>(values + place(Up ? at : elements - 1 - at));
-      }
+  /// Windows that end in the same chunk or in the next one.
+  DSL_DETAIL_FN void reduce_short(V (&x)[items], unsigned window) const {
+    V next[items];
+    read(next, chunk_of_block(team.thread() + 1));
+    state known[items];
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < items; ++u) known[u] = Function::add(Function::none(x[u]), x[u]);
+    DSL_DETAIL_UNROLL
+    for (int k = 1; k < items; ++k) {
+      if (static_cast<unsigned>(k) >= window) continue;
+      DSL_DETAIL_UNROLL
+      for (int u = 0; u < items; ++u)
+        known[u] =
+            Function::add(known[u], u + k < items ? x[(u + k) % items] : next[(u + k) % items]);
+    }
+    DSL_DETAIL_UNROLL
+    for (int u = 0; u < items; ++u) x[u] = Function::result(args.task, known[u]);
+    team.synchronize();
+  }
+
+  /// Windows that end `ahead` elements after the one with which they begin, in a later chunk.
+  DSL_DETAIL_FN void reduce_long(V (&x)[items], unsigned ahead) const {
+    part* const own = prefixes + place(static_cast<unsigned>(team.thread() * items));
+    state prefix = Function::none(x[0]);
     DSL_DETAIL_UNROLL
     for (int u = 0; u < items; ++u) {
-      if (is_first(u)) origin = x[index(u)];
-      const state one = Function::of(x[index(u)], origin);
-      reduced[index(u)] =
-          u == 0 || is_first(u) ? one : Function::join(reduced[index(u - (u > 0))], one);
+      prefix = Function::add(prefix, x[u]);
+      memory.store(own + u, Function::part_of(prefix));
     }
-
-    // Those of the threads before, from the one in which the segment begins.
-    const int segment_begins = static_cast<int>(first_at < begin ? begin - first_at : 0) / items;
-    const int last_begins = firsts != 0 ? thread : segment_begins;
-    state sum = reduced[index(items - 1)];
-    DSL_DETAIL_UNROLL
-    for (int step = 1; step < warp_size; step *= 2) {
-      const state other = Up ? team.shift_up(sum, step) : team.shift_down(sum, step);
-      if (step <= lane && thread - step >= last_begins) sum = Function::join(other, sum);
-    }
-    constexpr int most_warps = rolling_threads<V> / warp_size;
-    state* const of_warps = team.template shared<rolling_block, state, most_warps>();
-    if (lane == warp_size - 1) memory.store(of_warps + warp, sum);
-    state before = Up ? team.shift_up(sum, 1) : team.shift_down(sum, 1);
+    leave(0, {prefix, Function::none(V{})});
     team.synchronize();
-    if (is_first(0)) return firsts;
-    bool is_some = lane > 0;
-    for (int w = warp - 1; w >= segment_begins / warp_size; --w) {
-      const state of_warp = memory.template load<state>(of_warps + w);
-      before = is_some ? Function::join(of_warp, before) : of_warp;
-      is_some = true;
-    }
-    if (!is_some) return firsts;
-    // The elements before the first segment that begins in this thread.
-    const int own_first = firsts != 0 ? lowest_bit(firsts) : items;
+    // The last element is `over` elements after the place of the first one, in the chunk `later`
+    // chunks on or in the one after that.
+    constexpr auto size = static_cast<unsigned>(items);
+    const unsigned later = ahead / size, over = ahead % size;
+    const state fewer = reduce_chunks(later - 1, prefix);
+    const int last = chunk_of_block(team.thread() + static_cast<int>(later)),
+              next = chunk_of_block(last + 1);
+    const part *const ends = prefixes + place(static_cast<unsigned>(last) * size),
+                      *const ends_of_next = prefixes + place(static_cast<unsigned>(next) * size);
+    const state of_last = left_by(0, last).power, of_next = left_by(0, next).power;
+    const auto n = static_cast<V>(later * size), whole = static_cast<V>(size);
+    const state more = Function::join(
+        fewer, Function::with_origin(memory.template load<part>(ends + size - 1), of_last), whole);
+    // All states are relative to the chunk's last element from here on.
+    state suffix = Function::none(x[items - 1]);
+    const state with_fewer = Function::join(suffix, fewer, n - whole),
+                with_more = Function::join(suffix, more, n);
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u)
-      if (u < own_first) reduced[index(u)] = Function::join(before, reduced[index(u)]);
-    return firsts;
+    for (int u = items - 1; u >= 0; --u) {
+      suffix = Function::add(suffix, x[u]);
+      const bool crosses = static_cast<unsigned>(u) + over >= size;
+      const unsigned ends_at = static_cast<unsigned>(u) + over - (crosses ? size : 0);
+      const V ended = static_cast<V>(over) + static_cast<V>(crosses ? u + 1 - items : u + 1);
+      const state end = Function::with_origin(
+          memory.template load<part>((crosses ? ends_of_next : ends) + ends_at),
+          crosses ? of_next : of_last);
+      x[u] = Function::result(
+          args.task,
+          Function::join(Function::plus(suffix, crosses ? with_more : with_fewer), end, ended));
+    }
+  }
+
+  DSL_DETAIL_FN void leave(int table, const rolling_chunks<state>& own) const {
+    memory.store(chunks + table * team.threads() + team.thread(), own);
+  }
+  DSL_DETAIL_FN rolling_chunks<state> left_by(int table, int chunk) const {
+    return memory.template load<rolling_chunks<state>>(chunks + table * team.threads() +
+                                                       chunk_of_block(chunk));
+  }
+  /// What is known of `count` chunks after the thread's own.
+  DSL_DETAIL_FN state reduce_chunks(unsigned count, state own) const {
+    constexpr auto size = static_cast<unsigned>(items);
+    // Of `length` chunks, and of as many as the lower binary digits of `count` say.
+    rolling_chunks<state> mine{own, Function::none(V{})};
+    int table = 0;
+    unsigned done = 0;
+    for (unsigned length = 1; length <= count; length *= 2) {
+      const rolling_chunks<state> others = left_by(table, team.thread() + static_cast<int>(length));
+      if ((count & length) != 0) {
+        mine.some = Function::join(mine.power, others.some, static_cast<V>(done * size));
+        done += length;
+      }
+      mine.power = Function::join(mine.power, others.power, static_cast<V>(length * size));
+      table = 1 - table;
+      leave(table, mine);
+      team.synchronize();
+    }
+    return left_by(table, team.thread() + 1).some;
   }
 
   /// Stores the results of windows that are in one row.

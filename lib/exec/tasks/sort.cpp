@@ -113,4 +113,10 @@ void run_in_memory(const pair_sort_task& task) {
   }
 }
 
+void require_place(std::int64_t k, std::int64_t n) {
+  if (k < 0 || k >= n)
+    raise<shape_error>("element " + std::to_string(k) + " of a partition of " + std::to_string(n) +
+                       " elements");
+}
+
 }  // namespace dsl::detail

@@ -182,6 +182,9 @@ device home_of_operands(const operand* all, int count);
 /// The device of the operands: the current one if none is in memory. Throws device_error if they
 /// differ.
 device common_device(const operand* all, int count, const pass_view& pass);
+/// Throws as `common_device` for the operands of what describe(what) names.
+void require_one_device(const operand* all, int count, text (*describe)(const void*),
+                        const void* what);
 
 /// Checks devices and shapes, and lays out the index space, in place, because it is large and this
 /// precedes every launch. `operands` has `inputs`, then `outputs`; `lanes` is the number of
@@ -220,6 +223,8 @@ bool is_written_by_elements(const operand& o);
 /// steps does not decide. For an address, any element of its memory counts.
 bool may_share_elements(const operand& a, const operand& b);
 
+/// Whether a target's memory is apart from the operands'.
+bool is_apart(const operand& target, const operand* operands, int count);
 /// Whether a target is contiguous in row-major order, and its memory apart from the operands'.
 bool is_packed_and_apart(const operand& target, const operand* operands, int count);
 

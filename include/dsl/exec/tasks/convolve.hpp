@@ -15,4 +15,7 @@ void require_convolution(device where, dtype type, std::int64_t elements, std::i
 void run_convolution(const operand& elements, const operand& taps, std::int64_t first,
                      const operand& result);
 
+/// `explain`'s line.
+text describe_convolution(std::int64_t elements, std::int64_t taps);
+
 }  // namespace dsl::detail

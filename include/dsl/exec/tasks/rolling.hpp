@@ -17,4 +17,9 @@ bool has_rolling(device where, dtype type, rolling_function function, std::int64
 void run_rolling(rolling_function function, const operand& elements, std::int64_t window,
                  std::int64_t ddof, const operand& results);
 
+/// `explain`'s line for windows along an axis of the elements. `across`: another axis of the
+/// windows is reduced than that of their elements.
+text describe_rolling(rolling_function function, std::int64_t window, int axis,
+                      const operand& elements, bool across);
+
 }  // namespace dsl::detail

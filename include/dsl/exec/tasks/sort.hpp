@@ -11,4 +11,7 @@ namespace dsl::detail {
 /// elements or more, memory_error or cuda_error.
 void run_sort(const operand& elements, const operand* sorted, const operand* order);
 
+/// Throws shape_error unless element k is one of n.
+void require_place(std::int64_t k, std::int64_t n);
+
 }  // namespace dsl::detail

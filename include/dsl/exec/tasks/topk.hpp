@@ -18,8 +18,9 @@ topk_plan plan_topk(device where, std::int64_t n, std::int64_t k);
 /// Queues a search for the elements that are greater than a bound, or equal to it and not after the
 /// position `last`, on the current stream. `elements` are contiguous, of rank 1 and of a dtype that
 /// is sorted; `bound` is one of that dtype, `last` an int64. Adds the number of these elements to
-/// `count`, a uint32, and writes their positions, in no order, to `found` (int64), as far as there
-/// is room.
+/// `count`, a uint32, and writes their positions, in no order, to `found` (uint64), as far as there
+/// is room. The upper 32 bits are 0 for elements of 8 bytes; for others they order the elements
+/// falling.
 void run_reach(const operand& elements, const operand& bound, const operand& last,
                const operand& found, const operand& count);
 
