@@ -139,6 +139,23 @@ TEST_P(rows_of_every_length, of_what_is_computed_before) {
   EXPECT_LT(dsl::max(abs(both)).value(), 1e-13);
 }
 
+// Steps of a loop, which a GPU records.
+TEST_P(rows_of_every_length, in_a_loop_of_statements) {
+  const auto host = random_values<c64>(3 * 16), factors = random_values<c64>(16, 2);
+  const auto memory = dsl::to_device(host);
+  const auto between = dsl::to_device(factors);
+  const auto step =
+      dsl::statement([](auto x, auto factor) { return dsl::ifft<16>(factor * dsl::fft<16>(x)); });
+  for (int times = 0; times < 3; ++times) {
+    dsl::array<c64, 2> x = dsl::reshape(memory, 3, 16);
+    dsl::iterate(6, step, dsl::state(x), between);
+    values want = rows_by_halves(values::of({3, 16}, host), false);
+    for (std::size_t i = 0; i < want.at.size(); ++i)
+      want.at[i] *= std::pow(wide(factors[i % 16]), 6) / 16.0L;
+    expect_near<c64, 2>(x, rows_by_halves(want, true), "six steps");
+  }
+}
+
 TEST_P(rows_of_every_length, of_several_streams_and_with_a_fixed_block) {
   const auto host = random_values<c64>(200 * 16);
   const auto memory = dsl::to_device(host);
