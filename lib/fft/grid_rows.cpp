@@ -36,6 +36,8 @@ buffer_ref made_roots(const row_passes& passes, device where) {
   const std::size_t bytes = roots.size() * sizeof roots[0];
   buffer_ref memory = buffer_ref::allocate(bytes, where);
   upload(memory, memory.data(), roots.data(), bytes);
+  // No stream has to wait for the table later, and none is kept for having read it.
+  stream::current(where).synchronize();
   return memory;
 }
 
@@ -48,7 +50,8 @@ buffer_ref roots_of_rows(const row_passes& passes, dtype type, device where) {
     dtype type;
     bool operator==(const key&) const = default;
   };
-  constexpr std::size_t most = 64;
+  // All that there may be, of 12 lengths on 64 devices: kernels may read what nobody else has.
+  constexpr std::size_t most = 2 * 12 * 64;
   // Never destroyed: at the end of the program the driver may be gone.
   static recent<key, const buffer_ref>& all = *new recent<key, const buffer_ref>(most);
   return *all.get({where, passes.points, type}, [&] {
@@ -105,7 +108,6 @@ void transformed_row_work::run_on(const grid_executor& devices, const stream& on
        {std::pair{dtype::complex64, &s.roots64}, std::pair{dtype::complex128, &s.roots128}}) {
     if (code_.passes.roots() == 0 || !transforms(type)) continue;
     const buffer_ref& table = tables.emplace_back(roots_of_rows(code_.passes, type, g.where));
-    use(table.get(), on, false);
     *to = table.data();
     others.push_back(
         {table.data(), static_cast<std::size_t>(code_.passes.roots() * size_of(type)), false});

@@ -12,7 +12,7 @@
 namespace dsl::detail {
 
 /// The roots of unity of rows of so many points (`row_passes`), complex64 or complex128, in a
-/// device's memory. Made when they are first needed, and kept.
+/// device's memory. Made when they are first needed, which waits for the device, and kept.
 buffer_ref roots_of_rows(const row_passes& passes, dtype type, device where);
 
 /// The operands of each phase: its inputs, then what it writes. Values that phases leave for later

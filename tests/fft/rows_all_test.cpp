@@ -81,6 +81,33 @@ TEST_P(rows_of_every_length, in_several_dimensions) {
   expect_near<c64, 4>(got, rows_by_halves(part, false), "four dimensions");
 }
 
+// Positions, gathered elements, a number in device memory.
+TEST_P(rows_of_every_length, of_other_operands) {
+  std::vector<c64> counted;
+  for (int i = 0; i < 8; ++i) counted.push_back(i);
+  dsl::array<c64> got =
+      dsl::ifft<8>(dsl::index(0, 8) * dsl::fft<8>(dsl::cast<double>(dsl::index(0, 8))));
+  values want = summed(values::of({8}, counted), 0, 8, false);
+  for (std::size_t i = 0; i < 8; ++i) want.at[i] *= static_cast<long double>(i);
+  expect_near<c64, 1>(got, summed(want, 0, 8, true, 1 / 8.0L), "positions");
+
+  const std::vector<std::int64_t> order{7, 0, 3, 3, 1, 6, 2, 5};
+  const auto host = random_values<c64>(8);
+  const auto x = dsl::to_device(host);
+  const auto index = dsl::to_device(order);
+  const dsl::scalar<double> factor(2.5);
+  got = factor * dsl::fft<8>(dsl::take(x, index));
+  values taken{{8}, {}};
+  for (const std::int64_t i : order) taken.at.push_back(wide(host[static_cast<std::size_t>(i)]));
+  expect_near<c64, 1>(got, summed(taken, 0, 8, false, 2.5L), "gathered");
+  // x itself: what it takes is elsewhere.
+  dsl::array<c64> same = dsl::eval(x);
+  same = dsl::fft<8>(dsl::take(same, index)) + same;
+  want = summed(taken, 0, 8, false);
+  for (std::size_t i = 0; i < 8; ++i) want.at[i] += wide(host[i]);
+  expect_near<c64, 1>(same, want, "gathered in place");
+}
+
 // One precision within the other.
 TEST_P(rows_of_every_length, in_both_precisions) {
   const auto host = random_values<c32>(3 * 256);
@@ -110,6 +137,23 @@ TEST_P(rows_of_every_length, of_what_is_computed_before) {
   expect_near<c64, 2>(shifted, alternating, "shifted by half");
   const dsl::array<c64, 2> both = dsl::fft<16>(x) - dsl::fft(x);
   EXPECT_LT(dsl::max(abs(both)).value(), 1e-13);
+}
+
+// Steps of a loop, which a GPU records.
+TEST_P(rows_of_every_length, in_a_loop_of_statements) {
+  const auto host = random_values<c64>(3 * 16), factors = random_values<c64>(16, 2);
+  const auto memory = dsl::to_device(host);
+  const auto between = dsl::to_device(factors);
+  const auto step =
+      dsl::statement([](auto x, auto factor) { return dsl::ifft<16>(factor * dsl::fft<16>(x)); });
+  for (int times = 0; times < 3; ++times) {
+    dsl::array<c64, 2> x = dsl::reshape(memory, 3, 16);
+    dsl::iterate(6, step, dsl::state(x), between);
+    values want = rows_by_halves(values::of({3, 16}, host), false);
+    for (std::size_t i = 0; i < want.at.size(); ++i)
+      want.at[i] *= std::pow(wide(factors[i % 16]), 6) / 16.0L;
+    expect_near<c64, 2>(x, rows_by_halves(want, true), "six steps");
+  }
 }
 
 TEST_P(rows_of_every_length, of_several_streams_and_with_a_fixed_block) {

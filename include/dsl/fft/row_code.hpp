@@ -19,7 +19,7 @@ struct transformed_row_code {
   std::uint64_t inverse;             // A bit for each phase.
   int leaves;
   row_passes passes;
-  int block, blocks, rows_a_block, shared_bytes;
+  int block, rows_a_block, shared_bytes;
   const transformed_row_kernels* kernels[kernel_targets];
 
   bool is_inverse(int p) const { return (inverse >> p & 1) != 0; }
@@ -59,7 +59,6 @@ struct transformed_row_kind<Name, transform_chain<Points, Inverse, Phase...>> {
             chain::leaves,
             chain::passes,
             chain::block,
-            chain::blocks,
             chain::rows_a_block,
             chain::shared_bytes,
             {}};

@@ -33,11 +33,11 @@ struct transform_chain {
   static constexpr bool inverse(int phase) { return (Inverse >> phase & 1) != 0; }
   template <int P> using phase =
       std::tuple_element_t<static_cast<std::size_t>(P), std::tuple<Phase...>>;
-  template <int P> static constexpr dtype type =
-      phase<P>::pass::elements::output(target_word{phase<P>::pass::target_words[0]}.output())
-          .type();
+  template <class P> static constexpr dtype type_of =
+      P::pass::elements::output(target_word{P::pass::target_words[0]}.output()).type();
+  template <int P> static constexpr dtype type = type_of<phase<P>>;
   static constexpr bool transforms(dtype d) {
-    const dtype all[] = {phase_type<Phase>...};
+    const dtype all[] = {type_of<Phase>...};
     for (int p = 0; p + 1 < phases; ++p)
       if (all[p] == d) return true;
     return false;
@@ -50,10 +50,6 @@ struct transform_chain {
                                                                  ? dtype::complex128
                                                                  : dtype::complex64),
                        shared_bytes = rows_a_block * row_bytes;
-
- private:
-  template <class P> static constexpr dtype phase_type =
-      P::pass::elements::output(target_word{P::pass::target_words[0]}.output()).type();
 };
 
 /// A thread's elements of a row that a phase has computed, transformed.
@@ -87,9 +83,8 @@ class transformed_row_body {
       : args_(a), memory_(memory), team_(team) {
     thread_ = team.thread() & (row_threads - 1);
     row_in_block_ = static_cast<int>(static_cast<unsigned>(team.thread()) / row_threads);
-    const std::int64_t row = team.block() * Chain::rows_a_block + row_in_block_;
-    has_row_ = Chain::rows_a_block == 1 || row < a.rows_of.rows;
-    find_offsets(has_row_ ? row : 0, operand_numbers{});
+    row_ = team.block() * Chain::rows_a_block + row_in_block_;
+    has_row_ = Chain::rows_a_block == 1 || row_ < a.rows_of.rows;
   }
   DSL_DETAIL_KERNEL_FN void run() {
     values all;
@@ -99,25 +94,38 @@ class transformed_row_body {
 
  private:
   // ---- from memory, and to it
-  template <std::size_t... K>
-  DSL_DETAIL_KERNEL_FN void find_offsets(std::int64_t row, std::index_sequence<K...>) {
+  /// Whether phase P reads operand K, or writes it.
+  template <int P, int K>
+  static constexpr bool is_used = [] {
+    bool is = P + 1 == Chain::phases && K == target;
+    for (int i = 0; i < phase<P>::inputs; ++i)
+      is = is || (phase<P>::input[i].is_leaf() && phase<P>::input[i].number() == K);
+    return is;
+  }();
+  // Computed anew for each phase: kept in between they would take registers from a transform.
+  template <int P, std::size_t... K>
+  DSL_DETAIL_KERNEL_FN void find_offsets(std::index_sequence<K...>) {
     const transformed_row_schedule& s = args_.rows_of;
+    const auto add = [this]<std::size_t Operand>(std::int64_t at, int dimension,
+                                                 std::index_sequence<Operand>) {
+      if constexpr (is_used<P, static_cast<int>(Operand)>)
+        offset_[Operand] += at * args_.strides[Operand][dimension];
+    };
+    ((offset_[K] = 0), ...);
     if (s.outer_rank == 0) {
-      ((offset_[K] = row * args_.strides[K][1]), ...);
+      (add(row_, 1, std::index_sequence<K>{}), ...);
     } else {
-      const auto number = static_cast<std::uint32_t>(row);
+      const auto number = static_cast<std::uint32_t>(row_);
       std::uint32_t rest = s.inner.divide(number);
-      const std::int64_t innermost = number - rest * s.inner.by;
-      ((offset_[K] = innermost * args_.strides[K][1]), ...);
+      (add(number - rest * s.inner.by, 1, std::index_sequence<K>{}), ...);
       DSL_DETAIL_ROLLED
       for (int d = 0; d < s.outer_rank; ++d) {
         const std::uint32_t next = s.outer[d].divide(rest);
-        const std::int64_t at = rest - next * s.outer[d].by;
-        ((offset_[K] += at * args_.strides[K][d + 2]), ...);
+        (add(rest - next * s.outer[d].by, d + 2, std::index_sequence<K>{}), ...);
         rest = next;
       }
     }
-    ((offset_[K] += thread_ * args_.strides[K][0]), ...);
+    (add(thread_, 0, std::index_sequence<K>{}), ...);
   }
   template <int K> DSL_DETAIL_KERNEL_FN std::int64_t place(int element) const {
     return offset_[K] + element * (row_threads * args_.strides[K][0]);
@@ -169,8 +177,9 @@ class transformed_row_body {
       return nth<output>(eval::compute_out_of_line(from.in));
     else return nth<output>(eval::compute(from.in));
   }
-  DSL_DETAIL_KERNEL_FN void store_row(const values& known) const {
+  DSL_DETAIL_KERNEL_FN void store_row(const values& known) {
     constexpr int last = Chain::phases - 1;
+    find_offsets<last>(operand_numbers{});
     using T = memory_t<Chain::template type<last>>;
     T* const to = reinterpret_cast<T*>(args_.operand[target].word);
     DSL_DETAIL_UNROLL
@@ -187,6 +196,7 @@ class transformed_row_body {
   DSL_DETAIL_KERNEL_FN void run_phase(values& all) {
     auto& mine = elements_of_phase<P>(all);
     if (has_row_) {
+      find_offsets<P>(operand_numbers{});
       DSL_DETAIL_UNROLL
       for (int e = 0; e < elements; ++e) mine[e] = compute<P>(all, e);
     } else {
@@ -251,7 +261,7 @@ class transformed_row_body {
   const arguments& args_;
   Memory memory_;
   Team team_;
-  std::int64_t offset_[Chain::operands];
+  std::int64_t offset_[Chain::operands], row_;
   int thread_, row_in_block_;  // The thread's number in its row, the row's in the block.
   bool has_row_;
 };

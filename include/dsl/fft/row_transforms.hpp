@@ -9,8 +9,7 @@ namespace dsl {
 
 namespace detail {
 
-/// A statement with transforms of rows, as the operation whose statement it is
-/// (`statement_of_operation`).
+/// Evaluates statements with transforms of rows (`statement_with`).
 struct row_statement;
 
 /// Along the last axis, which has N elements, without a factor.
