@@ -45,8 +45,8 @@ void products(const char* dtype, cudaDataType_t type, cublasComputeType_t comput
               int64_t m, int64_t count = 1) {
   const auto a = filled<T, 3>({count, n, n}), b = filled<T, 3>({count, n, m});
   dsl::array<T, 3> c(count, n, m);
-  const std::complex<double> one{1}, zero{0};
-  const std::complex<float> narrow_one{1}, narrow_zero{0};
+  alignas(16) const std::complex<double> one{1}, zero{0};
+  alignas(8) const std::complex<float> narrow_one{1}, narrow_zero{0};
   const void *const times = compute == CUBLAS_COMPUTE_64F ? static_cast<const void*>(&one)
                                                           : &narrow_one,
                     *const plus = compute == CUBLAS_COMPUTE_64F ? static_cast<const void*>(&zero)
@@ -193,7 +193,9 @@ int main() {
   decompositions(4, 10000);
   decompositions(16, 1000);
   decompositions(32, 1000);
+  decompositions(64, 100);
   decompositions(128, 32);
+  decompositions(256, 8);
   decompositions(512, 4);
   for (const int64_t n : {2, 3, 4, 6, 8}) systems<double>("double", n, 1000000);
   systems<double>("double", 3, 1000003);

@@ -100,10 +100,12 @@ void require_recordable(const stream& on, std::size_t bytes_on_host) {
 void multiply_on_gpu(const products& p, const stream& on) {
   with_cublas(on, [&](cublasHandle_t handle) {
     const auto [elements, compute] = type_for(p.type);
-    const std::complex<float> narrow_times(p.times), narrow_plus(p.plus);
+    // cuBLAS reads complex numbers as wholes, which are aligned to their size.
+    alignas(16) const std::complex<double> times = p.times, plus = p.plus;
+    alignas(8) const std::complex<float> narrow_times(times), narrow_plus(plus);
     const bool wide = compute == CUBLAS_COMPUTE_64F;
-    const void *const alpha = wide ? static_cast<const void*>(&p.times) : &narrow_times,
-                      *const beta = wide ? static_cast<const void*>(&p.plus) : &narrow_plus;
+    const void *const alpha = wide ? static_cast<const void*>(&times) : &narrow_times,
+                      *const beta = wide ? static_cast<const void*>(&plus) : &narrow_plus;
     const auto how = [](const matrix& m) {
       return !m.transposed ? CUBLAS_OP_N : m.conjugated ? CUBLAS_OP_C : CUBLAS_OP_T;
     };

@@ -98,6 +98,18 @@ TEST_P(systems, inverses_of_complex_matrices) {
   }
 }
 
+TEST_P(systems, example) {
+#include <docs/linear/systems-inside-a-formula.inc>
+  const auto x = dsl::to_device(std::vector<double>{2, 4});
+  const dsl::array<double> lengths = squared(x, x / x, x + 1, x * 3, x - x);
+  const auto got = lengths.copy_to_host();
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    const long double each = k == 0 ? 2 : 4;
+    const auto s = solution({{each, 1, 3 * each}, {1, each + 1, 0}});
+    EXPECT_NEAR(got[k], static_cast<double>(s[0] * s[0] + s[1] * s[1]), 1e-14) << k;
+  }
+}
+
 TEST_P(systems, of_integers) {
   const auto x = dsl::to_device(std::vector<int>{1, 2, 3});
   const dsl::array<double> half = dsl::vectorize([](auto v) {

@@ -65,7 +65,7 @@ constexpr auto rows_to_solve(const std::array<std::array<symbol<D, Weak>, M>, N>
 /// with row pivots; a singular matrix gives infinities and NaN.
 /// ```cpp
 /// // One kernel for a system of two unknowns in each element.
-/// const auto x = dsl::vectorize([](auto a, auto b, auto c, auto u, auto v) {
+/// const auto squared = dsl::vectorize([](auto a, auto b, auto c, auto u, auto v) {
 ///   const auto [p, q] = dsl::solve(std::array{std::array{a, b}, std::array{b, c}}, std::array{u,
 ///   v}); return p * p + q * q;
 /// });
