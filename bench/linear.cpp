@@ -175,6 +175,34 @@ void systems(const char* dtype, int64_t unknowns, int64_t count) {
   print(what, "dsl::solve", milliseconds([&] { x = dsl::solve(a, b); }), copied);
 }
 
+/// Systems of 3 unknowns inside a formula, whose elements are rows of arrays (12, count).
+void systems_in_formulas(int64_t count) {
+  const auto noise = filled<double, 2>({12, count});
+  const auto at = dsl::index(0, 12, count);
+  const dsl::array<double, 2> a = where((at < 9) & (at % 4 == 0), noise + 4.0, noise);
+  dsl::array<double> x(count), y(count), z(count);
+  const auto from = filled<double, 1>({count * 15 / 2});
+  dsl::array<double> to(count * 15 / 2);
+  const double copied = milliseconds([&] { to = from; });
+  const auto row = [&a](int k) { return a(k, dsl::slice()); };
+  const std::string what =
+      std::to_string(count) + " systems of 3 unknowns inside a formula, double";
+  print(what, "a copy of as many bytes", copied, copied);
+  print(what, "dsl::solve", milliseconds([&] {
+          dsl::tie(x, y, z) =
+              dsl::vectorize([](auto a00, auto a01, auto a02, auto a10, auto a11, auto a12,
+                                auto a20, auto a21, auto a22, auto u, auto v, auto w) {
+                const auto s =
+                    dsl::solve(std::array{std::array{a00, a01, a02}, std::array{a10, a11, a12},
+                                          std::array{a20, a21, a22}},
+                               std::array{u, v, w});
+                return std::tuple(s[0], s[1], s[2]);
+              })(row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7), row(8), row(9),
+                 row(10), row(11));
+        }),
+        copied);
+}
+
 }  // namespace
 
 int main() {
@@ -199,6 +227,8 @@ int main() {
   decompositions(512, 4);
   for (const int64_t n : {2, 3, 4, 6, 8}) systems<double>("double", n, 1000000);
   systems<double>("double", 3, 1000003);
+  systems_in_formulas(1000000);
+  systems_in_formulas(1000003);
   systems<float>("float", 3, 1000000);
   systems<float>("float", 8, 1000000);
   systems<std::complex<double>>("complex128", 4, 1000000);
