@@ -24,18 +24,22 @@ types_of_call types_for(dtype type) {
   }
 }
 
-// Memory of the pool for a call, and one status of each matrix.
+// Memory of the pool for a call; and of each matrix one status, and whether it has a NaN.
 struct working_memory {
-  working_memory(std::size_t on_device, std::size_t on_host, std::int64_t statuses,
+  working_memory(std::size_t on_device, std::size_t on_host, std::int64_t matrices,
                  const stream& on)
       : bytes(on_device),
+        count(matrices),
         memory(buffer_ref::allocate(on_device, on.where())),
-        info(buffer_ref::allocate(static_cast<std::size_t>(statuses) * sizeof(int), on.where())),
+        info(
+            buffer_ref::allocate(static_cast<std::size_t>(2 * matrices) * sizeof(int), on.where())),
         host(on_host) {
     require_recordable(on, on_host);
   }
   int* status(std::int64_t k) const { return static_cast<int*>(info.data()) + k; }
+  int* has_nan() const { return status(count); }
   std::size_t bytes;
+  std::int64_t count;
   buffer_ref memory, info;
   std::vector<char> host;
 };
@@ -43,7 +47,12 @@ struct working_memory {
 // Makes the results of refused matrices NaN.
 void refuse(const working_memory& work, dtype type, void* results, std::int64_t size,
             std::int64_t count, const stream& on) {
-  refuse_on_gpu(type, results, size, count, work.status(0), cuda::native(on.native()));
+  refuse_on_gpu(type, results, size, count, work.status(0), work.has_nan(),
+                cuda::native(on.native()));
+}
+void begin_svd(const svd_call& c, const working_memory& work, const stream& on) {
+  find_nan_on_gpu(c.type, c.a, c.rows, c.columns, false, c.count, work.has_nan(),
+                  cuda::native(on.native()));
 }
 void finish_svd(const svd_call& c, const working_memory& work, const stream& on) {
   refuse(work, real_of(c.type), c.s, c.rows, c.count, on);
@@ -162,6 +171,7 @@ void svd_of_batch(cusolverDnHandle_t handle, const svd_call& c, const stream& on
   check(svd_batch_size(handle, mode, m, n, a, s, u, v, &elements, accuracy.how, count),
         "cusolverDnGesvdjBatched_bufferSize");
   working_memory work(static_cast<std::size_t>(elements) * sizeof(T), 0, c.count, on);
+  begin_svd(c, work, on);
   check(svd_batch(handle, mode, m, n, a, s, u, v, static_cast<T*>(work.memory.data()), elements,
                   work.status(0), accuracy.how, count),
         "cusolverDnGesvdjBatched");
@@ -182,6 +192,7 @@ void svd_one_by_one(cusolverDnHandle_t handle, const svd_call& c, const stream& 
                                     type, &on_device, &on_host),
         "cusolverDnXgesvd_bufferSize");
   working_memory work(on_device, on_host, c.count, on);
+  begin_svd(c, work, on);
   const auto vectors_at = [&](void* first, std::int64_t k, std::int64_t elements) -> void* {
     return c.has_vectors() ? matrix_at(first, k, elements, of_element) : nullptr;
   };
@@ -201,7 +212,9 @@ void svd_one_by_one(cusolverDnHandle_t handle, const svd_call& c, const stream& 
 void decompose_on_gpu(const eigh_call& c, const stream& on) {
   const auto [type, real] = types_for(c.type);
   with_cusolver(on, [&, type = type, real = real](cusolverDnHandle_t handle) {
-    const bool is_batch = has_batches_of_eigh && c.count > 1;
+    // Of larger matrices a call for each is faster.
+    constexpr std::int64_t largest = 256;
+    const bool is_batch = has_batches_of_eigh && c.count > 1 && c.size <= largest;
     std::size_t on_device = 0, on_host = 0;
     if (is_batch) size_of_batch(handle, c, on_device, on_host);
     else
@@ -210,6 +223,8 @@ void decompose_on_gpu(const eigh_call& c, const stream& on) {
                                         real, c.values, type, &on_device, &on_host),
             "cusolverDnXsyevd_bufferSize");
     working_memory work(on_device, on_host, c.count, on);
+    find_nan_on_gpu(c.type, c.vectors, c.size, c.size, true, c.count, work.has_nan(),
+                    cuda::native(on.native()));
     if (is_batch) eigh_of_batch(handle, c, work);
     else eigh_one_by_one(handle, c, work);
     refuse(work, real_of(c.type), c.values, c.size, c.count, on);

@@ -33,10 +33,14 @@ void list_on_gpu(void* first, std::int64_t bytes, void** list, std::int64_t coun
 /// status that is not 0 NaN.
 void finish_cholesky_on_gpu(dtype type, void* a, std::int64_t size, std::int64_t count,
                             const int* status, cudaStream_t stream);
-/// Queues what makes the results of matrices of a status that is not 0 NaN: `size` elements of each
-/// of `count` matrices.
+/// Queues a search for matrices with NaN, of which cuSOLVER makes anything: `found` is 1 for them,
+/// 0 for others. `lower`: in their lower triangles.
+void find_nan_on_gpu(dtype type, const void* a, std::int64_t rows, std::int64_t columns, bool lower,
+                     std::int64_t count, int* found, cudaStream_t stream);
+/// Queues what makes the results NaN of matrices of a status that is not 0 and of those with NaN:
+/// `size` elements of each of `count` matrices.
 void refuse_on_gpu(dtype type, void* results, std::int64_t size, std::int64_t count,
-                   const int* status, cudaStream_t stream);
+                   const int* status, const int* has_nan, cudaStream_t stream);
 /// Queues the end of singular values by Jacobi's method, of matrices of `columns` x `rows`: all of
 /// its `u` becomes our `vh`, the first `rows` columns; its `v`, not transposed, our `u`.
 void finish_svd_on_gpu(dtype type, const void* all_u, const void* v, void* u, void* vh,

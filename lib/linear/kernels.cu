@@ -94,10 +94,25 @@ __global__ void finish_cholesky(Real* a, std::int64_t size, int parts, std::int6
   else if (column > row) a[i] = 0;
 }
 
+// A block looks at one matrix. `lower`: at its lower triangle alone.
 template <class Real>
-__global__ void refuse(Real* results, std::int64_t size, std::int64_t all, const int* status) {
+__global__ void find_nan(const Real* a, std::int64_t columns, int parts, std::int64_t size,
+                         bool lower, int* found) {
+  bool is_nan = false;
+  for (std::int64_t i = threadIdx.x; i < size; i += blockDim.x) {
+    const std::int64_t row = i / parts / columns, column = i / parts % columns;
+    const Real x = a[blockIdx.x * size + i];
+    is_nan |= x != x && (!lower || column <= row);
+  }
+  const int any = __syncthreads_or(is_nan);
+  if (threadIdx.x == 0) found[blockIdx.x] = any;
+}
+
+template <class Real>
+__global__ void refuse(Real* results, std::int64_t size, std::int64_t all, const int* status,
+                       const int* has_nan) {
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < all && status[i / size] != 0) results[i] = Real(NAN);
+  if (i < all && (status[i / size] != 0 || has_nan[i / size] != 0)) results[i] = Real(NAN);
 }
 
 // vh: the first `rows` columns of each of all_u, which follow each other. u: the conjugates of v,
@@ -166,12 +181,22 @@ void finish_cholesky_on_gpu(dtype type, void* a, std::int64_t size, std::int64_t
   cuda::check(cudaGetLastError(), "launching a kernel that ends Cholesky's factors");
 }
 
+void find_nan_on_gpu(dtype type, const void* a, std::int64_t rows, std::int64_t columns, bool lower,
+                     std::int64_t count, int* found, cudaStream_t stream) {
+  with_reals(type, [&](auto* reals, int parts) {
+    find_nan<<<static_cast<unsigned>(count), 128, 0, stream>>>(
+        static_cast<const std::remove_pointer_t<decltype(reals)>*>(a), columns, parts,
+        rows * columns * parts, lower, found);
+  });
+  cuda::check(cudaGetLastError(), "launching a kernel that looks for NaN");
+}
+
 void refuse_on_gpu(dtype type, void* results, std::int64_t size, std::int64_t count,
-                   const int* status, cudaStream_t stream) {
+                   const int* status, const int* has_nan, cudaStream_t stream) {
   with_reals(type, [&](auto* reals, int parts) {
     const std::int64_t all = size * count * parts;
     refuse<<<blocks_for(all), 256, 0, stream>>>(static_cast<decltype(reals)>(results), size * parts,
-                                                all, status);
+                                                all, status, has_nan);
   });
   cuda::check(cudaGetLastError(), "launching a kernel that ends decompositions");
 }
