@@ -45,9 +45,9 @@ struct plan_key {
   bool operator==(const plan_key&) const = default;
 };
 
-class plan {
+class cufft_plan {
  public:
-  explicit plan(const plan_key& key) : gpu_(key.gpu) {
+  explicit cufft_plan(const plan_key& key) : gpu_(key.gpu) {
     check(cufftCreate(&handle_), "cufftCreate");
     // The memory that it works in is the pool's, ordered by the stream.
     check(cufftSetAutoAllocation(handle_, 0), "cufftSetAutoAllocation");
@@ -58,11 +58,11 @@ class plan {
     if (made != CUFFT_SUCCESS) cufftDestroy(handle_);
     check(made, "cufftMakePlanMany64");
   }
-  ~plan() {
+  ~cufft_plan() {
     const cuda::current_device_quietly current(gpu_);
     cufftDestroy(handle_);
   }
-  plan(const plan&) = delete;
+  cufft_plan(const cufft_plan&) = delete;
 
   /// Bytes that it works in.
   std::size_t bytes() const { return bytes_; }
@@ -117,11 +117,11 @@ bool embeds(embedded& made, const operand& o, const transform_axes& axes) {
   return true;
 }
 
-std::shared_ptr<plan> kept_plan(const plan_key& key) {
+std::shared_ptr<cufft_plan> kept_plan(const plan_key& key) {
   constexpr std::size_t most = 64;
   // Never destroyed: at the end of the program the driver may be gone.
-  static recent<plan_key, plan>& all = *new recent<plan_key, plan>(most);
-  return all.get(key, [&] { return std::make_shared<plan>(key); });
+  static recent<plan_key, cufft_plan>& all = *new recent<plan_key, cufft_plan>(most);
+  return all.get(key, [&] { return std::make_shared<cufft_plan>(key); });
 }
 
 // A transform as calls of cuFFT and copies, one after another, with their plans and their memory.
@@ -152,7 +152,7 @@ class calls_and_copies final : public gpu_transform {
   void add_transposed(const transform_task& task);
   void add_call(const plan_key& key, const transform_task& task, std::int64_t to_in,
                 std::int64_t to_out) {
-    const std::shared_ptr<plan> made = kept_plan(key);
+    const std::shared_ptr<cufft_plan> made = kept_plan(key);
     bytes_ = std::max(bytes_, made->bytes());
     const auto at = [](const operand& o, std::int64_t elements) {
       return reinterpret_cast<char*>(o.word[0]) + elements * size_of(o.type);

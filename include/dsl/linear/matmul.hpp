@@ -85,6 +85,9 @@ array_operation<Operation, D, Rank, operand_t<X>...> operate(const Operation& op
 /// dsl::array<double, 2> c = dsl::matmul(a, dsl::transpose(b));
 /// // Two products, and one kernel for the formula around them.
 /// R = R - 1i * h * (dsl::matmul(H, R) - dsl::matmul(R, H));
+/// ```
+/// One call of the library:
+/// ```cpp
 /// C = 2 * dsl::matmul(a, b) + 0.5 * C;
 /// ```
 template <class A, class B>
