@@ -120,6 +120,7 @@ struct line_to_spectrum : real_line<T, C> {
   }
 };
 
+/// Of a spectrum whose first element is real, as is its last one for an even number of points.
 template <class T, class C>
 struct line_of_spectrum : real_line<T, C> {
   using input = const std::complex<T>;
@@ -130,20 +131,16 @@ struct line_of_spectrum : real_line<T, C> {
   void read(const strided<input>& x, std::complex<C>* z) const {
     const std::int64_t half = n_ / 2;
     if (!is_even_) {
-      z[0] = static_cast<C>(x[0].real());
+      z[0] = std::complex<C>(x[0]);
       for (std::int64_t k = 1; k <= half; ++k) {
         z[k] = std::complex<C>(x[k]);
         z[n_ - k] = std::conj(z[k]);
       }
       return;
     }
-    const auto element = [&](std::int64_t k) {
-      const std::complex<C> of(x[k]);
-      return k == 0 || k == half ? std::complex<C>(of.real()) : of;
-    };
     for (std::int64_t k = 0; k < half; ++k) {
-      const std::complex<C> a = element(k), b = std::conj(element(half - k)), even = a + b,
-                            turned = times(turns_[static_cast<std::size_t>(k)], a - b);
+      const std::complex<C> a(x[k]), b = std::conj(std::complex<C>(x[half - k])), even = a + b,
+                                     turned = times(turns_[static_cast<std::size_t>(k)], a - b);
       z[k] = {even.real() - turned.imag(), even.imag() + turned.real()};
     }
   }
