@@ -1,5 +1,5 @@
-// Products, systems, windows, convolutions, sparse products and the largest elements on the device
-// that DSL_DEVICE names. Rows for array_operations.py, which runs this program: work, milliseconds
+// Products, systems, windows, convolutions, sparse products and the largest elements on the host.
+// Rows for array_operations.py, which runs this program: work, milliseconds
 // of a call (the median of several measurements), sum of the results.
 //
 // usage: bench_array_operations

@@ -7,6 +7,8 @@
 // seen by the windows that have it, and the rounding error depends on the window's length alone.
 #pragma once
 
+#include <limits>
+
 #include <dsl/exec/plan/operand.hpp>
 #include <dsl/exec/team/team.hpp>
 #include <dsl/ir/op.hpp>
