@@ -1,11 +1,13 @@
 #include <dsl/exec/tasks/rolling.hpp>
 
 #include <algorithm>
+#include <string>
 
 #include "exec/run/executor.hpp"
 #include "exec/tasks/library_task.hpp"
 #include "exec/tasks/rolling_kernel.hpp"
 #include "mem/buffer.hpp"
+#include "mem/text.hpp"
 
 namespace dsl::detail {
 
