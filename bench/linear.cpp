@@ -203,6 +203,25 @@ void systems_in_formulas(int64_t count) {
         copied);
 }
 
+/// A density matrix's steps, beside the same statement in a C++ loop.
+void steps_of_a_loop(int64_t n, int steps) {
+  using T = std::complex<double>;
+  const dsl::array<T, 2> h = filled<double, 2>({n, n}) + 1i;
+  dsl::array<T, 2> rho = filled<double, 2>({n, n}) - 1i;
+  const auto step = [](const auto& r, const auto& hamiltonian, double dt) {
+    return r - 1i * dt * (dsl::matmul(hamiltonian, r) - dsl::matmul(r, hamiltonian));
+  };
+  const std::string what = std::to_string(steps) + " steps of rho - i dt (H rho - rho H), " +
+                           std::to_string(n) + " x " + std::to_string(n) + " complex128";
+  const double one_by_one = milliseconds([&] {
+    for (int k = 0; k < steps; ++k) rho = step(rho, h, 1e-9);
+  });
+  print(what, "a C++ loop", one_by_one, one_by_one);
+  print(what, "dsl::iterate",
+        milliseconds([&] { dsl::iterate(steps, dsl::statement(step), dsl::state(rho), h, 1e-9); }),
+        one_by_one);
+}
+
 }  // namespace
 
 int main() {
@@ -233,4 +252,5 @@ int main() {
   systems<float>("float", 8, 1000000);
   systems<std::complex<double>>("complex128", 4, 1000000);
   systems<double>("double", 32, 10000);
+  for (const int64_t n : {16, 64, 256}) steps_of_a_loop(n, 1000);
 }

@@ -3,70 +3,93 @@
 
 #include <mutex>
 #include <type_traits>
-#include <vector>
 
 #include "fft/line.hpp"
+#include "fft/line_memory.hpp"
 
 namespace dsl::detail {
 
 namespace {
 
-// FFTW's functions for double and for float, by their arguments.
-fftw_plan plan_line(const fftw_iodim64& line, fftw_complex* in, fftw_complex* out, int sign,
-                    unsigned flags) {
-  return fftw_plan_guru64_dft(1, &line, 0, nullptr, in, out, sign, flags);
+// FFTW's names for single and for double precision, and for the kinds of lines.
+using of_float = std::complex<float>;
+using of_double = std::complex<double>;
+fftwf_complex* as_fftw(of_float* x) { return reinterpret_cast<fftwf_complex*>(x); }
+fftw_complex* as_fftw(of_double* x) { return reinterpret_cast<fftw_complex*>(x); }
+// A plan that is estimated leaves the arrays as they are.
+constexpr unsigned flags = FFTW_ESTIMATE | FFTW_PRESERVE_INPUT,
+                   overwriting = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
+fftwf_plan plan(const fftw_iodim64& line, of_float* in, of_float* out, int sign) {
+  return fftwf_plan_guru64_dft(1, &line, 0, nullptr, as_fftw(in), as_fftw(out), sign, flags);
 }
-fftwf_plan plan_line(const fftw_iodim64& line, fftwf_complex* in, fftwf_complex* out, int sign,
-                     unsigned flags) {
-  return fftwf_plan_guru64_dft(1, &line, 0, nullptr, in, out, sign, flags);
+fftw_plan plan(const fftw_iodim64& line, of_double* in, of_double* out, int sign) {
+  return fftw_plan_guru64_dft(1, &line, 0, nullptr, as_fftw(in), as_fftw(out), sign, flags);
 }
-void execute(fftw_plan plan, fftw_complex* in, fftw_complex* out) {
-  fftw_execute_dft(plan, in, out);
+fftwf_plan plan(const fftw_iodim64& line, float* in, of_float* out, int) {
+  return fftwf_plan_guru64_dft_r2c(1, &line, 0, nullptr, in, as_fftw(out), flags);
 }
-void execute(fftwf_plan plan, fftwf_complex* in, fftwf_complex* out) {
-  fftwf_execute_dft(plan, in, out);
+fftw_plan plan(const fftw_iodim64& line, double* in, of_double* out, int) {
+  return fftw_plan_guru64_dft_r2c(1, &line, 0, nullptr, in, as_fftw(out), flags);
 }
-void destroy(fftw_plan plan) { fftw_destroy_plan(plan); }
-void destroy(fftwf_plan plan) { fftwf_destroy_plan(plan); }
+fftwf_plan plan(const fftw_iodim64& line, of_float* in, float* out, int) {
+  return fftwf_plan_guru64_dft_c2r(1, &line, 0, nullptr, as_fftw(in), out, overwriting);
+}
+fftw_plan plan(const fftw_iodim64& line, of_double* in, double* out, int) {
+  return fftw_plan_guru64_dft_c2r(1, &line, 0, nullptr, as_fftw(in), out, overwriting);
+}
+void execute(fftwf_plan p, of_float* in, of_float* out) {
+  fftwf_execute_dft(p, as_fftw(in), as_fftw(out));
+}
+void execute(fftw_plan p, of_double* in, of_double* out) {
+  fftw_execute_dft(p, as_fftw(in), as_fftw(out));
+}
+void execute(fftwf_plan p, float* in, of_float* out) { fftwf_execute_dft_r2c(p, in, as_fftw(out)); }
+void execute(fftw_plan p, double* in, of_double* out) { fftw_execute_dft_r2c(p, in, as_fftw(out)); }
+void execute(fftwf_plan p, of_float* in, float* out) { fftwf_execute_dft_c2r(p, as_fftw(in), out); }
+void execute(fftw_plan p, of_double* in, double* out) { fftw_execute_dft_c2r(p, as_fftw(in), out); }
+void destroy(fftwf_plan p) { fftwf_destroy_plan(p); }
+void destroy(fftw_plan p) { fftw_destroy_plan(p); }
 
 // Of all functions of FFTW only those that run a plan may be called by several threads at once.
 std::mutex planning;
 
-template <class T>
-class by_fftw : public line_transform<T> {
-  using element = std::conditional_t<std::is_same_v<T, float>, fftwf_complex, fftw_complex>;
-  using plan = std::conditional_t<std::is_same_v<T, float>, fftwf_plan, fftw_plan>;
-
+template <class In, class Out>
+class by_fftw : public line_transform<In, Out> {
  public:
-  by_fftw(std::int64_t n, bool inverse) {
-    // An estimated plan leaves these arrays as they are; run() has others, aligned as they may be.
-    std::vector<std::complex<T>> in(static_cast<std::size_t>(n)), out(in);
+  by_fftw(std::int64_t n, int sign) {
+    const line_memory<In> in(1, n);
+    const line_memory<Out> out(1, n);
     const std::lock_guard lock(planning);
-    plan_ = plan_line({n, 1, 1}, elements(in.data()), elements(out.data()),
-                      inverse ? FFTW_BACKWARD : FFTW_FORWARD,
-                      FFTW_ESTIMATE | FFTW_UNALIGNED | FFTW_PRESERVE_INPUT);
+    plan_ = plan({n, 1, 1}, in.line(), out.line(), sign);
   }
   ~by_fftw() override {
     const std::lock_guard lock(planning);
     destroy(plan_);
   }
   by_fftw(const by_fftw&) = delete;
-  void run(const std::complex<T>* in, std::complex<T>* out) const override {
-    execute(plan_, elements(const_cast<std::complex<T>*>(in)), elements(out));
-  }
+  void run(In* in, Out* out) const override { execute(plan_, in, out); }
 
  private:
-  static element* elements(std::complex<T>* all) { return reinterpret_cast<element*>(all); }
-  plan plan_;
+  decltype(plan({}, static_cast<In*>(nullptr), static_cast<Out*>(nullptr), 0)) plan_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<line_transform<T>> make_library_transform(std::int64_t n, bool inverse) {
-  return std::make_unique<by_fftw<T>>(n, inverse);
+std::unique_ptr<complex_transform<T>> make_library_transform(std::int64_t n, bool inverse) {
+  return std::make_unique<by_fftw<std::complex<T>, std::complex<T>>>(
+      n, inverse ? FFTW_BACKWARD : FFTW_FORWARD);
 }
-template std::unique_ptr<line_transform<float>> make_library_transform(std::int64_t, bool);
-template std::unique_ptr<line_transform<double>> make_library_transform(std::int64_t, bool);
+template std::unique_ptr<complex_transform<float>> make_library_transform(std::int64_t, bool);
+template std::unique_ptr<complex_transform<double>> make_library_transform(std::int64_t, bool);
+
+template <class In, class Out>
+std::unique_ptr<line_transform<In, Out>> make_real_transform(std::int64_t n) {
+  return std::make_unique<by_fftw<In, Out>>(n, 0);
+}
+template std::unique_ptr<line_transform<float, of_float>> make_real_transform(std::int64_t);
+template std::unique_ptr<line_transform<double, of_double>> make_real_transform(std::int64_t);
+template std::unique_ptr<line_transform<of_float, float>> make_real_transform(std::int64_t);
+template std::unique_ptr<line_transform<of_double, double>> make_real_transform(std::int64_t);
 
 }  // namespace dsl::detail

@@ -19,11 +19,11 @@ std::int64_t largest_prime_factor(std::int64_t n) {
   return n > 1 ? n : largest;
 }
 
-class by_factors : public line_transform<double> {
+class by_factors : public complex_transform<double> {
  public:
   by_factors(std::int64_t n, bool inverse)
       : plan_(static_cast<std::size_t>(n), inverse), has_memory_(largest_prime_factor(n) > 5) {}
-  void run(const std::complex<double>* in, std::complex<double>* out) const override {
+  void run(std::complex<double>* in, std::complex<double>* out) const override {
     // For other factors KissFFT's object has memory that it works in.
     if (has_memory_) kissfft<double>(plan_).transform(in, out);
     else plan_.transform(in, out);
@@ -37,7 +37,7 @@ class by_factors : public line_transform<double> {
 // A number of points with a large prime factor: since j k = (j^2 + k^2 - (k - j)^2) / 2, the
 // transform is a convolution with exp(pi i j^2 / n), which has any length that is long enough.
 // L. Bluestein, IEEE Trans. Audio Electroacoustics 18 (1970) 451.
-class by_convolution : public line_transform<double> {
+class by_convolution : public complex_transform<double> {
  public:
   by_convolution(std::int64_t n, bool inverse)
       : n_(static_cast<std::size_t>(n)),
@@ -55,7 +55,7 @@ class by_convolution : public line_transform<double> {
     }
     forward_->run(padded.data(), spectrum_.data());
   }
-  void run(const std::complex<double>* in, std::complex<double>* out) const override {
+  void run(std::complex<double>* in, std::complex<double>* out) const override {
     std::vector<std::complex<double>> a(length_), b(length_);
     for (std::size_t k = 0; k < n_; ++k) a[k] = times(in[k], chirp_[k]);
     forward_->run(a.data(), b.data());
@@ -71,14 +71,14 @@ class by_convolution : public line_transform<double> {
     return n;
   }
   std::size_t n_, length_;
-  std::unique_ptr<line_transform<double>> forward_, backward_;
+  std::unique_ptr<complex_transform<double>> forward_, backward_;
   std::vector<std::complex<double>> chirp_, spectrum_;
 };
 
 }  // namespace
 
 template <>
-std::unique_ptr<line_transform<double>> make_library_transform(std::int64_t n, bool inverse) {
+std::unique_ptr<complex_transform<double>> make_library_transform(std::int64_t n, bool inverse) {
   if (largest_prime_factor(n) > largest_summed_factor)
     return std::make_unique<by_convolution>(n, inverse);
   return std::make_unique<by_factors>(n, inverse);

@@ -1,37 +1,49 @@
-// Transforms of one line of complex numbers, by KissFFT or FFTW.
+// Transforms of one line, by KissFFT or FFTW.
 #pragma once
 
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
 namespace dsl::detail {
 
-/// The transform of n complex numbers, without a factor, on one core. May be used by several
-/// threads at once.
-template <class T>
+/// The transform of one line of In to one of Out, without a factor, on one core. May be used by
+/// several threads at once.
+template <class In, class Out>
 struct line_transform {
   virtual ~line_transform() = default;
-  /// `in` and `out` are apart.
-  virtual void run(const std::complex<T>* in, std::complex<T>* out) const = 0;
+  /// The elements of a line follow each other. `in` and `out` are apart, and aligned to
+  /// `line_alignment` bytes. From complex to real numbers `in` is overwritten.
+  virtual void run(In* in, Out* out) const = 0;
 };
+template <class T> using complex_transform = line_transform<std::complex<T>, std::complex<T>>;
 
+#if DSL_FFTW
+/// What floats are computed in.
+using computed_float = float;
+/// FFTW has vector instructions for aligned lines alone.
+inline constexpr std::size_t line_alignment = 64;
+#else
 /// What floats are computed in. KissFFT's sines and cosines of floats are off by several units in
 /// the last place, and its code is scalar, so that doubles cost little more.
-#if DSL_FFTW
-using computed_float = float;
-#else
 using computed_float = double;
+inline constexpr std::size_t line_alignment = alignof(std::complex<double>);
 #endif
 
 /// By the library alone.
 template <class T>
-std::unique_ptr<line_transform<T>> make_library_transform(std::int64_t n, bool inverse);
+std::unique_ptr<complex_transform<T>> make_library_transform(std::int64_t n, bool inverse);
 /// By the library, or by two of its transforms if the line is long (lib/fft/long_line.cpp).
 template <class T>
-std::unique_ptr<line_transform<T>> make_line_transform(std::int64_t n, bool inverse);
+std::unique_ptr<complex_transform<T>> make_line_transform(std::int64_t n, bool inverse);
+/// Whether it is by two.
+bool is_long_line(std::int64_t n);
+/// From n real numbers to their spectrum, or back. Defined for FFTW.
+template <class In, class Out>
+std::unique_ptr<line_transform<In, Out>> make_real_transform(std::int64_t n);
 
 /// exp(2 pi i k / n), or its conjugate. k < n.
 inline std::complex<double> root_of_unity(std::int64_t k, std::int64_t n, bool conjugate) {

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include <tbb/parallel_for.h>
-
 #include "fft/line.hpp"
+#include "fft/line_memory.hpp"
 #include "mem/buffer.hpp"
 
 namespace dsl::detail {
@@ -37,7 +36,7 @@ class roots {
 };
 
 template <class T>
-class long_line : public line_transform<T> {
+class long_line : public complex_transform<T> {
   using number = std::complex<T>;
 
  public:
@@ -48,7 +47,7 @@ class long_line : public line_transform<T> {
         of_rows_(make_library_transform<T>(columns, inverse)),
         roots_(rows * columns, inverse) {}
 
-  void run(const number* in, number* out) const override {
+  void run(number* in, number* out) const override {
     const host_bytes memory(static_cast<std::size_t>(rows_ * columns_), sizeof(number));
     auto* const between = reinterpret_cast<number*>(memory.data());
     // Element (j, k) of the columns' transforms belongs to wave number j of the whole line.
@@ -68,52 +67,58 @@ class long_line : public line_transform<T> {
   // Lines side by side are read and written together, so that all elements of a cache line are
   // used.
   template <class Read, class Write>
-  static void transform_all(const line_transform<T>& transform, std::int64_t lines,
+  static void transform_all(const complex_transform<T>& transform, std::int64_t lines,
                             std::int64_t length, const Read& read, const Write& write) {
     constexpr std::int64_t together = 8;
     const std::int64_t groups = (lines + together - 1) / together;
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, groups), [&](const auto& range) {
-      std::vector<number> from(static_cast<std::size_t>(length * together)), to(from);
-      for (std::int64_t group = range.begin(); group != range.end(); ++group) {
-        const std::int64_t first = group * together, some = std::min(together, lines - first);
-        for (std::int64_t k = 0; k < length; ++k)
-          for (std::int64_t i = 0; i < some; ++i)
-            from[static_cast<std::size_t>(i * length + k)] = read(first + i, k);
-        for (std::int64_t i = 0; i < some; ++i)
-          transform.run(from.data() + i * length, to.data() + i * length);
-        for (std::int64_t k = 0; k < length; ++k)
-          for (std::int64_t i = 0; i < some; ++i)
-            write(first + i, k, to[static_cast<std::size_t>(i * length + k)]);
-      }
-    });
+    struct memory { line_memory<number> from, to; };
+    spread_over_cores(
+        groups, 1, [&] { return memory{{together, length}, {together, length}}; },
+        [&](std::int64_t group, const memory& own) {
+          const std::int64_t first = group * together, some = std::min(together, lines - first);
+          for (std::int64_t k = 0; k < length; ++k)
+            for (std::int64_t i = 0; i < some; ++i) own.from.line(i)[k] = read(first + i, k);
+          for (std::int64_t i = 0; i < some; ++i) transform.run(own.from.line(i), own.to.line(i));
+          for (std::int64_t k = 0; k < length; ++k)
+            for (std::int64_t i = 0; i < some; ++i) write(first + i, k, own.to.line(i)[k]);
+        });
   }
 
   std::int64_t rows_, columns_;
-  std::unique_ptr<line_transform<T>> of_columns_, of_rows_;
+  std::unique_ptr<complex_transform<T>> of_columns_, of_rows_;
   roots<T> roots_;
 };
 
-// The greatest divisor that is at most the root of n.
-std::int64_t middle_divisor(std::int64_t n) {
+// A line of one point is its transform.
+template <class T>
+struct same_line : complex_transform<T> {
+  void run(std::complex<T>* in, std::complex<T>* out) const override { *out = *in; }
+};
+
+// The rows of the matrix that a line is: the greatest divisor that is at most the root of n. 1: the
+// line stays whole.
+std::int64_t rows_of_line(std::int64_t n) {
+  constexpr std::int64_t long_enough = 1 << 15, least_rows = 8;
+  if (n < long_enough) return 1;
   auto d = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % d != 0) --d;
-  return d;
+  return d < least_rows ? 1 : d;
 }
 
 }  // namespace
 
+bool is_long_line(std::int64_t n) { return rows_of_line(n) > 1; }
+
 template <class T>
-std::unique_ptr<line_transform<T>> make_line_transform(std::int64_t n, bool inverse) {
-  constexpr std::int64_t long_enough = 1 << 15, least_rows = 8;
-  if (n >= long_enough) {
-    const std::int64_t rows = middle_divisor(n);
-    if (rows >= least_rows) return std::make_unique<long_line<T>>(rows, n / rows, inverse);
-  }
+std::unique_ptr<complex_transform<T>> make_line_transform(std::int64_t n, bool inverse) {
+  if (n == 1) return std::make_unique<same_line<T>>();
+  if (const std::int64_t rows = rows_of_line(n); rows > 1)
+    return std::make_unique<long_line<T>>(rows, n / rows, inverse);
   return make_library_transform<T>(n, inverse);
 }
-template std::unique_ptr<line_transform<double>> make_line_transform(std::int64_t, bool);
+template std::unique_ptr<complex_transform<double>> make_line_transform(std::int64_t, bool);
 #if DSL_FFTW
-template std::unique_ptr<line_transform<float>> make_line_transform(std::int64_t, bool);
+template std::unique_ptr<complex_transform<float>> make_line_transform(std::int64_t, bool);
 #endif
 
 }  // namespace dsl::detail

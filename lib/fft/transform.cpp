@@ -172,18 +172,24 @@ struct prepared_transform::state {
   }
 };
 
+bool is_scaled_by_transform(device where) { return where.kind != backend::cuda; }
+bool may_be_transformed_and_scaled(const operand& x) {
+  return may_be_transformed(x) && is_scaled_by_transform(x.memory->where);
+}
+
 prepared_transform::prepared_transform(const transform_axes& axes, bool inverse,
-                                       const operand& result, const operand& x) {
+                                       const operand& result, const operand& x, double factor) {
   const device where = result.memory->where;
   require_addressable(where, "fft");
   if (is_empty(result)) return;
   state_ = std::make_unique<state>();
   transform_task& task = state_->task;
-  task = {state_->complete(x, axes, result), result, {}, inverse};
-  // Along an axis of one point there is nothing to do.
+  if (!is_scaled_by_transform(where)) factor = 1;
+  task = {state_->complete(x, axes, result), result, {}, inverse, factor};
+  // Along an axis of one point there is nothing else to do.
   for (int d = 0; d < x.rank; ++d)
     for (int i = 0; i < axes.count; ++i)
-      if (axes.axis[i] == d && axes.points[i] > 1) {
+      if (axes.axis[i] == d && (axes.points[i] > 1 || factor != 1)) {
         task.axes.axis[task.axes.count] = d;
         task.axes.points[task.axes.count++] = axes.points[i];
       }

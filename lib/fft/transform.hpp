@@ -14,11 +14,13 @@ namespace dsl::detail {
 
 /// From `in` to `out` along `axes`, in ascending order. Both have all elements: the number of
 /// points along each axis, or of their spectrum. Between complex and real numbers there is one
-/// axis. Both may be the same elements, if these are complex.
+/// axis. Both may be the same elements, if these are complex. `factor`: on the host, of the real
+/// numbers that a spectrum gives.
 struct transform_task {
   operand in, out;
   transform_axes axes;
   bool inverse;
+  double factor;
 };
 
 /// A dimension across the axes of a transform: how many lines or groups of them, and the distances

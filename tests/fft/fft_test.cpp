@@ -182,9 +182,15 @@ TEST_P(transforms, run_in_the_memory_of_their_operands) {
 
 // Only element 0 and, of an even number of points, the one in the middle have no imaginary part.
 TEST_P(transforms, of_spectra_that_are_none_of_real_numbers) {
-  for (const std::int64_t n : {4096, 8192, 30, 31}) {
+  for (const std::int64_t n : {1, 2, 3, 30, 31, 4096, 8192, 1 << 17, 177147}) {
     auto host = random_values<c64>(n / 2 + 1);
-    const dsl::array<double> got = dsl::irfft(dsl::to_device(host), n);
+    const dsl::array<c64> x = dsl::to_device(host), backwards = dsl::flip(x);
+    const dsl::array<double> got = dsl::irfft(x, n);
+    // Elements that no library reads as they lie, and a formula.
+    const dsl::array<double> of_copy = dsl::irfft(dsl::flip(backwards), n);
+    const dsl::array<double> of_formula = dsl::irfft(1.0 * x, n);
+    expect_near<double, 1>(of_copy, values::of({n}, got.copy_to_host()), "of a copy");
+    expect_near<double, 1>(of_formula, values::of({n}, got.copy_to_host()), "of a formula");
     host[0].imag(0);
     if (n % 2 == 0) host.back().imag(0);
     values whole{{n}, {host.begin(), host.end()}};
@@ -196,6 +202,14 @@ TEST_P(transforms, of_spectra_that_are_none_of_real_numbers) {
     else
       expect_near<c64, 1>(dsl::rfft(got), {{n / 2 + 1}, {host.begin(), host.end()}}, "rfft of it");
   }
+}
+
+TEST_P(transforms, of_one_point_along_the_last_axis) {
+  const auto host = random_values<c64>(5);
+  const auto x = dsl::to_device(host);
+  const dsl::array<double, 2> got = dsl::irfftn(dsl::reshape(x, 5, 1), dsl::extents<2>{5, 1});
+  const dsl::array<double> want = real(dsl::ifft(x));
+  expect_near<double, 2>(got, values::of({5, 1}, want.copy_to_host()), "one point");
 }
 
 TEST_P(transforms, of_integers) {

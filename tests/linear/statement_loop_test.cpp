@@ -62,6 +62,37 @@ TEST_P(statement_loop, several_variables_and_histories) {
   EXPECT_EQ(t.value(), 7.5);
 }
 
+// How often a loop of so many steps calls its function: for the first step and for the recording on
+// a GPU, whose other steps launch the graph.
+int calls_of(int steps, const auto& f, const auto&... of) {
+  int calls = 0;
+  const auto counted = dsl::statement([&](auto... arrays) {
+    ++calls;
+    return f(arrays...);
+  });
+  dsl::iterate(steps, counted, of...);
+  return calls;
+}
+
+TEST_P(statement_loop, is_recorded_where_libraries_can_be) {
+  const auto A = filled<double, 2>({20, 20}, 3);
+  const dsl::array<double, 2> M =
+      A + 9 * dsl::cast<double>(dsl::index(0, 20, 20) == dsl::index(1, 20, 20));
+  auto x = filled<double, 1>({20}, 4), y = filled<double, 1>({20}, 5);
+  const bool is_recorded = dsl::device::current().kind == dsl::backend::cuda;
+  const auto expected = [&](int steps) { return is_recorded && steps > 3 ? 2 : steps; };
+  for (const int steps : {0, 3, 20}) {
+    EXPECT_EQ(calls_of(
+                  steps, [](auto v, auto a) { return dsl::matmul(a, v) / dsl::norm(v); },
+                  dsl::state(x), A),
+              expected(steps));
+    EXPECT_EQ(calls_of(
+                  steps, [](auto v, auto w, auto m) { return std::tuple{dsl::solve(m, w), v + w}; },
+                  dsl::state(x, y), M),
+              expected(steps));
+  }
+}
+
 TEST_P(statement_loop, errors_come_before_the_first_step) {
   const auto A = filled<double, 2>({5, 5}, 3), wide = filled<double, 2>({5, 6}, 3);
   auto x = filled<double, 2>({5, 5}, 4);

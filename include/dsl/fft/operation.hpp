@@ -80,12 +80,13 @@ bool may_be_transformed(const operand& x);
 /// A transform without a factor, with all that it needs to run: what may fail is done when it is
 /// made, and nothing is written. Along an axis x may have fewer elements than there are points,
 /// which zeros follow, or more, which are not read. From complex to real numbers it goes along one
-/// axis; on a GPU it overwrites x.
+/// axis; on a GPU it overwrites x, elsewhere the results are multiplied by the factor
+/// (`is_scaled_by_transform`).
 class prepared_transform {
  public:
   /// Throws memory_error, device_error and cuda_error.
   prepared_transform(const transform_axes& axes, bool inverse, const operand& result,
-                     const operand& x);
+                     const operand& x, double factor = 1);
   ~prepared_transform();
   prepared_transform(const prepared_transform&) = delete;
   /// Queues it on the stream that was the current one of the result's device. Does not wait.
@@ -95,6 +96,10 @@ class prepared_transform {
   struct state;
   std::unique_ptr<state> state_;
 };
+/// Whether a device's transform from complex to real numbers has a factor, and leaves the imaginary
+/// parts of x's ends unread.
+bool is_scaled_by_transform(device where);
+bool may_be_transformed_and_scaled(const operand& x);
 text describe_transform(const transform_axes& axes, bool inverse, const operand& x);
 
 /// Number of points of one number for each of them, when they are real, or of their spectrum.

@@ -15,6 +15,25 @@ inline constexpr auto real_at_ends = vectorize([](auto x, auto position, auto la
   return factor * where(position == 0 || position == last, real(x), x);
 });
 
+/// From the first half of a spectrum, of dtype A, to real numbers of dtype D, along one axis. On a
+/// GPU the library is given a copy of x, whose ends are real and which has the factor.
+template <dtype A, dtype D>
+struct transform_of_spectrum : fourier_transform<A, D> {
+  using fourier_transform<A, D>::axes;
+  double factor = 1;
+
+  static bool takes(const operand& x) { return may_be_transformed_and_scaled(x); }
+  auto converted(const auto& x) const {
+    const std::int64_t points = axes.points[0];
+    return real_at_ends(cast<element_t<A>>(x), index(axes.axis[0], shape_of_expression(x)),
+                        points % 2 == 0 ? points / 2 : 0,
+                        is_scaled_by_transform(device_of(x)) ? 1 : factor);
+  }
+  prepared_transform prepare(const operand& result, const operand* x) const {
+    return {axes, true, result, *x, factor};
+  }
+};
+
 template <int Most, int Default, class X, class... Options>
 auto real_transform_by(const char* function, const X& x, const Options&... options) {
   if constexpr (!may_transform<Most, Default, X, Options...>()) {
@@ -59,14 +78,10 @@ auto inverse_real_transform_by(const char* function, const X& x, const Options&.
     const transform_request request = request_of(function, options...);
     const transform_axes axes =
         axes_of_transform(request, count, shape_of_expression(of).data(), rank, true, home_of(of));
-    const auto along_last = [&](const auto& half) {
-      const transform_axes last = axes.last();
-      const std::int64_t points = last.points[0];
-      const std::int64_t end = points % 2 == 0 ? points / 2 : 0;
-      return transform<A, D>(
-          real_at_ends(cast<element_t<A>>(half), index(last.axis[0], shape_of_expression(half)),
-                       end, factor_of(axes, request.norm, true)),
-          last, true);
+    const auto along_last = [&]<class H>(const H& half) {
+      using operation = transform_of_spectrum<A, D>;
+      return array_operation<operation, D, rank, H>{
+          operation{{axes.last(), true}, factor_of(axes, request.norm, true)}, {half}};
     };
     if constexpr (count == 1) return along_last(of);
     else return along_last(transform<A, A>(of, axes.without_last(), true));

@@ -31,6 +31,9 @@ namespace detail {
 ///   of the only argument, if both have the same dtype and extents;
 /// - `static bool writes(const operand& result)`, if it is there: whether it writes elements that
 ///   lie like this. Then the result need not be contiguous;
+/// - `auto converted(const auto& argument) const`, if it is there: the expression that it gets of
+/// an
+///   argument which it does not take as it lies. By default the argument, converted to its dtype;
 /// - `static bool takes_conjugates(const operand& argument)`, if it is there: whether it reads the
 ///   conjugates of elements that lie like this. Then `run` has a third parameter, a bit for each
 ///   argument of which it is to.
@@ -123,6 +126,9 @@ bool reads_as_it_lies(const X& x, operand& is, bool& is_conjugated) {
   }
 }
 
+template <class Operation, class X>
+concept converts = requires(const Operation& operation, const X& x) { operation.converted(x); };
+
 /// An argument in memory: as it lies, if the operation takes it; anything else evaluated.
 template <class Operation, dtype D, class X>
 struct argument_in_memory {
@@ -131,9 +137,10 @@ struct argument_in_memory {
   operand is;
   bool is_conjugated = false;
 
-  explicit argument_in_memory(const X& x) {
+  argument_in_memory(const Operation& operation, const X& x) {
     if (reads_as_it_lies<Operation, T>(x, is, is_conjugated)) return;
-    made = cast<T>(x);
+    if constexpr (converts<Operation, X>) made = operation.converted(x);
+    else made = cast<T>(x);
     operand* at = &is;
     add_leaves(as_operand(made), at);
   }
@@ -164,7 +171,7 @@ void run_into(const operand& result, const array_operation<Operation, D, Rank, A
               std::index_sequence<I...>) {
   const tuple<argument_in_memory<Operation, argument_type<Operation, I>, Arguments>...> made{
       argument_in_memory<Operation, argument_type<Operation, I>, Arguments>(
-          get<I>(e.arguments))...};
+          e.operation, get<I>(e.arguments))...};
   const operand all[] = {result, get<I>(made).is...};
   const operand* const arguments = all + 1;
   const auto described = [&] { return e.operation.describe(arguments); };
@@ -318,20 +325,25 @@ namespace detail {
 
 /// Describes the statement that evaluates an argument, if there is one.
 template <class Operation, dtype D, class X>
-void explain_argument(const X& x, explanation& all) {
+void explain_argument(const Operation& operation, const X& x, explanation& all) {
   operand is;
   bool is_conjugated = false;
-  if constexpr (requires { x.operands; } || is_materialized<X>)
-    if (!reads_as_it_lies<Operation, element_t<D>>(x, is, is_conjugated)) {
-      array<element_t<trace_t<X>::type.type>, X::rank> values;
-      all.append(explain(values, x));
-    }
+  const auto add = [&]<class E>(const E& e) {
+    array<element_t<trace_t<E>::type.type>, E::rank> values;
+    all.append(explain(values, e));
+  };
+  if constexpr (converts<Operation, X> || requires { x.operands; } || is_materialized<X>) {
+    if (reads_as_it_lies<Operation, element_t<D>>(x, is, is_conjugated)) return;
+    if constexpr (converts<Operation, X>) add(operation.converted(x));
+    else add(x);
+  }
 }
 template <class Operation, dtype D, int Rank, class... Arguments, std::size_t... I>
 explanation explain_operation(const array_operation<Operation, D, Rank, Arguments...>& e,
                               std::index_sequence<I...>) {
   explanation all;
-  (explain_argument<Operation, argument_type<Operation, I>>(get<I>(e.arguments), all), ...);
+  (explain_argument<Operation, argument_type<Operation, I>>(e.operation, get<I>(e.arguments), all),
+   ...);
   operand of[sizeof...(I)];
   (set_shape_of_values(of[I], trace_t<Arguments>::type.type, Arguments::rank,
                        shape_of_expression(get<I>(e.arguments)).data(), nullptr, 0),
