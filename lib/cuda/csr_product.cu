@@ -27,8 +27,6 @@ cudaError_t launch_csr(const csr_task& task, cudaStream_t stream) {
         kernels::csr_product<T, csr_step::rows><<<grid, csr_block, 0, stream>>>(arguments);
       else if (step == csr_step::streamed_rows)
         kernels::csr_product<T, csr_step::streamed_rows><<<grid, csr_block, 0, stream>>>(arguments);
-      else if (step == csr_step::parts)
-        kernels::csr_product<T, csr_step::parts><<<grid, csr_block, 0, stream>>>(arguments);
       else kernels::csr_product<T, csr_step::totals><<<grid, csr_block, 0, stream>>>(arguments);
     });
   });

@@ -17,7 +17,6 @@ simulated_entry entry_of(csr_step step) {
   switch (step) {
     case csr_step::rows: return &csr_thread<T, csr_step::rows>;
     case csr_step::streamed_rows: return &csr_thread<T, csr_step::streamed_rows>;
-    case csr_step::parts: return &csr_thread<T, csr_step::parts>;
     default: return &csr_thread<T, csr_step::totals>;
   }
 }

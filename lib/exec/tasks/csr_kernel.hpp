@@ -20,9 +20,9 @@ struct csr_arguments {
   csr_task task;
 };
 
-/// The launches: of all rows but the long ones, row by row or streamed; of the long rows' parts; of
-/// the sums of these.
-enum class csr_step { rows, streamed_rows, parts, totals };
+/// The launches: of the long rows' parts and then of all other rows, row by row or streamed; of the
+/// sums of the parts.
+enum class csr_step { rows, streamed_rows, totals };
 inline constexpr int csr_block = 256, csr_warp = 32;
 
 /// Calls use(step, blocks) for each launch of a task.
@@ -30,10 +30,9 @@ template <class Use>
 void for_each_csr_step(const csr_task& t, const Use& use) {
   const int log2_threads = t.log2_lanes + t.log2_columns;
   use(t.is_streamed ? csr_step::streamed_rows : csr_step::rows,
-      ((t.rows << log2_threads) + csr_block - 1) / csr_block);
-  if (t.long_rows == 0) return;
-  use(csr_step::parts, std::int64_t{t.part_count});
-  use(csr_step::totals, (std::int64_t{t.long_rows} * csr_warp + csr_block - 1) / csr_block);
+      t.part_count + ((t.rows << log2_threads) + csr_block - 1) / csr_block);
+  if (t.long_rows > 0)
+    use(csr_step::totals, (std::int64_t{t.long_rows} * csr_warp + csr_block - 1) / csr_block);
 }
 
 /// A thread of one of these launches.
@@ -44,10 +43,10 @@ struct csr_body {
   Team team;
 
   DSL_DETAIL_KERNEL_FN void run(csr_step step) const {
-    if (step == csr_step::rows) run_row();
-    else if (step == csr_step::streamed_rows) run_streamed_row();
-    else if (step == csr_step::parts) run_part();
-    else run_total();
+    if (step == csr_step::totals) run_total();
+    else if (team.block() < task.part_count) run_part();
+    else if (step == csr_step::rows) run_row();
+    else run_streamed_row();
   }
 
  private:
@@ -109,8 +108,8 @@ struct csr_body {
     bool exists, is_long;
   };
   DSL_DETAIL_KERNEL_FN row_entries own_row() const {
-    const std::int64_t row =
-        (team.block() * csr_block + team.thread()) >> (task.log2_lanes + task.log2_columns);
+    const std::int64_t row = ((team.block() - task.part_count) * csr_block + team.thread()) >>
+                             (task.log2_lanes + task.log2_columns);
     const bool exists = row < task.rows;
     const std::uint32_t first = exists ? offset(row) : static_cast<std::uint32_t>(task.count),
                         end = exists ? offset(row + 1) : first;

@@ -32,7 +32,8 @@ struct rolling_arguments {
 // The functions. A state is what is known of some elements, relative to an origin, which is one of
 // them. `none` knows nothing yet; `add` adds an element; `plus` joins states of one origin, and
 // `join` any two: the result has a's origin, and b is of n elements. In shared memory are parts of
-// states; `with_origin` makes them states again, with the origin of another one.
+// states; `with_origin` makes them states again, with the origin of another one. A `finish` makes
+// results of states; what does not depend on the state is computed once, in its constructor.
 
 template <class V>
 struct rolling_sum {
@@ -45,21 +46,31 @@ struct rolling_sum {
   DSL_DETAIL_FN static state join(state a, state b, V) { return a + b; }
   DSL_DETAIL_FN static part part_of(state s) { return s; }
   DSL_DETAIL_FN static state with_origin(part p, state) { return p; }
-  DSL_DETAIL_FN static V result(const rolling_task& task, state sum) {
-    if constexpr (std::floating_point<V>)
-      if (task.function == rolling_function::mean) return mean(sum, static_cast<V>(task.window));
-    return sum;
-  }
 
- private:
-  // sum / n, for an n that is the same for many sums: one correction makes the product with the
-  // rounded inverse the rounded quotient (P. Markstein, IBM Journal of Research and Development 34,
-  // 1990). An infinite sum has no correction.
-  DSL_DETAIL_FN static V mean(V sum, V n) {
-    const V inverse = V(1) / n, quotient = sum * inverse,
-            corrected = math::fma(math::fma(-quotient, n, sum), inverse, quotient);
-    return corrected == corrected ? corrected : quotient;
-  }
+  class finish {
+   public:
+    DSL_DETAIL_FN explicit finish(const rolling_task& task)
+        : is_mean_(std::floating_point<V> && task.function == rolling_function::mean),
+          n_(static_cast<V>(task.window)),
+          inverse_(V(1) / n_) {}
+    // sum / n, for an n that is the same for many sums: one correction makes the product with the
+    // rounded inverse the rounded quotient (P. Markstein, IBM Journal of Research and Development
+    // 34, 1990). An infinite sum has no correction.
+    DSL_DETAIL_FN V operator()(state sum) const {
+      if constexpr (std::floating_point<V>) {
+        if (!is_mean_) return sum;
+        const V quotient = sum * inverse_,
+                corrected = math::fma(math::fma(-quotient, n_, sum), inverse_, quotient);
+        return corrected == corrected ? corrected : quotient;
+      } else {
+        return sum;
+      }
+    }
+
+   private:
+    bool is_mean_;
+    V n_, inverse_;
+  };
 };
 
 template <class V, bool Max>
@@ -77,7 +88,10 @@ struct rolling_extremum {
   DSL_DETAIL_FN static state join(state a, state b, V) { return add(a, b); }
   DSL_DETAIL_FN static part part_of(state s) { return s; }
   DSL_DETAIL_FN static state with_origin(part p, state) { return p; }
-  DSL_DETAIL_FN static V result(const rolling_task&, state extremum) { return extremum; }
+  struct finish {
+    DSL_DETAIL_FN explicit finish(const rolling_task&) {}
+    DSL_DETAIL_FN V operator()(state extremum) const { return extremum; }
+  };
 };
 
 /// Sums of the differences from one of the elements and of their squares: a large common offset
@@ -102,13 +116,22 @@ struct rolling_variance {
   }
   DSL_DETAIL_FN static part part_of(state s) { return {s.sum, s.squares}; }
   DSL_DETAIL_FN static state with_origin(part p, state of) { return {of.origin, p.sum, p.squares}; }
-  DSL_DETAIL_FN static V result(const rolling_task& task, state s) {
-    const V share = V(1) / static_cast<V>(task.window);
-    const std::int64_t free = task.window > task.ddof ? task.window - task.ddof : 0;
-    const V squares = math::max(s.squares - s.sum * (s.sum * share), V(0)),
-            variance = squares * (V(1) / static_cast<V>(free));
-    return task.function == rolling_function::std ? math::sqrt(variance) : variance;
-  }
+
+  class finish {
+   public:
+    DSL_DETAIL_FN explicit finish(const rolling_task& task)
+        : is_std_(task.function == rolling_function::std),
+          share_(V(1) / static_cast<V>(task.window)),
+          scale_(V(1) / static_cast<V>(task.window > task.ddof ? task.window - task.ddof : 0)) {}
+    DSL_DETAIL_FN V operator()(state s) const {
+      const V variance = math::max(s.squares - s.sum * (s.sum * share_), V(0)) * scale_;
+      return is_std_ ? math::sqrt(variance) : variance;
+    }
+
+   private:
+    bool is_std_;
+    V share_, scale_;
+  };
 };
 
 /// What a thread leaves for others of the windows of chunks that begin with its own.
@@ -225,8 +248,9 @@ struct rolling_block {
         known[u] =
             Function::add(known[u], u + k < items ? x[(u + k) % items] : next[(u + k) % items]);
     }
+    const typename Function::finish finish(args.task);
     DSL_DETAIL_UNROLL
-    for (int u = 0; u < items; ++u) x[u] = Function::result(args.task, known[u]);
+    for (int u = 0; u < items; ++u) x[u] = finish(known[u]);
     team.synchronize();
   }
 
@@ -254,6 +278,7 @@ struct rolling_block {
     const auto n = static_cast<V>(later * size), whole = static_cast<V>(size);
     const state more = Function::join(
         fewer, Function::with_origin(memory.template load<part>(ends + size - 1), of_last), whole);
+    const typename Function::finish finish(args.task);
     // All states are relative to the chunk's last element from here on.
     state suffix = Function::none(x[items - 1]);
     const state with_fewer = Function::join(suffix, fewer, n - whole),
@@ -267,8 +292,7 @@ struct rolling_block {
       const state end = Function::with_origin(
           memory.template load<part>((crosses ? ends_of_next : ends) + ends_at),
           crosses ? of_next : of_last);
-      x[u] = Function::result(
-          args.task,
+      x[u] = finish(
           Function::join(Function::plus(suffix, crosses ? with_more : with_fewer), end, ended));
     }
   }
