@@ -1,8 +1,9 @@
 // Lines by FFTW, which is under the GPL: for builds that ask for it.
 #include <fftw3.h>
 
+#include <complex>
+#include <memory>
 #include <mutex>
-#include <type_traits>
 
 #include "fft/line.hpp"
 #include "fft/line_memory.hpp"

@@ -96,9 +96,10 @@ class prepared_transform {
   struct state;
   std::unique_ptr<state> state_;
 };
-/// Whether a device's transform from complex to real numbers has a factor, and leaves the imaginary
-/// parts of x's ends unread.
+/// Whether a device's transform from complex to real numbers has a factor, and does not read the
+/// imaginary parts of x's ends.
 bool is_scaled_by_transform(device where);
+/// Whether x's device has such a transform, and it reads elements that lie like x's.
 bool may_be_transformed_and_scaled(const operand& x);
 text describe_transform(const transform_axes& axes, bool inverse, const operand& x);
 

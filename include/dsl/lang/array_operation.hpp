@@ -31,9 +31,8 @@ namespace detail {
 ///   of the only argument, if both have the same dtype and extents;
 /// - `static bool writes(const operand& result)`, if it is there: whether it writes elements that
 ///   lie like this. Then the result need not be contiguous;
-/// - `auto converted(const auto& argument) const`, if it is there: the expression that it gets of
-/// an
-///   argument which it does not take as it lies. By default the argument, converted to its dtype;
+/// - `auto converted(const auto& argument) const`, if it is there: what it gets in place of an
+///   argument that it does not take as it lies. By default that is the argument, of its dtype;
 /// - `static bool takes_conjugates(const operand& argument)`, if it is there: whether it reads the
 ///   conjugates of elements that lie like this. Then `run` has a third parameter, a bit for each
 ///   argument of which it is to.
