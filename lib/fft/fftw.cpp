@@ -77,12 +77,12 @@ class by_fftw : public line_transform<In, Out> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<complex_transform<T>> make_library_transform(std::int64_t n, bool inverse) {
+std::unique_ptr<complex_line_transform<T>> make_library_transform(std::int64_t n, bool inverse) {
   return std::make_unique<by_fftw<std::complex<T>, std::complex<T>>>(
       n, inverse ? FFTW_BACKWARD : FFTW_FORWARD);
 }
-template std::unique_ptr<complex_transform<float>> make_library_transform(std::int64_t, bool);
-template std::unique_ptr<complex_transform<double>> make_library_transform(std::int64_t, bool);
+template std::unique_ptr<complex_line_transform<float>> make_library_transform(std::int64_t, bool);
+template std::unique_ptr<complex_line_transform<double>> make_library_transform(std::int64_t, bool);
 
 template <class In, class Out>
 std::unique_ptr<line_transform<In, Out>> make_real_transform(std::int64_t n) {

@@ -19,7 +19,7 @@ std::int64_t largest_prime_factor(std::int64_t n) {
   return n > 1 ? n : largest;
 }
 
-class by_factors : public complex_transform<double> {
+class by_factors : public complex_line_transform<double> {
  public:
   by_factors(std::int64_t n, bool inverse)
       : plan_(static_cast<std::size_t>(n), inverse), has_memory_(largest_prime_factor(n) > 5) {}
@@ -37,7 +37,7 @@ class by_factors : public complex_transform<double> {
 // A number of points with a large prime factor: since j k = (j^2 + k^2 - (k - j)^2) / 2, the
 // transform is a convolution with exp(pi i j^2 / n), which has any length that is long enough.
 // L. Bluestein, IEEE Trans. Audio Electroacoustics 18 (1970) 451.
-class by_convolution : public complex_transform<double> {
+class by_convolution : public complex_line_transform<double> {
  public:
   by_convolution(std::int64_t n, bool inverse)
       : n_(static_cast<std::size_t>(n)),
@@ -71,14 +71,15 @@ class by_convolution : public complex_transform<double> {
     return n;
   }
   std::size_t n_, length_;
-  std::unique_ptr<complex_transform<double>> forward_, backward_;
+  std::unique_ptr<complex_line_transform<double>> forward_, backward_;
   std::vector<std::complex<double>> chirp_, spectrum_;
 };
 
 }  // namespace
 
 template <>
-std::unique_ptr<complex_transform<double>> make_library_transform(std::int64_t n, bool inverse) {
+std::unique_ptr<complex_line_transform<double>> make_library_transform(std::int64_t n,
+                                                                       bool inverse) {
   if (largest_prime_factor(n) > largest_summed_factor)
     return std::make_unique<by_convolution>(n, inverse);
   return std::make_unique<by_factors>(n, inverse);

@@ -19,7 +19,7 @@ struct line_transform {
   /// `line_alignment` bytes. From complex to real numbers `in` is overwritten.
   virtual void run(In* in, Out* out) const = 0;
 };
-template <class T> using complex_transform = line_transform<std::complex<T>, std::complex<T>>;
+template <class T> using complex_line_transform = line_transform<std::complex<T>, std::complex<T>>;
 
 #if DSL_FFTW
 /// What floats are computed in.
@@ -35,10 +35,10 @@ inline constexpr std::size_t line_alignment = alignof(std::complex<double>);
 
 /// By the library alone.
 template <class T>
-std::unique_ptr<complex_transform<T>> make_library_transform(std::int64_t n, bool inverse);
+std::unique_ptr<complex_line_transform<T>> make_library_transform(std::int64_t n, bool inverse);
 /// By the library, or by two of its transforms if the line is long (lib/fft/long_line.cpp).
 template <class T>
-std::unique_ptr<complex_transform<T>> make_line_transform(std::int64_t n, bool inverse);
+std::unique_ptr<complex_line_transform<T>> make_line_transform(std::int64_t n, bool inverse);
 /// Whether it is by two.
 bool is_long_line(std::int64_t n);
 /// From n real numbers to their spectrum, or back. Defined for FFTW.

@@ -89,7 +89,7 @@ class packed_line {
   static constexpr bool reads_directly = false, writes_directly = false;
   std::int64_t from_length() const { return is_even_ ? n_ / 2 : n_; }
   std::int64_t to_length() const { return from_length(); }
-  std::unique_ptr<complex_transform<C>> make() const {
+  std::unique_ptr<complex_line_transform<C>> make() const {
     return make_line_transform<C>(from_length(), inverse_);
   }
 

@@ -36,7 +36,7 @@ class roots {
 };
 
 template <class T>
-class long_line : public complex_transform<T> {
+class long_line : public complex_line_transform<T> {
   using number = std::complex<T>;
 
  public:
@@ -67,7 +67,7 @@ class long_line : public complex_transform<T> {
   // Lines side by side are read and written together, so that all elements of a cache line are
   // used.
   template <class Read, class Write>
-  static void transform_all(const complex_transform<T>& transform, std::int64_t lines,
+  static void transform_all(const complex_line_transform<T>& transform, std::int64_t lines,
                             std::int64_t length, const Read& read, const Write& write) {
     constexpr std::int64_t together = 8;
     const std::int64_t groups = (lines + together - 1) / together;
@@ -85,13 +85,13 @@ class long_line : public complex_transform<T> {
   }
 
   std::int64_t rows_, columns_;
-  std::unique_ptr<complex_transform<T>> of_columns_, of_rows_;
+  std::unique_ptr<complex_line_transform<T>> of_columns_, of_rows_;
   roots<T> roots_;
 };
 
 // A line of one point is its transform.
 template <class T>
-struct same_line : complex_transform<T> {
+struct same_line : complex_line_transform<T> {
   void run(std::complex<T>* in, std::complex<T>* out) const override { *out = *in; }
 };
 
@@ -110,15 +110,15 @@ std::int64_t rows_of_line(std::int64_t n) {
 bool is_long_line(std::int64_t n) { return rows_of_line(n) > 1; }
 
 template <class T>
-std::unique_ptr<complex_transform<T>> make_line_transform(std::int64_t n, bool inverse) {
+std::unique_ptr<complex_line_transform<T>> make_line_transform(std::int64_t n, bool inverse) {
   if (n == 1) return std::make_unique<same_line<T>>();
   if (const std::int64_t rows = rows_of_line(n); rows > 1)
     return std::make_unique<long_line<T>>(rows, n / rows, inverse);
   return make_library_transform<T>(n, inverse);
 }
-template std::unique_ptr<complex_transform<double>> make_line_transform(std::int64_t, bool);
+template std::unique_ptr<complex_line_transform<double>> make_line_transform(std::int64_t, bool);
 #if DSL_FFTW
-template std::unique_ptr<complex_transform<float>> make_line_transform(std::int64_t, bool);
+template std::unique_ptr<complex_line_transform<float>> make_line_transform(std::int64_t, bool);
 #endif
 
 }  // namespace dsl::detail
