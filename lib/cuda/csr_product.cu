@@ -6,8 +6,10 @@
 
 namespace dsl::kernels {
 
+// With elements of 16 bytes a thread would have 70 registers, so that three blocks were resident in
+// place of four. 0: as the compiler chooses.
 template <class T, detail::csr_step Step>
-__global__ __launch_bounds__(detail::csr_block) void csr_product(
+__global__ __launch_bounds__(detail::csr_block, sizeof(T) == 16 ? 4 : 0) void csr_product(
     const __grid_constant__ detail::csr_arguments arguments) {
   detail::run_csr<T, Step>(arguments, detail::device_memory{},
                            detail::team_of_launch(arguments.range));

@@ -39,9 +39,9 @@ std::unique_ptr<complex_line_transform<T>> make_library_transform(std::int64_t n
 /// By the library, or by two of its transforms if the line is long (lib/fft/long_line.cpp).
 template <class T>
 std::unique_ptr<complex_line_transform<T>> make_line_transform(std::int64_t n, bool inverse);
-/// Whether it is by two.
+/// Whether a line of n points is transformed as two, whose lines the cores share.
 bool is_long_line(std::int64_t n);
-/// From n real numbers to their spectrum, or back. Defined for FFTW.
+/// From n real numbers to their spectrum, or back. FFTW has it, KissFFT has not.
 template <class In, class Out>
 std::unique_ptr<line_transform<In, Out>> make_real_transform(std::int64_t n);
 

@@ -42,8 +42,8 @@ class line_memory {
   T* first_;
 };
 
-/// Calls run(i, memory) for each i < count on the cores, `grain` of them at least in a row on one.
-/// Each thread makes a memory once. Fewer are called by this thread.
+/// Calls run(i, memory) for each i < count, spread over the cores in ranges of about `grain` or
+/// more. Each thread makes its memory once. `grain` calls or fewer are made by this thread alone.
 template <class Make, class Run>
 void spread_over_cores(std::int64_t count, std::int64_t grain, const Make& make, const Run& run) {
   const auto in_turn = [&](std::int64_t begin, std::int64_t end, const auto& own) {

@@ -23,7 +23,8 @@ struct strided {
 // Each kind of line reads its elements into those that a library transforms, and writes the
 // results. T: what the elements are made of; C: what they are computed in.
 
-/// In and Out as they are, but for the precision of From and To.
+/// Elements of In, each converted to From, and results of To, each converted to Out: the same kinds
+/// of numbers in the precision of the computation.
 template <class In, class Out, class From, class To>
 struct whole_line {
   using input = const In;

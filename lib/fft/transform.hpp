@@ -14,8 +14,8 @@ namespace dsl::detail {
 
 /// From `in` to `out` along `axes`, in ascending order. Both have all elements: the number of
 /// points along each axis, or of their spectrum. Between complex and real numbers there is one
-/// axis. Both may be the same elements, if these are complex. `factor`: on the host, of the real
-/// numbers that a spectrum gives.
+/// axis. Both may be the same elements, if these are complex. `factor`: on the host,
+/// real numbers that are made of a spectrum are multiplied by it.
 struct transform_task {
   operand in, out;
   transform_axes axes;

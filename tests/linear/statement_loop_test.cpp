@@ -62,8 +62,8 @@ TEST_P(statement_loop, several_variables_and_histories) {
   EXPECT_EQ(t.value(), 7.5);
 }
 
-// How often a loop of so many steps calls its function: for the first step and for the recording on
-// a GPU, whose other steps launch the graph.
+// How often a loop of so many steps calls its function. On a GPU that is twice, for the first step
+// and for the recording; the other steps launch the graph.
 int calls_of(int steps, const auto& f, const auto&... of) {
   int calls = 0;
   const auto counted = dsl::statement([&](auto... arrays) {

@@ -77,11 +77,10 @@ double factor_of(const transform_axes& axes, fft_norm norm, bool inverse);
 
 /// Whether the libraries read elements that lie like this.
 bool may_be_transformed(const operand& x);
-/// A transform without a factor, with all that it needs to run: what may fail is done when it is
-/// made, and nothing is written. Along an axis x may have fewer elements than there are points,
-/// which zeros follow, or more, which are not read. From complex to real numbers it goes along one
-/// axis; on a GPU it overwrites x, elsewhere the results are multiplied by the factor
-/// (`is_scaled_by_transform`).
+/// A transform with all that it needs to run: what may fail is done when it is made, and nothing is
+/// written. Along an axis x may have fewer elements than there are points, which zeros follow, or
+/// more, which are not read. From complex to real numbers it goes along one axis, and has a factor
+/// where `is_scaled_by_transform` says so; on a GPU it has none, and overwrites x.
 class prepared_transform {
  public:
   /// Throws memory_error, device_error and cuda_error.
